@@ -1,0 +1,66 @@
+"""Admission: the words that a job kind is written in, and the review that speaks them.
+
+- `kind`: what a kind of job is (`Kind`, `Job`, `Registry`), and what it is made with (`Schema`, `OperatorProfile`)
+- `task`: the neutral view of a part of a job
+- `draft`: the object being defaulted, which records its own patch
+- `cause`: what is wrong (`Cause` and its kinds) or worth a word (`Notice`)
+- `context`: what a default or a rule may know beside the object
+- `review`: the pure function from a request to a response
+- `admission`: AdmissionReview v1 in and out
+- `server`: the TLS server that answers the API server; it alone needs aiohttp
+"""
+
+from webhook.admission import Malformed, Request, Response
+from webhook.cause import (
+    Cause,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Notice,
+    NotSupported,
+    Required,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+)
+from webhook.context import Context, Operation, Settings, User
+from webhook.draft import Draft
+from webhook.kind import Default, GroupVersionKind, Job, Kind, OperatorProfile, Registry, Rule, Schema
+from webhook.path import Path
+from webhook.review import Phase, review
+from webhook.task import Task
+
+__all__ = [
+    "Cause",
+    "Context",
+    "Default",
+    "Draft",
+    "Duplicate",
+    "Forbidden",
+    "GroupVersionKind",
+    "Invalid",
+    "Job",
+    "Kind",
+    "Malformed",
+    "NotFound",
+    "NotSupported",
+    "Notice",
+    "Operation",
+    "OperatorProfile",
+    "Path",
+    "Phase",
+    "Registry",
+    "Request",
+    "Required",
+    "Response",
+    "Rule",
+    "Schema",
+    "Settings",
+    "Task",
+    "TooLong",
+    "TooMany",
+    "TypeInvalid",
+    "User",
+    "review",
+]

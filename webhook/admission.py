@@ -1,0 +1,203 @@
+"""AdmissionReview v1: the request read out of it, and the response written into one.
+
+The contract is that of `admission.k8s.io/v1`: the uid is echoed, a mutating response carries `patch` and `patchType`
+together or not at all, a denial is `allowed: false` with a Status that `kubectl` prints cause by cause.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webhook.cause import Cause, Notice, shown
+from webhook.context import Operation, User
+
+API_VERSION = "admission.k8s.io/v1"
+KIND = "AdmissionReview"
+
+#: What a request's uid may be, in characters: a UUID, with room for other clients.
+UID_LIMIT = 128
+#: The API server cuts every warning to 256 runes once all together pass 4,096; within it, ours arrive whole.
+WARNINGS_LIMIT = 4096
+#: Causes that one denial lists. More than this is not read by anybody, and the Status must stay far below 1 MiB.
+CAUSES_LIMIT = 200
+
+
+class Malformed(Exception):
+    """The envelope is not an AdmissionReview v1: the caller's mistake, not the user's. Answered with HTTP 400."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an AdmissionReview asks about.
+
+    Attributes:
+        uid: echoed in the response.
+        api_version, kind: of the object, after conversion to the registered version.
+        subresource: empty for the object itself.
+        name: empty where the API server has yet to generate it.
+        document: the object, as JSON; None on DELETE. Whatever the user sent: not necessarily an object.
+        old_document: the stored object; None on CREATE.
+    """
+
+    uid: str
+    api_version: str
+    kind: str
+    operation: Operation
+    name: str = ""
+    namespace: str = ""
+    subresource: str = ""
+    user: User = field(default_factory=User)
+    document: Any = None
+    old_document: Any = None
+    dry_run: bool = False
+
+    @classmethod
+    def parse(cls, review: Any) -> Request:
+        """Read the request out of an AdmissionReview.
+
+        Raises:
+            Malformed: says what of the envelope is wrong.
+        """
+        if not isinstance(review, Mapping):
+            raise Malformed(f"the body must be a JSON object, an {KIND}")
+        if (review.get("apiVersion"), review.get("kind")) != (API_VERSION, KIND):
+            got = f"{shown(review.get('apiVersion'))} {shown(review.get('kind'))}"
+            raise Malformed(f"the body must be an {API_VERSION} {KIND}, not {got}")
+        request = _object(review, "request")
+        if request is None:
+            raise Malformed("request is missing")
+        kind = _object(request, "kind") or {}
+        group, version = _text(kind, "group", "request.kind.group"), _text(kind, "version", "request.kind.version")
+        user = _object(request, "userInfo") or {}
+        groups = user.get("groups")
+        return cls(
+            uid=_uid(request),
+            api_version=f"{group}/{version}" if group else version,
+            kind=_text(kind, "kind", "request.kind.kind"),
+            operation=_operation(request),
+            name=_text(request, "name"),
+            namespace=_text(request, "namespace"),
+            subresource=_text(request, "subResource"),
+            user=User(
+                name=_text(user, "username"),
+                groups=tuple(one for one in groups if isinstance(one, str)) if isinstance(groups, list) else (),
+            ),
+            document=request.get("object"),
+            old_document=request.get("oldObject"),
+            dry_run=request.get("dryRun") is True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What is answered.
+
+    Attributes:
+        uid: the request's.
+        causes: why the object is refused; empty where it is allowed.
+        notices: what is worth a word.
+        patch: RFC 6902 operations; only a mutating response may have any.
+        subject: what the causes are about, as `(kind, group, name)`.
+    """
+
+    uid: str
+    causes: Sequence[Cause] = ()
+    notices: Sequence[Notice] = ()
+    patch: Sequence[Mapping[str, Any]] = ()
+    subject: tuple[str, str, str] = ("", "", "")
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the object may pass."""
+        return not self.causes
+
+    @property
+    def warnings(self) -> list[str]:
+        """The notices as the API server passes them on: single lines, all together within its limit."""
+        return _warnings(self.notices)
+
+    def status(self) -> dict[str, Any]:
+        """Return the Status of a denial: `Invalid`, with every cause."""
+        kind, group, name = self.subject
+        causes = list(self.causes[:CAUSES_LIMIT])
+        if len(self.causes) > CAUSES_LIMIT:
+            causes.append(Cause("", f"and {len(self.causes) - CAUSES_LIMIT} more faults like these"))
+        what = f"{kind}.{group}" if group else kind
+        return {
+            "status": "Failure",
+            "code": 422,
+            "reason": "Invalid",
+            "message": f"{what} {json.dumps(name)} is invalid: {_sentence(causes)}",
+            "details": {"name": name, "group": group, "kind": kind, "causes": [cause.to_status() for cause in causes]},
+        }
+
+    def to_review(self) -> dict[str, Any]:
+        """Return the AdmissionReview that carries this response."""
+        response: dict[str, Any] = {"uid": self.uid, "allowed": self.allowed}
+        if not self.allowed:
+            response["status"] = self.status()
+        elif self.patch:
+            response["patchType"] = "JSONPatch"
+            text = json.dumps(self.patch, separators=(",", ":"), ensure_ascii=False)
+            response["patch"] = base64.b64encode(text.encode()).decode()
+        if warnings := self.warnings:
+            response["warnings"] = warnings
+        return {"apiVersion": API_VERSION, "kind": KIND, "response": response}
+
+
+def _sentence(causes: Sequence[Cause]) -> str:
+    return str(causes[0]) if len(causes) == 1 else "[" + ", ".join(str(cause) for cause in causes) + "]"
+
+
+def _warnings(notices: Sequence[Notice]) -> list[str]:
+    """Return the texts of the notices, each once, as many as the API server delivers whole."""
+    lines = list(dict.fromkeys(_line(str(notice)) for notice in notices))
+    kept: list[str] = []
+    room = WARNINGS_LIMIT - 100  # the last line says how many there are beyond
+    for line in lines:
+        room -= len(line)
+        if room < 0:
+            kept.append(f"and {len(lines) - len(kept)} more warnings: `jobgate review` shows them all")
+            break
+        kept.append(line)
+    return kept
+
+
+def _line(text: str) -> str:
+    # The API server drops a warning that holds a control character, without a word.
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _object(parent: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    value = parent.get(key)
+    if value is not None and not isinstance(value, Mapping):
+        raise Malformed(f"{key} must be an object")
+    return value
+
+
+def _text(parent: Mapping[str, Any], key: str, path: str = "") -> str:
+    value = parent.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Malformed(f"{path or f'request.{key}'} must be a string")
+    return value
+
+
+def _uid(request: Mapping[str, Any]) -> str:
+    uid = request.get("uid")
+    if not isinstance(uid, str) or not 0 < len(uid) <= UID_LIMIT or not uid.isprintable():
+        raise Malformed(f"request.uid must be a text of 1 to {UID_LIMIT} printable characters")
+    return uid
+
+
+def _operation(request: Mapping[str, Any]) -> Operation:
+    try:
+        return Operation(request.get("operation", ""))
+    except ValueError:
+        choices = ", ".join(Operation)
+        raise Malformed(f"request.operation must be one of {choices}") from None

@@ -1,0 +1,167 @@
+"""What is wrong with an object, or worth a word: causes refuse, notices do not.
+
+`kubectl` prints only the causes of an `Invalid` status, as `* field: message`. So a cause's message stands alone: it
+says the reason, the offending value and what would be right, and does not repeat the path. The reasons and the shape
+of the text are those of `k8s.io/apimachinery/pkg/util/validation/field`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from webhook.path import Path
+
+#: Longest offending value that a message shows, in characters: a screen of `kubectl` output stays readable.
+SHOWN_VALUE = 120
+
+
+class Notice:
+    """A finding that does not refuse: what the user wrote is legal, and yet not what happens.
+
+    Attributes:
+        path: the field that it speaks of, as Kubernetes prints paths.
+        message: what will happen, and what to write instead.
+    """
+
+    __slots__ = ("message", "path")
+
+    def __init__(self, path: Path | str, message: str) -> None:
+        self.path = str(path)
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and str(other) == str(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), str(self)))
+
+
+class Cause(Notice):
+    """One thing wrong, which refuses the object.
+
+    Attributes:
+        reason: the machine-readable reason in `status.details.causes`.
+        value: the offending value; two causes of one rule at one place are the same fault only if it is equal.
+    """
+
+    __slots__ = ("value",)
+    reason: ClassVar[str] = "FieldValueInvalid"
+
+    def __init__(self, path: Path | str, message: str, value: Any = None) -> None:
+        super().__init__(path, message)
+        self.value = value
+
+    def to_status(self) -> dict[str, str]:
+        """Return the entry of `status.details.causes`."""
+        return {"reason": self.reason, "message": self.message, "field": self.path}
+
+
+class Required(Cause):
+    """A field that must be there is absent or empty."""
+
+    __slots__ = ()
+    reason = "FieldValueRequired"
+
+    def __init__(self, path: Path | str, detail: str = "") -> None:
+        super().__init__(path, f"Required value: {detail}" if detail else "Required value")
+
+
+class Invalid(Cause):
+    """A value of the right type that cannot be."""
+
+    __slots__ = ()
+
+    def __init__(self, path: Path | str, value: Any, detail: str) -> None:
+        super().__init__(path, f"Invalid value: {shown(value)}: {detail}", value)
+
+
+class TypeInvalid(Cause):
+    """A value of the wrong type."""
+
+    __slots__ = ()
+    reason = "FieldValueTypeInvalid"
+
+    def __init__(self, path: Path | str, value: Any, detail: str) -> None:
+        super().__init__(path, f"Invalid value: {shown(value)}: {detail}", value)
+
+
+class Duplicate(Cause):
+    """A value that must be unique and is there already."""
+
+    __slots__ = ()
+    reason = "FieldValueDuplicate"
+
+    def __init__(self, path: Path | str, value: Any, detail: str = "") -> None:
+        super().__init__(path, f"Duplicate value: {shown(value)}" + (f": {detail}" if detail else ""), value)
+
+
+class NotSupported(Cause):
+    """A value that is not one of a fixed set."""
+
+    __slots__ = ()
+    reason = "FieldValueNotSupported"
+
+    def __init__(self, path: Path | str, value: Any, supported: Iterable[str]) -> None:
+        choices = ", ".join(shown(choice) for choice in supported)
+        super().__init__(path, f"Unsupported value: {shown(value)}: supported values: {choices}", value)
+
+
+class Forbidden(Cause):
+    """A field that may not be set here, whatever its value."""
+
+    __slots__ = ()
+    reason = "FieldValueForbidden"
+
+    def __init__(self, path: Path | str, detail: str) -> None:
+        super().__init__(path, f"Forbidden: {detail}")
+
+
+class NotFound(Cause):
+    """A reference to something that is not there."""
+
+    __slots__ = ()
+    reason = "FieldValueNotFound"
+
+    def __init__(self, path: Path | str, value: Any, detail: str = "") -> None:
+        super().__init__(path, f"Not found: {shown(value)}" + (f": {detail}" if detail else ""), value)
+
+
+class TooLong(Cause):
+    """A text longer than its limit, in characters or bytes as `unit` says."""
+
+    __slots__ = ()
+    reason = "FieldValueTooLong"
+
+    def __init__(self, path: Path | str, value: str, limit: int, detail: str = "", *, unit: str = "characters") -> None:
+        text = f"Too long: {shown(value)}: may not be more than {limit} {unit}"
+        super().__init__(path, text + (f": {detail}" if detail else ""), value)
+
+
+class TooMany(Cause):
+    """A list or map with more entries than its limit."""
+
+    __slots__ = ()
+    reason = "FieldValueTooMany"
+
+    def __init__(self, path: Path | str, count: int, limit: int) -> None:
+        super().__init__(path, f"Too many: {count}: must have at most {limit} items", count)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: one line of JSON, cut where it grows long, control characters escaped."""
+    if isinstance(value, str) and len(value) > SHOWN_VALUE:
+        value = value[:SHOWN_VALUE] + "…"
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        text = f"a {type(value).__name__}"
+    text = "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
+    return text if len(text) <= SHOWN_VALUE + 40 else text[:SHOWN_VALUE] + "…"

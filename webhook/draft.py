@@ -1,0 +1,111 @@
+"""The object being defaulted, and the patch that the defaulting amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+Operation: TypeAlias = dict[str, Any]
+
+
+class Draft:
+    """A view on one JSON object of a request. Setting a value changes the view and records the RFC 6902 operation.
+
+    So the patch is minimal and exact by construction, costs what was changed, and cannot drop a field that no model
+    knows. A mutation only ever adds what is absent: setting a field that the user wrote is a programming error
+    (`ValueError`), never a silent override. `null` counts as absent, as it does for the API server.
+
+    The request's own object is never changed: what is written to is copied first, along the path to it only.
+    """
+
+    __slots__ = ("_key", "_operations", "_parent", "_private", "value")
+
+    def __init__(self, value: dict[str, Any], parent: Draft | None = None, key: tuple[str | int, ...] = ()) -> None:
+        self.value = value
+        self._parent = parent
+        self._key = key
+        self._operations: list[Operation] = parent._operations if parent else []
+        # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
+        self._private: set[int] = parent._private if parent else set()
+
+    @property
+    def patch(self) -> list[Operation]:
+        """The operations recorded so far, for the whole object."""
+        return self._operations
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a field, or `default` where it is absent or null."""
+        value = self.value.get(key)
+        return default if value is None else value
+
+    def __contains__(self, key: str) -> bool:
+        return self.value.get(key) is not None
+
+    def __getitem__(self, key: str) -> Any:
+        return self.value[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        """Add a field that is absent.
+
+        Raises:
+            ValueError: the user has written this field.
+        """
+        if key in self:
+            raise ValueError(f"{key} is set already: a mutation only adds what is absent")
+        self._own()
+        self.value[key] = value
+        self._operations.append({"op": "add", "path": self._pointer(key), "value": value})
+
+    def setdefault(self, key: str, value: Any) -> None:
+        """Add a field unless it is there."""
+        if key not in self:
+            self[key] = value
+
+    def at(self, *keys: str) -> Draft | None:
+        """Return the draft of the object below these fields, or None where there is none (or no object)."""
+        value: Any = self.value
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return Draft(value, self, keys) if isinstance(value, dict) else None
+
+    def each(self, *keys: str) -> Iterator[Draft]:
+        """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over."""
+        value: Any = self.value
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                if isinstance(item, dict):
+                    yield Draft(item, self, (*keys, index))
+
+    def _own(self) -> None:
+        """Make this object, and each container on the way to it, a private copy, unless it is one."""
+        if self._parent is None:
+            self.value = self._private_copy(self.value)
+            return
+        self._parent._own()
+        container: Any = self._parent.value
+        for step in self._key:
+            container[step] = self._private_copy(container[step])
+            container = container[step]
+        self.value = container
+
+    def _private_copy(self, container: Any) -> Any:
+        if id(container) in self._private:
+            return container
+        copy = container.copy()
+        self._private.add(id(copy))
+        return copy
+
+    def _pointer(self, key: str) -> str:
+        steps: list[str | int] = [key]
+        draft: Draft = self
+        while draft._parent is not None:
+            steps.extend(reversed(draft._key))
+            draft = draft._parent
+        return "".join(f"/{escape(step)}" for step in reversed(steps))
+
+
+def escape(step: str | int) -> str:
+    """Return one step of a JSON pointer (RFC 6901)."""
+    return str(step).replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,146 @@
+"""A kind of job: one frozen value that binds its names, models, schema, defaults and rules; and a job of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from webhook.cause import Cause, Notice
+from webhook.context import Context
+from webhook.draft import Draft
+from webhook.task import Task
+
+Spec = TypeVar("Spec", bound=BaseModel)
+
+
+class GroupVersionKind(NamedTuple):
+    """What identifies a kind, as Kubernetes names it."""
+
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def api_version(self) -> str:
+        """The `apiVersion` of its objects."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+class Schema(Protocol):
+    """A structural schema, as the API server applies it to the objects of a kind."""
+
+    def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object without the fields that the schema does not know."""
+
+    def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object with the schema's defaults."""
+
+    def check(self, document: Mapping[str, Any]) -> list[Cause]:
+        """Return what the schema refuses in the object."""
+
+
+class OperatorProfile(Protocol):
+    """Who runs a kind's jobs, and what that does to them."""
+
+    @property
+    def name(self) -> str:
+        """What messages call the operator."""
+
+    def pod(self, job: Job[Any], task: Task) -> dict[str, Any]:
+        """Return the Pod that the operator makes of a task: a template is judged as that Pod."""
+
+
+class Job(Generic[Spec]):
+    """One job under review: its own JSON, and the typed view of its spec.
+
+    Attributes:
+        kind: what kind of job it is.
+        document: the whole object, as JSON.
+        spec: the typed view of its spec; of a broken object it may lack attributes (see `webhook.view`).
+    """
+
+    def __init__(self, kind: Kind, document: Mapping[str, Any], spec: Spec) -> None:
+        self.kind = kind
+        self.document = document
+        self.spec = spec
+
+    @cached_property
+    def tasks(self) -> Sequence[Task]:
+        """The neutral views of the job's parts."""
+        return tuple(self.kind.tasks(self.spec))
+
+
+Default: TypeAlias = Callable[[Draft, Context], None]
+Rule: TypeAlias = Callable[[Job[Any], Context], Iterable[Cause | Notice]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of job.
+
+    Attributes:
+        group, version, kind, plural: its names.
+        spec: the model of its spec.
+        schema: the structural schema of the whole object.
+        tasks: gives the neutral views of a spec's parts.
+        operator: the profile of who runs its jobs.
+        defaults: what mutation adds, in order.
+        rules: what validation checks; each reports all that it finds.
+        resource: what the CRD is generated from; admission does not look into it.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    spec: type[BaseModel]
+    schema: Schema
+    tasks: Callable[[Any], Iterable[Task]]
+    operator: OperatorProfile
+    defaults: tuple[Default, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    resource: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """What the kind is identified by."""
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+    @property
+    def qualified_plural(self) -> str:
+        """The name of its CRD, `<plural>.<group>`."""
+        return f"{self.plural}.{self.group}"
+
+    def path(self, phase: str) -> str:
+        """Return the path of its webhook: `/mutate-` or `/validate-`, group with dots as dashes, version, kind."""
+        return f"/{phase}-{self.group.replace('.', '-')}-{self.version}-{self.kind.lower()}"
+
+
+class Registry:
+    """The kinds that an installation serves, by GroupVersionKind.
+
+    Raises:
+        ValueError: two kinds claim one GroupVersionKind or one plural.
+    """
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        self._kinds: dict[GroupVersionKind, Kind] = {}
+        for kind in kinds:
+            if kind.gvk in self._kinds:
+                raise ValueError(f"two kinds are called {kind.gvk.api_version} {kind.kind}")
+            self._kinds[kind.gvk] = kind
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._kinds.values())
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def get(self, api_version: str, kind: str) -> Kind | None:
+        """Return the kind of an object's `apiVersion` and `kind`, or None where it is not ours."""
+        group, _, version = api_version.rpartition("/")
+        return self._kinds.get(GroupVersionKind(group, version, kind))

@@ -1,0 +1,183 @@
+"""The review: a pure function from a request to a response. Server, offline command and tests all call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from webhook.admission import Request, Response
+from webhook.cause import Cause, Notice, TypeInvalid
+from webhook.context import Context, Operation, Settings
+from webhook.draft import Draft
+from webhook.kind import Job, Kind, Registry
+from webhook.path import keyed
+from webhook.view import opaque, unreadable, view, without
+
+#: What a cause of the schema counts as, where a cause is known by the rule that gave it.
+SCHEMA = "schema"
+
+
+class Phase(StrEnum):
+    """Which of its two calls the API server makes."""
+
+    MUTATE = "mutate"
+    VALIDATE = "validate"
+
+
+def review(request: Request, phase: Phase, kinds: Registry, settings: Settings | None = None) -> Response:
+    """Review one request.
+
+    An object of a kind that is not ours, a subresource, and an UPDATE that leaves the spec as it is are allowed
+    untouched: a finalizer's removal or a label is never refused. A DELETE is allowed, too.
+
+    Args:
+        request: what is asked.
+        phase: MUTATE answers with a patch, and denies only what could not pass the schema after it; VALIDATE answers
+            with every fault, and never with a patch.
+        kinds: the kinds that are served.
+        settings: what the installation says of itself.
+    """
+    kind = kinds.get(request.api_version, request.kind)
+    if kind is None or request.subresource or request.operation not in {Operation.CREATE, Operation.UPDATE}:
+        return Response(request.uid)
+    document, old = request.document, request.old_document
+    subject = (kind.kind, kind.group, request.name or _generate_name(document))
+    if not isinstance(document, dict):
+        return Response(request.uid, [TypeInvalid("", document, f"must be a {kind.kind} object")], subject=subject)
+    updates = request.operation is Operation.UPDATE and isinstance(old, dict)
+    if updates and same(document.get("spec"), old.get("spec")):
+        return Response(request.uid)
+    context = _context(request, old if updates else None, settings or Settings())
+    if phase is Phase.MUTATE:
+        return _mutate(kind, document, context, Response(request.uid, subject=subject))
+    return _validate(kind, document, context, Response(request.uid, subject=subject))
+
+
+def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
+    """Return the draft of an object after the kind's defaults."""
+    draft = Draft(document)
+    for default in kind.defaults:
+        default(draft, context)
+    return draft
+
+
+def _mutate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
+    """Answer with the patch; or, where no validating call would ever come, with the whole verdict."""
+    metadata = document.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("deletionTimestamp"):
+        return response
+    draft = mutated(kind, document, context)
+    violations = kind.schema.check(draft.value)
+    if violations:
+        verdict = _verdict(kind, draft.value, context, violations)
+        # A schema fault that was stored before does not keep the API server from calling the validating webhook.
+        if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in verdict):
+            return replace(response, causes=[one for _, one in verdict if isinstance(one, Cause)])
+    return replace(response, patch=draft.patch)
+
+
+def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
+    findings = [finding for _, finding in _verdict(kind, document, context, kind.schema.check(document))]
+    return replace(
+        response,
+        causes=[finding for finding in findings if isinstance(finding, Cause)],
+        notices=[finding for finding in findings if not isinstance(finding, Cause)],
+    )
+
+
+def _verdict(
+    kind: Kind, document: dict[str, Any], context: Context, violations: list[Cause]
+) -> list[tuple[str, Cause | Notice]]:
+    """Return all findings; what was as wrong before an UPDATE is told, and no longer refused."""
+    findings = list(_findings(kind, document, context, violations))
+    if context.old is None or not any(isinstance(finding, Cause) for _, finding in findings):
+        return findings
+    old = mutated(kind, dict(context.old), context).value
+    before = {
+        _identity(rule, finding, old)
+        for rule, finding in _findings(kind, old, replace(context, old=None), kind.schema.check(old))
+        if isinstance(finding, Cause)
+    }
+    return [
+        (rule, Notice(finding.path, f"{finding.message} (it was stored so before, and is not refused for that)"))
+        if isinstance(finding, Cause) and _identity(rule, finding, document) in before
+        else (rule, finding)
+        for rule, finding in findings
+    ]
+
+
+def _findings(
+    kind: Kind, document: dict[str, Any], context: Context, violations: list[Cause]
+) -> Iterator[tuple[str, Cause | Notice]]:
+    """Yield what the schema and every rule find, each with the name of the rule."""
+    yield from ((SCHEMA, violation) for violation in violations)
+    if violations:
+        hidden = [one.path for one in violations if opaque(kind.spec, one.path)]
+        document = without(document, hidden)
+    spec, whole = view(kind.spec, document.get("spec"))
+    job = Job(kind, document, spec)
+    broken = [violation.path for violation in violations]
+    for rule in kind.rules:
+        try:
+            for finding in rule(job, context):
+                if not _about(finding.path, broken):
+                    yield rule.__name__, finding
+        except AttributeError as error:
+            if whole or not unreadable(error):
+                raise
+
+
+def _about(path: str, broken: Iterable[str]) -> bool:
+    """Tell whether a rule speaks of a value that the schema refuses already, or of something inside it."""
+    return any(path == other or path.startswith((f"{other}.", f"{other}[")) for other in broken if other)
+
+
+def _identity(rule: str, cause: Cause, document: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return what makes a fault the same fault before and after an UPDATE."""
+    value = json.dumps(cause.value, sort_keys=True, default=str)
+    return rule, keyed(cause.path, document), cause.reason, value
+
+
+def _context(request: Request, old: dict[str, Any] | None, settings: Settings) -> Context:
+    return Context(
+        operation=request.operation,
+        namespace=request.namespace,
+        name=request.name or _metadata_text(request.document, "name"),
+        generate_name=_metadata_text(request.document, "generateName"),
+        user=request.user,
+        old=old,
+        settings=settings,
+    )
+
+
+def _metadata_text(document: Any, key: str) -> str:
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    text = metadata.get(key) if isinstance(metadata, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def _generate_name(document: Any) -> str:
+    return _metadata_text(document, "name") or _metadata_text(document, "generateName")
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
+    pairs = [(one, other)]
+    while pairs:
+        left, right = pairs.pop()
+        if type(left) is not type(right):
+            return False
+        if isinstance(left, dict):
+            if left.keys() != right.keys():
+                return False
+            pairs.extend((value, right[key]) for key, value in left.items())
+        elif isinstance(left, list):
+            if len(left) != len(right):
+                return False
+            pairs.extend(zip(left, right, strict=True))
+        elif left != right:
+            return False
+    return True

@@ -1,0 +1,159 @@
+"""The endpoint that the API server calls: bytes in, bytes out, and nothing that can make it fall over.
+
+A user's mistake is HTTP 200 with `allowed: false`; a broken envelope is 4xx; a failure of our own is 5xx, on which the
+configuration's `failurePolicy` decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from webhook.admission import Malformed, Request, Response
+from webhook.context import Settings
+from webhook.kind import Kind, Registry
+from webhook.review import Phase, review
+from webhook.server import deadline
+from webhook.server.body import BadRequest, Buffer, check_headers, decode
+from webhook.server.connection import GuardedConnection
+from webhook.server.limits import Limits
+from webhook.server.log import logger
+from webhook.server.metrics import Metrics
+
+#: What of the caller's time is left for the way back, in seconds.
+MARGIN = 0.2
+
+
+@dataclass(slots=True)
+class Call:
+    """What one request amounted to, for the log and the metrics."""
+
+    webhook: str = "unknown"
+    code: int = 500
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+class Endpoint:
+    """Answers admission requests for the kinds of a registry."""
+
+    def __init__(
+        self, kinds: Registry, settings: Settings, *, limits: Limits | None = None, metrics: Metrics | None = None
+    ) -> None:
+        self.kinds = kinds
+        self.settings = settings
+        self.limits = limits or Limits()
+        self.metrics = metrics or Metrics()
+        self.routes: Mapping[str, tuple[Kind, Phase]] = {
+            kind.path(phase): (kind, phase) for kind in kinds for phase in Phase
+        }
+        self.draining = False
+        self._buffer = Buffer(self.limits)
+        self._in_flight = 0
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request, whatever it is."""
+        connection = request.protocol
+        if isinstance(connection, GuardedConnection):
+            connection.headers_complete()
+        call, started = Call(), time.perf_counter()
+        self._in_flight += 1
+        try:
+            response = await self._answer(request, call)
+        except BadRequest as error:
+            response = _refusal(error)
+        except Exception:  # noqa: BLE001  # whatever it is: the caller gets an answer, the log the reason
+            self.metrics.panics.inc()
+            logger.exception("failed to answer", extra={"fields": {"path": call.webhook, **call.fields}})
+            response = web.Response(status=500, text="jobgate failed to review this; its log says why\n")
+        finally:
+            self._in_flight -= 1
+            if isinstance(connection, GuardedConnection):
+                connection.answered()
+        if self.draining:
+            response.force_close()
+        call.code = response.status
+        self._record(call, time.perf_counter() - started)
+        return response
+
+    async def _answer(self, request: web.BaseRequest, call: Call) -> web.Response:
+        route = self.routes.get(request.path)
+        if route is None:
+            raise BadRequest(404, "no webhook has this path")
+        call.webhook = request.path
+        if request.method != "POST":
+            raise BadRequest(405, "an AdmissionReview is posted", {"Allow": "POST"})
+        check_headers(request)
+        if self._in_flight > self.limits.in_flight:
+            raise BadRequest(429, "too many requests at once", {"Retry-After": "1"})
+        remaining = deadline.seconds(request.query.get("timeout")) - MARGIN
+        try:
+            async with asyncio.timeout(min(remaining, self.limits.body_time)):
+                body = await self._buffer.read(request)
+        except TimeoutError:
+            raise BadRequest(408, "the body took too long to arrive", {"Connection": "close"}) from None
+        call.fields["bytes"] = len(body)
+        try:
+            admission = Request.parse(decode(body))
+        except Malformed as error:
+            raise BadRequest(400, str(error)) from None
+        kind, phase = route
+        call.fields |= _described(admission)
+        if self.kinds.get(admission.api_version, admission.kind) is not kind:
+            raise BadRequest(400, f"this path reviews {kind.gvk.api_version} {kind.kind}")
+        with self.metrics.in_flight.labels(call.webhook).track_inprogress():
+            answer = review(admission, phase, self.kinds, self.settings)
+        self._count(kind, phase, answer, call)
+        return web.Response(body=orjson.dumps(answer.to_review()), content_type="application/json")
+
+    def _count(self, kind: Kind, phase: Phase, answer: Response, call: Call) -> None:
+        verdict = "denied" if not answer.allowed else "patched" if answer.patch else "allowed"
+        self.metrics.reviews.labels(kind.qualified_plural, phase, verdict).inc()
+        for cause in answer.causes:
+            self.metrics.causes.labels(kind.qualified_plural, cause.reason).inc()
+        call.fields |= {
+            "verdict": verdict,
+            "causes": len(answer.causes),
+            "warnings": len(answer.notices),
+            "operations": len(answer.patch),
+        }
+
+    def _record(self, call: Call, elapsed: float) -> None:
+        self.metrics.requests.labels(call.webhook, str(call.code)).inc()
+        self.metrics.latency.labels(call.webhook).observe(elapsed)
+        if call.code == 429:
+            self.metrics.shed.inc()
+        if logger.isEnabledFor(logging.INFO):
+            fields = {"path": call.webhook, "code": call.code, "milliseconds": round(elapsed * 1000, 3), **call.fields}
+            logger.info("request", extra={"fields": fields})
+
+
+def _described(admission: Request) -> dict[str, Any]:
+    """Return what the log says of a request: who, what, where; nothing of the object itself."""
+    return {
+        "uid": admission.uid,
+        "operation": admission.operation,
+        "apiVersion": _cut(admission.api_version),
+        "kind": _cut(admission.kind),
+        "namespace": _cut(admission.namespace),
+        "name": _cut(admission.name),
+        "user": _cut(admission.user.name),
+        "dryRun": admission.dry_run,
+    }
+
+
+def _cut(text: str) -> str:
+    return text[:253]
+
+
+def _refusal(error: BadRequest) -> web.Response:
+    response = web.Response(status=error.code, text=f"{error}\n", headers=error.headers)
+    # What has not been read of the body must not be taken for the next request.
+    response.force_close()
+    return response

@@ -1,0 +1,124 @@
+"""The life of the server: listen, serve until told to stop, drain."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import ssl
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from webhook.server.connection import GuardedServer
+from webhook.server.endpoint import Endpoint
+from webhook.server.log import logger
+from webhook.server.probes import application
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the server listens. A port of 0 takes a free one."""
+
+    bind: str = "0.0.0.0"  # noqa: S104  # in a pod; `--bind` narrows it
+    port: int = 9443
+    health_port: int = 8080
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """How the server stops, in seconds.
+
+    Attributes:
+        delay: keep serving for so long after the order to stop, not ready, each answer closing its connection:
+            endpoints and the API server's connections take that long to go elsewhere.
+        finish: then wait for so long for what is in flight.
+    """
+
+    delay: float = 0.0
+    finish: float = 10.0
+
+
+@dataclass(slots=True)
+class Listening:
+    """A server that listens: the ports it has got."""
+
+    port: int
+    health_port: int
+
+
+async def serve(
+    endpoint: Endpoint,
+    tls: ssl.SSLContext,
+    addresses: Addresses,
+    drain: Drain,
+    *,
+    stop: asyncio.Event,
+    started: asyncio.Future[Listening] | None = None,
+) -> None:
+    """Serve until `stop` is set, then drain and return.
+
+    Args:
+        endpoint: answers the requests.
+        tls: the context of the admission port.
+        addresses: where to listen.
+        drain: how to stop.
+        stop: the order to stop.
+        started: told the ports once both listen.
+
+    Raises:
+        OSError: a port is taken, or may not be used.
+    """
+    async with AsyncExitStack() as stack:
+        guarded = GuardedServer(endpoint, endpoint.limits)
+        listener = await asyncio.get_running_loop().create_server(
+            guarded,
+            addresses.bind,
+            addresses.port,
+            ssl=tls,
+            ssl_handshake_timeout=endpoint.limits.handshake_time,
+            ssl_shutdown_timeout=2.0,
+            backlog=512,
+        )
+        stack.callback(listener.close)
+        # Access to the plain port is not logged: probes come every few seconds.
+        probes = web.AppRunner(application(endpoint), access_log=None)
+        await probes.setup()
+        stack.push_async_callback(probes.cleanup)
+        site = web.TCPSite(probes, addresses.bind, addresses.health_port)
+        await site.start()
+        listening = Listening(listener.sockets[0].getsockname()[1], _port(site))
+        logger.info("serving", extra={"fields": {"port": listening.port, "healthPort": listening.health_port}})
+        if started is not None:
+            started.set_result(listening)
+        await stop.wait()
+        logger.info("draining", extra={"fields": {"seconds": drain.delay}})
+        endpoint.draining = True
+        await asyncio.sleep(drain.delay)
+        listener.close()
+        guarded.pre_shutdown()
+        await guarded.shutdown(drain.finish)
+        logger.info("stopped")
+
+
+@contextmanager
+def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
+    """Set `stop` on SIGTERM and on SIGINT."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, stop.set)
+    try:
+        yield
+    finally:
+        for number in signals:
+            with suppress(ValueError, RuntimeError):
+                loop.remove_signal_handler(number)
+
+
+def _port(site: web.TCPSite) -> int:
+    server = site._server
+    assert isinstance(server, asyncio.Server)
+    port: int = server.sockets[0].getsockname()[1]
+    return port
