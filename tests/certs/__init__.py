@@ -1,0 +1,1 @@
+"""Mirrors `certs`: tables, then handshakes with the clients that matter."""

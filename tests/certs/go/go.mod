@@ -1,0 +1,3 @@
+module jobgate.dev/tests/certs
+
+go 1.26

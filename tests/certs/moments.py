@@ -1,0 +1,22 @@
+"""The times that these tests hold, and what they issue for."""
+
+from datetime import UTC, datetime
+from functools import cache
+
+from certs import Generation, KeyType, issue_generation, service_names
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+# For clients that read the machine's clock.
+TODAY = datetime.now(UTC)
+NAMES = service_names(
+    "jobgate-webhook",
+    "jobgate-system",
+    dns_names=["webhook.example.com", "*.example.org"],
+    ip_addresses=["127.0.0.1", "fd00::1"],
+)
+
+
+@cache
+def generation_of(key_type: KeyType, now: datetime) -> Generation:
+    """One generation of each kind for all tests: a pair of RSA keys takes a second."""
+    return issue_generation(NAMES, now, key_type=key_type)

@@ -1,0 +1,211 @@
+"""What stands in the certificates: authority, leaf, generation."""
+
+from datetime import timedelta
+from ipaddress import ip_address
+from itertools import count
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from certs import (
+    Authority,
+    Generation,
+    KeyType,
+    ServerNames,
+    Validity,
+    generate_key,
+    issue_authority,
+    issue_generation,
+    issue_leaf,
+    validity_from,
+)
+from tests.certs.moments import NAMES, NOW, generation_of
+
+
+def authority_and_leaf(generation: Generation) -> tuple[x509.Certificate, x509.Certificate]:
+    return x509.load_pem_x509_certificate(generation.ca_certificate), x509.load_pem_x509_certificate(
+        generation.certificate
+    )
+
+
+def common_name(name: x509.Name) -> str:
+    (attribute,) = name.get_attributes_for_oid(NameOID.COMMON_NAME)
+    assert isinstance(attribute.value, str)
+    return attribute.value
+
+
+def usages(certificate: x509.Certificate) -> set[str]:
+    usage = certificate.extensions.get_extension_for_class(x509.KeyUsage)
+    assert usage.critical
+    always = ["digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"]
+    return {name for name in [*always, "key_cert_sign", "crl_sign"] if getattr(usage.value, name)}
+
+
+@pytest.fixture(params=list(KeyType))
+def generation(request: pytest.FixtureRequest) -> Generation:
+    return generation_of(request.param, NOW)
+
+
+def test_an_authority_signs_leaves_and_no_authorities(generation: Generation) -> None:
+    authority, _ = authority_and_leaf(generation)
+    constraints = authority.extensions.get_extension_for_class(x509.BasicConstraints)
+    assert (constraints.critical, constraints.value) == (True, x509.BasicConstraints(ca=True, path_length=0))
+    assert usages(authority) == {"key_cert_sign"}
+
+
+def test_an_authority_is_its_own_issuer(generation: Generation) -> None:
+    authority, _ = authority_and_leaf(generation)
+    authority.verify_directly_issued_by(authority)
+
+
+def test_a_leaf_is_issued_by_the_authority_and_says_so(generation: Generation) -> None:
+    authority, leaf = authority_and_leaf(generation)
+    leaf.verify_directly_issued_by(authority)
+    named = leaf.extensions.get_extension_for_class(x509.AuthorityKeyIdentifier).value.key_identifier
+    assert named == authority.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value.digest
+
+
+def test_a_leaf_identifies_its_own_key(generation: Generation) -> None:
+    _, leaf = authority_and_leaf(generation)
+    key = load_pem_private_key(generation.key, password=None)
+    identifier = leaf.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+    assert leaf.public_key() == key.public_key()
+    assert identifier == x509.SubjectKeyIdentifier.from_public_key(leaf.public_key())
+
+
+def test_a_leaf_is_named_by_critical_alternative_names_only(generation: Generation) -> None:
+    _, leaf = authority_and_leaf(generation)
+    alternatives = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    assert leaf.subject == x509.Name([])
+    assert alternatives.critical
+    assert tuple(alternatives.value.get_values_for_type(x509.DNSName)) == NAMES.dns_names
+    assert tuple(alternatives.value.get_values_for_type(x509.IPAddress)) == NAMES.ip_addresses
+
+
+def test_a_leaf_is_for_servers_and_signs_nothing(generation: Generation) -> None:
+    _, leaf = authority_and_leaf(generation)
+    purpose = leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    constraints = leaf.extensions.get_extension_for_class(x509.BasicConstraints).value
+    assert list(purpose) == [ExtendedKeyUsageOID.SERVER_AUTH]
+    assert constraints == x509.BasicConstraints(ca=False, path_length=None)
+
+
+@pytest.mark.parametrize(
+    "key_type, expected",
+    [
+        (KeyType.P256, {"digital_signature"}),
+        (KeyType.P384, {"digital_signature"}),
+        (KeyType.RSA3072, {"digital_signature", "key_encipherment"}),
+    ],
+)
+def test_only_an_rsa_leaf_may_be_asked_to_decrypt(key_type: KeyType, expected: set[str]) -> None:
+    _, leaf = authority_and_leaf(generation_of(key_type, NOW))
+    assert usages(leaf) == expected
+
+
+def test_authority_and_leaf_hold_from_an_hour_ago_for_ninety_days(generation: Generation) -> None:
+    expected = Validity(NOW - timedelta(hours=1), NOW + timedelta(days=90))
+    assert generation.validity == expected
+    for certificate in authority_and_leaf(generation):
+        assert Validity(certificate.not_valid_before_utc, certificate.not_valid_after_utc) == expected
+
+
+def test_a_lifetime_can_reach_beyond_2049_where_certificates_write_years_differently() -> None:
+    assert issue_generation(NAMES, NOW, lifetime=timedelta(days=10_000)).validity.not_after.year == 2053
+
+
+def test_a_generations_validity_is_what_authority_and_leaf_share() -> None:
+    long, short = issue_generation(NAMES, NOW), issue_generation(NAMES, NOW, lifetime=timedelta(days=1))
+    assert Generation(long.ca_certificate, short.certificate, short.key).validity == short.validity
+    assert Generation(short.ca_certificate, long.certificate, long.key).validity == short.validity
+
+
+def test_serials_are_random_positive_and_fit_twenty_octets() -> None:
+    serials = [c.serial_number for _ in range(20) for c in authority_and_leaf(issue_generation(NAMES, NOW))]
+    assert len(set(serials)) == len(serials)
+    assert all(0 < serial < 2**159 for serial in serials)
+    # With fewer random bits none of forty would be this high (a chance of 2**-40 with 159).
+    assert max(serials) >= 2**158
+
+
+def test_no_two_generations_share_an_authoritys_name_identifier_or_key() -> None:
+    first, second = (authority_and_leaf(issue_generation(NAMES, NOW))[0] for _ in range(2))
+    identifiers = [
+        a.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value.digest for a in (first, second)
+    ]
+    assert first.subject != second.subject
+    assert identifiers[0] != identifiers[1]
+    assert first.public_key() != second.public_key()
+
+
+def test_a_generation_keeps_the_leafs_key_and_not_the_authoritys() -> None:
+    keys = [generate_key(KeyType.P256), generate_key(KeyType.P256)]
+    given = iter(keys)
+    generation = issue_generation(NAMES, NOW, new_key=lambda _: next(given))
+    authority, leaf = authority_and_leaf(generation)
+    kept = load_pem_private_key(generation.key, password=None)
+    assert (authority.public_key(), leaf.public_key()) == (keys[0].public_key(), keys[1].public_key())
+    assert kept.public_key() == keys[1].public_key()
+
+
+def test_serials_come_from_the_source_that_is_given() -> None:
+    serials = count(41)
+    authority, leaf = authority_and_leaf(issue_generation(NAMES, NOW, new_serial=lambda: next(serials)))
+    assert (authority.serial_number, leaf.serial_number) == (41, 42)
+
+
+def test_an_authority_is_called_as_asked_and_by_the_start_of_its_key_identifier() -> None:
+    authority, leaf = authority_and_leaf(issue_generation(NAMES, NOW, authority_name="training"))
+    digest = authority.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value.digest
+    assert common_name(authority.subject) == f"training {digest.hex()[:16]}"
+    assert leaf.issuer == authority.subject
+
+
+def test_the_longest_name_of_an_authority_fills_a_common_name() -> None:
+    authority, _ = authority_and_leaf(issue_generation(NAMES, NOW, authority_name="a" * 47))
+    assert len(common_name(authority.subject)) == 64
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("", "a CA's name must have 1 to 47 characters, and '' has 0"),
+        ("a" * 48, f"a CA's name must have 1 to 47 characters, and '{'a' * 48}' has 48"),
+    ],
+)
+def test_an_authoritys_name_out_of_bounds_is_refused(name: str, message: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        issue_generation(NAMES, NOW, authority_name=name)
+    assert str(refused.value) == message
+
+
+def test_a_leaf_without_a_name_is_refused() -> None:
+    with pytest.raises(ValueError) as refused:
+        issue_generation(ServerNames(()), NOW)
+    assert str(refused.value) == "a server certificate must have at least one DNS name or IP address"
+
+
+def test_a_leaf_may_have_ip_addresses_only() -> None:
+    _, leaf = authority_and_leaf(issue_generation(ServerNames((), (ip_address("10.0.0.1"),)), NOW))
+    alternatives = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert list(alternatives) == [x509.IPAddress(ip_address("10.0.0.1"))]
+
+
+def test_a_leaf_that_outlives_its_authority_is_refused() -> None:
+    key = generate_key(KeyType.P256)
+    authority = issue_authority(key, validity_from(NOW, timedelta(days=1)))
+    with pytest.raises(ValueError) as refused:
+        issue_leaf(authority, key.public_key(), NAMES, validity_from(NOW, timedelta(days=2)))
+    assert str(refused.value) == (
+        "the validity of a leaf must lie within that of its CA: 2026-03-01T11:00:00+00:00/2026-03-03T12:00:00+00:00 "
+        "is not within 2026-03-01T11:00:00+00:00/2026-03-02T12:00:00+00:00"
+    )
+
+
+def test_no_key_shows_in_a_repr() -> None:
+    generation = issue_generation(NAMES, NOW)
+    authority: Authority = issue_authority(generate_key(KeyType.P256), validity_from(NOW))
+    assert "PRIVATE" not in repr(generation)
+    assert "key" not in repr(authority).lower()

@@ -1,0 +1,116 @@
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+
+from certs import InvalidNames, service_names
+
+LABEL = "must be at most 63 lower-case letters, digits and '-', starting and ending with a letter or digit"
+NAME = (
+    "must be labels of at most 63 lower-case letters, digits and '-' joined by dots, "
+    "each starting and ending with a letter or digit"
+)
+LONG = f"{'a' * 63}.{'b' * 63}.svc.{'c' * 63}.{'d' * 63}"
+OWN = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ({}, OWN),
+        ({"cluster_domain": "k8s.example.com"}, (*OWN[:3], "web.jobs.svc.k8s.example.com")),
+        ({"cluster_domain": "local"}, (*OWN[:3], "web.jobs.svc.local")),
+        ({"dns_names": ["a.example.com", "localhost"]}, (*OWN, "a.example.com", "localhost")),
+        ({"dns_names": ["*.example.com"]}, (*OWN, "*.example.com")),
+        ({"dns_names": ["web.jobs", "b", "b"]}, (*OWN, "b")),
+        ({"dns_names": [f"{'a' * 63}." * 3 + "a" * 61]}, (*OWN, f"{'a' * 63}." * 3 + "a" * 61)),
+        ({"dns_names": iter(["a", "b"])}, (*OWN, "a", "b")),
+    ],
+    ids=[
+        "the Service's four names",
+        "another cluster domain",
+        "a cluster domain of one label",
+        "extra names come after",
+        "a wildcard",
+        "each name once",
+        "a name of 253 characters",
+        "names that can be read only once",
+    ],
+)
+def test_a_service_has_these_dns_names(given: Mapping[str, Any], expected: tuple[str, ...]) -> None:
+    assert service_names("web", "jobs", **given).dns_names == expected
+
+
+def test_a_service_may_start_with_a_digit() -> None:
+    assert service_names("2web", "2jobs").dns_names[2] == "2web.2jobs.svc"
+
+
+def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
+    names = service_names("web", "jobs", ip_addresses=["10.0.0.1", "fd00::1", "fd00:0::1", "10.0.0.1"])
+    assert names.ip_addresses == (ip_address("10.0.0.1"), ip_address("fd00::1"))
+
+
+@pytest.mark.parametrize(
+    "given, fault",
+    [
+        ({"service": ""}, f"Service name '': {LABEL}"),
+        ({"service": "Web"}, f"Service name 'Web': {LABEL}"),
+        ({"service": "web-"}, f"Service name 'web-': {LABEL}"),
+        ({"service": "web\n"}, f"Service name 'web\\n': {LABEL}"),
+        ({"service": "a" * 64}, f"Service name '{'a' * 64}': {LABEL}"),
+        ({"namespace": "my.jobs"}, f"namespace 'my.jobs': {LABEL}"),
+        ({"namespace": "jöbs"}, f"namespace 'jöbs': {LABEL}"),
+        ({"cluster_domain": ""}, f"cluster domain '': {NAME}"),
+        ({"cluster_domain": "."}, f"cluster domain '.': {NAME}"),
+        ({"cluster_domain": "cluster..local"}, f"cluster domain 'cluster..local': {NAME}"),
+        ({"cluster_domain": "*.local"}, "cluster domain '*.local': must be one domain, without '*'"),
+        (
+            {"cluster_domain": "cluster.local."},
+            "cluster domain 'cluster.local.': must not end with a dot: 'cluster.local'",
+        ),
+        (
+            {"service": "a" * 63, "namespace": "b" * 63, "cluster_domain": f"{'c' * 63}.{'d' * 63}"},
+            f"the Service's longest name {LONG!r}: must be at most 253 characters, and has {len(LONG)}",
+        ),
+        ({"dns_names": ["a_b"]}, f"DNS name 'a_b': {NAME}"),
+        ({"dns_names": ["a.*.b"]}, f"DNS name 'a.*.b': {NAME}"),
+        ({"dns_names": ["*"]}, f"DNS name '*': {NAME}"),
+        ({"dns_names": ["*.*.b"]}, f"DNS name '*.*.b': {NAME}"),
+        ({"dns_names": ["a.example.com."]}, "DNS name 'a.example.com.': must not end with a dot: 'a.example.com'"),
+        ({"dns_names": ["*.local"]}, "DNS name '*.local': must have at least two labels after '*.'"),
+        ({"dns_names": ["10.0.0.1"]}, "DNS name '10.0.0.1': is an IP address, and must be given as one"),
+        (
+            {"dns_names": [f"{'a' * 63}." * 3 + "a" * 62]},
+            f"DNS name '{('a' * 63 + '.') * 3 + 'a' * 62}': must be at most 253 characters, and has 254",
+        ),
+        (
+            {"ip_addresses": ["10.0.0.0/8"]},
+            "IP address '10.0.0.0/8': must be one IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1",
+        ),
+        ({"ip_addresses": ["fe80::1%eth0"]}, "IP address 'fe80::1%eth0': must have no zone: 'fe80::1'"),
+        (
+            {"ip_addresses": ["::ffff:10.0.0.1"]},
+            "IP address '::ffff:10.0.0.1': must be written as the IPv4 address '10.0.0.1'",
+        ),
+    ],
+)
+def test_a_bad_name_is_refused_with_what_would_be_right(given: Mapping[str, Any], fault: str) -> None:
+    with pytest.raises(InvalidNames) as refused:
+        service_names(**{"service": "web", "namespace": "jobs", **given})
+    assert refused.value.faults == (fault,)
+    assert str(refused.value) == fault
+
+
+def test_all_faults_are_told_at_once_in_the_order_of_the_arguments() -> None:
+    with pytest.raises(InvalidNames) as refused:
+        service_names("A", "B", cluster_domain="C", dns_names=["D", "ok", "E"], ip_addresses=["f", "10.0.0.1", "g"])
+    assert [fault.split(":")[0] for fault in refused.value.faults] == [
+        "Service name 'A'",
+        "namespace 'B'",
+        "cluster domain 'C'",
+        "DNS name 'D'",
+        "DNS name 'E'",
+        "IP address 'f'",
+        "IP address 'g'",
+    ]
