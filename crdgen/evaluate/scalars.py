@@ -1,0 +1,172 @@
+"""Checks of strings, numbers and booleans."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from crdgen.evaluate.check import Check, identity, quoted, wrong_type
+from crdgen.evaluate.violation import Reason, Violation
+from crdgen.formats import FORMATS
+from crdgen.integers import RANGES
+from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
+from crdgen.schema.unions import INT_OR_STRING
+from crdgen.schema.walk import Schema
+
+Test: TypeAlias = Callable[[Any], Violation | None]
+
+_EXAMPLES: Final = {
+    "byte": "base64 text",
+    "date": "a date such as 2006-01-02",
+    "date-time": "a date and time such as 2006-01-02T15:04:05Z",
+}
+
+
+def scalar_checker(schema: Schema) -> Check:
+    """Return the check of a scalar; the schema's type may be left out, and then any scalar has a right type."""
+    wanted = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type")
+    text = [*_length(schema), *_pattern(schema), *_format(schema)]
+    number = [*_size(schema), *_bounds(schema)]
+    enum = _enum(schema)
+    match wanted:
+        case "string":
+            return _of_type(lambda value: isinstance(value, str), wanted, [*enum, *text])
+        case "boolean":
+            return _of_type(lambda value: isinstance(value, bool), wanted, enum)
+        case "integer":
+            return _of_type(is_integer, wanted, [*enum, *number])
+        case "number":
+            return _of_type(is_number, wanted, [*enum, *number])
+        case _:
+            return _either(text, number, enum, wanted)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether JSON writes the value as a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    """Tell whether the API server takes the value as an integer: 3.0 is one."""
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _of_type(is_type: Callable[[Any], bool], wanted: str, tests: list[Test]) -> Check:
+    if not tests:
+        return lambda value: None if is_type(value) else wrong_type(value, wanted)
+    if len(tests) == 1:
+        (only,) = tests
+
+        def check_one(value: Any) -> list[Violation] | None:
+            if not is_type(value):
+                return wrong_type(value, wanted)
+            violation = only(value)
+            return [violation] if violation else None
+
+        return check_one
+
+    def check(value: Any) -> list[Violation] | None:
+        return _all(tests, value) if is_type(value) else wrong_type(value, wanted)
+
+    return check
+
+
+def _either(text: list[Test], number: list[Test], enum: list[Test], wanted: str | None) -> Check:
+    def check(value: Any) -> list[Violation] | None:
+        if isinstance(value, str):
+            return _all([*enum, *text], value)
+        if is_integer(value) or (wanted is None and is_number(value)):
+            return _all([*enum, *number], value)
+        return _all(enum, value) if wanted is None else wrong_type(value, wanted)
+
+    return check
+
+
+def _all(tests: list[Test], value: Any) -> list[Violation] | None:
+    return [violation for test in tests if (violation := test(value))] or None
+
+
+def _invalid(holds: Callable[[Any], bool], message: str, reason: Reason = Reason.INVALID) -> Test:
+    return lambda value: None if holds(value) else Violation((), reason, value, message)
+
+
+def _enum(schema: Schema) -> list[Test]:
+    if "enum" not in schema:
+        return []
+    allowed = {_plain(value) for value in schema["enum"]}
+    listed = ", ".join(quoted(value) for value in schema["enum"])
+    return [_invalid(lambda value: _plain(value) in allowed, f"supported values: {listed}", Reason.NOT_SUPPORTED)]
+
+
+def _plain(value: Any) -> tuple[str, Any]:
+    """An enum's 1 is met by 1.0."""
+    return identity(int(value)) if isinstance(value, float) and value.is_integer() else identity(value)
+
+
+def _length(schema: Schema) -> list[Test]:
+    tests = []
+    if "minLength" in schema:
+        least: int = schema["minLength"]
+        message = "must not be empty" if least == 1 else f"must have at least {least} characters"
+        tests.append(_invalid(lambda value: len(value) >= least, message))
+    if "maxLength" in schema:
+        most: int = schema["maxLength"]
+        message = f"may not be longer than {most} characters"
+        tests.append(_invalid(lambda value: len(value) <= most, message, Reason.TOO_LONG))
+    return tests
+
+
+def _pattern(schema: Schema) -> list[Test]:
+    if "pattern" not in schema:
+        return []
+    # Go's `$` is the end of the text; Python's may stand before a last line break. Go's classes are ASCII.
+    pattern: str = schema["pattern"]
+    wanted = QUANTITY_EXAMPLE if pattern == QUANTITY_PATTERN else None
+    ends = pattern.endswith("$") and not pattern.endswith("\\$")
+    matches = re.compile(f"{pattern[:-1]}\\Z" if ends else pattern, re.ASCII).search
+    return [
+        _invalid(lambda value: matches(value) is not None, f"must be {wanted}" if wanted else f"must match {pattern}")
+    ]
+
+
+def _format(schema: Schema) -> list[Test]:
+    name = schema.get("format")
+    if name not in FORMATS or name is None:
+        return []
+    return [_invalid(FORMATS[name], f"must be {_EXAMPLES.get(name, f'of format {name}')}")]
+
+
+def _size(schema: Schema) -> list[Test]:
+    if schema.get("type") != "integer":
+        return []
+    name = schema.get("format", "int64")
+    low, high = RANGES.get(name, RANGES["int64"])
+    return [_invalid(lambda value: low <= value <= high, f"must fit into {name.removeprefix('int')} bits")]
+
+
+def _bounds(schema: Schema) -> list[Test]:
+    tests = []
+    if "minimum" in schema:
+        least = schema["minimum"]
+        if schema.get("exclusiveMinimum"):
+            tests.append(_invalid(lambda value: value > least, f"must be greater than {least}"))
+        else:
+            tests.append(_invalid(lambda value: value >= least, f"must be at least {least}"))
+    if "maximum" in schema:
+        most = schema["maximum"]
+        if schema.get("exclusiveMaximum"):
+            tests.append(_invalid(lambda value: value < most, f"must be less than {most}"))
+        else:
+            tests.append(_invalid(lambda value: value <= most, f"must be at most {most}"))
+    if "multipleOf" in schema:
+        factor = schema["multipleOf"]
+        tests.append(_invalid(lambda value: _is_multiple(value, factor), f"must be a multiple of {factor}"))
+    return tests
+
+
+def _is_multiple(value: float, factor: float) -> bool:
+    try:
+        return (value / factor).is_integer() if isinstance(value / factor, float) else True
+    except OverflowError:
+        return False

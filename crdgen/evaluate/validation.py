@@ -1,0 +1,60 @@
+"""Validation: k8s.io/kube-openapi, pkg/validation/validate, for what a structural schema may hold.
+
+A check returns None for a value that is right, which costs nothing, or the violations, seen from that value.
+"""
+
+from typing import Any
+
+from crdgen.evaluate.branches import branches
+from crdgen.evaluate.check import Check, both
+from crdgen.evaluate.lists import list_checker
+from crdgen.evaluate.objects import object_checker
+from crdgen.evaluate.scalars import scalar_checker
+from crdgen.evaluate.violation import Violation
+from crdgen.schema.unions import INT_OR_STRING
+from crdgen.schema.walk import Schema
+
+__all__ = ["Check", "checker"]
+
+
+def checker(schema: Schema) -> Check:
+    """Return the function that checks a value against this schema."""
+    check = _of_type(schema)
+    more = branches(schema, checker)
+    return _nullable(both(check, more) if more else check, schema)
+
+
+def _of_type(schema: Schema) -> Check:
+    match schema.get("type"):
+        case "object":
+            return object_checker(schema, checker)
+        case "array":
+            return list_checker(schema, checker)
+        case None if not schema.get(INT_OR_STRING):
+            return _untyped(schema)
+        case _:
+            return scalar_checker(schema)
+
+
+def _untyped(schema: Schema) -> Check:
+    """Without a type, each keyword holds for values of its own type only."""
+    fields = object_checker(schema, checker)
+    items = list_checker(schema, checker)
+    scalar = scalar_checker(schema)
+
+    def check(value: Any) -> list[Violation] | None:
+        if isinstance(value, dict):
+            return fields(value)
+        return items(value) if isinstance(value, list) else scalar(value)
+
+    return check
+
+
+def _nullable(check: Check, schema: Schema) -> Check:
+    if not schema.get("nullable") and (schema.get("type") or schema.get(INT_OR_STRING)):
+        return check
+
+    def check_unless_null(value: Any) -> list[Violation] | None:
+        return None if value is None else check(value)
+
+    return check_unless_null

@@ -1,0 +1,140 @@
+"""Lists: how many items, and what server-side apply may merge."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from crdgen.errors import SchemaError
+from crdgen.markers.marker import Marker, require_type
+from crdgen.schema.known import PRESERVE
+from crdgen.schema.walk import Schema
+
+_SCALARS = frozenset({"boolean", "integer", "number", "string"})
+
+
+@dataclass(frozen=True)
+class MinItems(Marker):
+    """At least so many items."""
+
+    count: int
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with the bound."""
+        require_type(schema, "array", "MinItems", path, "annotate a list")
+        return schema | {"minItems": self.count}
+
+    def check(self, value: Any) -> Any:
+        """Refuse a shorter list."""
+        if value is not None and len(value) < self.count:
+            raise PydanticKnownError(
+                "too_short", {"field_type": "List", "min_length": self.count, "actual_length": len(value)}
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class MaxItems(Marker):
+    """At most so many items."""
+
+    count: int
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with the bound."""
+        require_type(schema, "array", "MaxItems", path, "annotate a list")
+        return schema | {"maxItems": self.count}
+
+    def check(self, value: Any) -> Any:
+        """Refuse a longer list."""
+        if value is not None and len(value) > self.count:
+            raise PydanticKnownError(
+                "too_long", {"field_type": "List", "max_length": self.count, "actual_length": len(value)}
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class _ListType(Marker):
+    """A list that is replaced as a whole (`Atomic`), or merged as a set of scalars (`SetList`)."""
+
+    kind: Literal["atomic", "set"]
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with its list type."""
+        name = "Atomic" if self.kind == "atomic" else "SetList"
+        require_type(schema, "array", name, path, "annotate a list")
+        if self.kind == "set" and schema["items"].get("type") not in _SCALARS:
+            raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
+        if self.kind == "set" and schema["items"].get("nullable"):
+            raise SchemaError(path, "SetList's items may not be null", "drop `| None` from the items")
+        return schema | {"x-kubernetes-list-type": self.kind}
+
+    def check(self, value: Any) -> Any:
+        """Refuse an item that is there twice, if the list is a set."""
+        if self.kind == "set" and value is not None:
+            _refuse_duplicates(value)
+        return value
+
+
+Atomic = _ListType("atomic")
+SetList = _ListType("set")
+
+
+@dataclass(frozen=True, init=False)
+class MapList(Marker):
+    """A list of objects that is merged by the fields that identify an item; each key is required or has a default."""
+
+    keys: tuple[str, ...]
+
+    def __init__(self, *keys: str) -> None:
+        object.__setattr__(self, "keys", keys)
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with its list type and keys."""
+        require_type(schema, "array", "MapList", path, "annotate a list of models")
+        items = schema["items"]
+        if not self.keys:
+            raise SchemaError(path, "MapList has no key", 'name the fields that identify an item: `MapList("name")`')
+        if items.get("type") != "object" or (items.get(PRESERVE) and "properties" not in items):
+            raise SchemaError(path, "MapList is for lists of models", "use `SetList` for scalars")
+        for key in self.keys:
+            self._check_key(items, key, f"{path}[].{key}")
+        return schema | {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(self.keys)}
+
+    @staticmethod
+    def _check_key(items: Schema, key: str, path: str) -> None:
+        field = items.get("properties", {}).get(key)
+        if field is None:
+            names = ", ".join(sorted(items.get("properties", {})))
+            raise SchemaError(path, "MapList names a key that the items do not have", f"use one of: {names}")
+        if field.get("type") not in _SCALARS or field.get("nullable"):
+            raise SchemaError(path, "a key of MapList is a scalar that is never null", "use a string or an integer")
+        if key not in items.get("required", ()) and "default" not in field:
+            raise SchemaError(
+                path, "a key of MapList is required or has a default", "make the field so, or use `Atomic` for the list"
+            )
+
+    def check(self, value: Any) -> Any:
+        """Refuse two items with the same keys."""
+        if value is not None:
+            _refuse_duplicates([tuple(_field(item, key) for key in self.keys) for item in value])
+        return value
+
+
+def _refuse_duplicates(values: Any) -> None:
+    seen: set[Hashable] = set()
+    for value in values:
+        if value in seen:
+            raise PydanticCustomError("duplicate", "must be unique: {value}", {"value": str(value)})
+        seen.add(value)
+
+
+def _field(item: Any, key: str) -> Any:
+    if isinstance(item, Mapping):
+        return item.get(key)
+    if not isinstance(item, BaseModel):
+        return None
+    names = (name for name, field in type(item).model_fields.items() if (field.alias or name) == key)
+    return getattr(item, next(names, key), None)

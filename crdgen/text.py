@@ -1,0 +1,64 @@
+"""YAML text, the same to the byte on every machine.
+
+PyYAML's two emitters, one in C, differ in where they break lines and in which they quote; this one has one style.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+# Plain in YAML 1.1 as in 1.2, and read as a string by both.
+_PLAIN: Final = re.compile(r"[A-Za-z/_$.][A-Za-z0-9/_$.+-]*(?: (?:[A-Za-z0-9/_$.+(-][A-Za-z0-9/_$.,;()+'-]*))*")
+_WORDS: Final = frozenset({"", "false", "n", "no", "null", "off", "on", "true", "y", "yes", ".nan", ".inf"})
+_NUMBER: Final = re.compile(r"[.0-9_+-]+(e[0-9+-]*)?", re.IGNORECASE)
+_UNPRINTABLE: Final = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+
+
+def to_yaml(document: Any, header: str = "") -> str:
+    """Return the document as YAML, keys in their order, after a comment that holds the header."""
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
+    return comment + "\n".join(_block(document, 0)) + "\n"
+
+
+def _block(value: Any, depth: int) -> Iterator[str]:
+    margin = "  " * depth
+    if isinstance(value, dict) and value:
+        for key, child in value.items():
+            yield from _entry(f"{margin}{_scalar(key)}:", child, depth, indent_lists=False)
+    elif isinstance(value, list) and value:
+        for child in value:
+            lines = _block(child, depth + 1)
+            yield f"{margin}- {next(lines).lstrip(' ')}"
+            yield from lines
+    else:
+        yield margin + _scalar(value)
+
+
+def _entry(head: str, child: Any, depth: int, *, indent_lists: bool) -> Iterator[str]:
+    if isinstance(child, dict | list) and child:
+        yield head
+        yield from _block(child, depth + (isinstance(child, dict) or indent_lists))
+    elif isinstance(child, str) and _fits_literal(child):
+        yield f"{head} |-"
+        yield from ("  " * (depth + 1) + line for line in child.split("\n"))
+    else:
+        yield f"{head} {_scalar(child)}"
+
+
+def _fits_literal(text: str) -> bool:
+    lines = text.split("\n")
+    return (
+        len(lines) > 1
+        and all(line and line == line.strip() and line.isprintable() for line in lines)
+        and not _UNPRINTABLE.search(text)
+    )
+
+
+def _scalar(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value, allow_nan=False)
+    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS and not _NUMBER.fullmatch(value):
+        return value
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
