@@ -1,0 +1,63 @@
+"""Volumes on the node: emptyDir, hostPath, gitRepo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jobgate.kinds.common import quantity
+from jobgate.kinds.common.pod.volumes.fields import Fields, required, text
+from jobgate.kinds.common.pod.volumes.files import relative, without_backsteps
+from webhook.cause import Cause, Invalid, Notice, NotSupported
+from webhook.path import Path
+
+#: `core/v1` HostPathType.
+HOST_PATH_TYPES = (
+    "",
+    "BlockDevice",
+    "CharDevice",
+    "Directory",
+    "DirectoryOrCreate",
+    "File",
+    "FileOrCreate",
+    "Socket",
+)
+
+_MEDIUM = re.compile(r"(Memory|HugePages(-.+)?)?\Z")
+
+
+def empty_dir(source: Fields, path: Path) -> Iterator[Cause | Notice]:
+    """The size limit of an emptyDir is a quantity and not negative; its medium is not judged before a node mounts it.
+
+    `core/v1` validation, EmptyDirVolumeSource.
+    """
+    limit = source.get("sizeLimit")
+    if limit is not None:
+        try:
+            negative = quantity.parse(limit) < 0
+        except ValueError as error:
+            yield Invalid(path / "sizeLimit", limit, str(error))
+        else:
+            if negative:
+                yield Invalid(path / "sizeLimit", limit, "must not be negative")
+    medium = text(source, "medium")
+    if medium and not _MEDIUM.match(medium):
+        yield Notice(path / "medium", 'no node knows this medium; leave it out, or write "Memory" or "HugePages"')
+
+
+def host_path(source: Fields, path: Path) -> Iterator[Cause | Notice]:
+    """A hostPath has a path without `..`, and one of the types (`core/v1` validation, HostPathVolumeSource)."""
+    yield from required(source, path, {"path": "the path of a file or directory on the node"})
+    yield from without_backsteps(text(source, "path"), path / "path")
+    kind = text(source, "type")
+    if kind not in HOST_PATH_TYPES:
+        yield NotSupported(path / "type", kind, HOST_PATH_TYPES)
+
+
+def git_repo(source: Fields, path: Path) -> Iterator[Cause | Notice]:
+    """A gitRepo has a repository and a directory within the volume (`core/v1` validation, GitRepoVolumeSource)."""
+    yield from required(source, path, {"repository": "the URL of the repository"})
+    yield from relative(text(source, "directory"), path / "directory")
+    yield Notice(
+        path, "kubelet no longer clones repositories since Kubernetes 1.33; clone in an init container instead"
+    )

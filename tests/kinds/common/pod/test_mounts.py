@@ -1,0 +1,174 @@
+"""Mounts and devices of a pod's containers, judged as the API server judges them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobgate.kinds.common.pod.mounts import check
+from webhook.cause import Cause
+from webhook.path import Path
+
+Json = dict[str, Any]
+
+VOLUMES: list[Json] = [
+    {"name": "data", "persistentVolumeClaim": {"claimName": "c"}},
+    {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {}}},
+    {"name": "cache", "emptyDir": {}},
+]
+
+
+def mount(path: str = "/m", name: str = "cache", **more: Any) -> Json:
+    return {"name": name, "mountPath": path, **more}
+
+
+def device(path: str = "/d", name: str = "data") -> Json:
+    return {"name": name, "devicePath": path}
+
+
+def mounts(*listed: Json, **more: Any) -> Json:
+    return {"volumeMounts": list(listed), **more}
+
+
+def devices(*listed: Json, **more: Any) -> Json:
+    return {"volumeDevices": list(listed), **more}
+
+
+PRIVILEGED: Json = {"securityContext": {"privileged": True}}
+
+#: What the API server takes: a container.
+TAKEN: list[tuple[str, Json]] = [
+    ("no mounts", {"volumeMounts": None, "volumeDevices": []}),
+    ("one volume at two places", mounts(mount("/a"), mount("/b"))),
+    ("one volume's mount below another's", mounts(mount("/a"), mount("/a/b", "data"))),
+    ("a place that is spelled in two ways", mounts(mount("/a"), mount("/a/"))),
+    ("a place with a colon", mounts(mount("/a:b"))),
+    ("a place that is relative and goes back", mounts(mount("../a"))),
+    ("a part of a volume", mounts(mount(subPath="a/..b"))),
+    ("a part of a volume by variables", mounts(mount(subPathExpr="$(POD)/a", subPath=""))),
+    ("propagation from the node", mounts(mount(mountPropagation="HostToContainer"))),
+    ("propagation to the node by the privileged", mounts(mount(mountPropagation="Bidirectional"), **PRIVILEGED)),
+    ("recursively read-only", mounts(mount(readOnly=True, recursiveReadOnly="Enabled", mountPropagation="None"))),
+    ("not recursively read-only", mounts(mount(recursiveReadOnly="Disabled", mountPropagation="HostToContainer"))),
+    ("a device of a claim", devices(device())),
+    ("devices beside mounts", devices(device(), device("e", "scratch"), volumeMounts=[mount()])),
+]
+
+#: What it refuses: a container, and the faults as `path: message` begins, with the paths below the container's.
+REFUSED: list[tuple[str, Json, list[str]]] = [
+    ("nothing said", mounts({}), ["volumeMounts[0].name: Required", "volumeMounts[0].mountPath: Required"]),
+    ("a volume that is not there", mounts(mount(name="gone")), ['volumeMounts[0].name: Not found: "gone"']),
+    ("two volumes at one place", mounts(mount(), mount(name="data")), ["volumeMounts[1].mountPath: Duplicate"]),
+    ("an absolute part", mounts(mount(subPath="/a")), ["volumeMounts[0].subPath: Invalid"]),
+    ("a part outside", mounts(mount(subPath="a/../..")), ["volumeMounts[0].subPath: Invalid"]),
+    (
+        "a part said twice",
+        mounts(mount(subPath="a", subPathExpr="$(A)")),
+        ["volumeMounts[0].subPathExpr: Invalid"],
+    ),
+    ("a part outside by variables", mounts(mount(subPathExpr="../$(A)")), ["volumeMounts[0].subPathExpr: Invalid"]),
+    ("an unknown propagation", mounts(mount(mountPropagation="")), ["volumeMounts[0].mountPropagation: Unsupported"]),
+    (
+        "propagation to the node by anyone",
+        mounts(mount(mountPropagation="Bidirectional"), securityContext={"privileged": False}),
+        ["volumeMounts[0].mountPropagation: Forbidden"],
+    ),
+    (
+        "recursively read-only, yet writable and propagated",
+        mounts(mount(recursiveReadOnly="IfPossible", mountPropagation="HostToContainer")),
+        ["volumeMounts[0].recursiveReadOnly: Forbidden", "volumeMounts[0].recursiveReadOnly: Forbidden"],
+    ),
+    (
+        "an unknown mode of read-only",
+        mounts(mount(readOnly=True, recursiveReadOnly="enabled")),
+        ["volumeMounts[0].recursiveReadOnly: Unsupported"],
+    ),
+    (
+        "a device of nothing at nowhere",
+        devices({}),
+        ["volumeDevices[0].name: Required", "volumeDevices[0].devicePath: Required"],
+    ),
+    ("a device that is not there", devices(device(name="gone")), ["volumeDevices[0].name: Not found"]),
+    ("a device of a directory", devices(device(name="cache")), ["volumeDevices[0].name: Invalid"]),
+    ("a volume as two devices", devices(device("/a"), device("/b")), ["volumeDevices[1].name: Duplicate"]),
+    (
+        "two devices at one path",
+        devices(device(), device(name="scratch")),
+        ["volumeDevices[1].devicePath: Duplicate"],
+    ),
+    ("a device's path with backsteps", devices(device("/a/../b")), ["volumeDevices[0].devicePath: Invalid"]),
+    (
+        "a volume as device and files",
+        devices(device(), volumeMounts=[mount(name="data")]),
+        ["volumeDevices[0].name: Invalid"],
+    ),
+    (
+        "a device where files are",
+        devices(device("/m"), volumeMounts=[mount("/m"), mount("/n")]),
+        ["volumeDevices[0].devicePath: Invalid"],
+    ),
+]
+
+
+def messages(pod: Any) -> list[str]:
+    return sorted(str(cause) for cause in check(pod, Path("spec.tasks[0].template")))
+
+
+def begin(found: list[str], beginnings: list[str], below: str) -> bool:
+    wanted = sorted(below + beginning for beginning in beginnings)
+    return len(found) == len(wanted) and all(map(str.startswith, found, wanted))
+
+
+@pytest.mark.parametrize(("case", "container"), TAKEN, ids=[case for case, _ in TAKEN])
+def test_takes_what_the_api_server_takes(case: str, container: Json) -> None:
+    assert messages({"spec": {"volumes": VOLUMES, "containers": [container]}}) == []
+
+
+@pytest.mark.parametrize("field", ["containers", "initContainers"])
+@pytest.mark.parametrize(("case", "container", "expected"), REFUSED, ids=[case for case, _, _ in REFUSED])
+def test_refuses(case: str, container: Json, expected: list[str], field: str) -> None:
+    found = messages({"spec": {"volumes": VOLUMES, field: [{}, container]}})
+    assert begin(found, expected, f"spec.tasks[0].template.spec.{field}[1]."), found
+
+
+def test_two_containers_may_use_one_place() -> None:
+    container = mounts(mount())
+    assert messages({"spec": {"volumes": VOLUMES, "containers": [container, container]}}) == []
+
+
+def test_a_pod_with_users_of_its_own_has_no_devices() -> None:
+    spec: Json = {"volumes": VOLUMES, "containers": [devices(device())]}
+    assert messages({"spec": spec | {"hostUsers": True}}) == []
+    (found,) = messages({"spec": spec | {"hostUsers": False}})
+    assert found.startswith("spec.tasks[0].template.spec.containers[0].volumeDevices: Forbidden")
+
+
+FIELDS = ("name", "mountPath", "devicePath", "subPath", "subPathExpr", "mountPropagation", "recursiveReadOnly")
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(["data", "Enabled", "/a"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=4,
+)
+entries = json_values | st.lists(json_values | st.dictionaries(st.sampled_from(FIELDS), json_values), max_size=3)
+pods = st.fixed_dictionaries(
+    {},
+    optional={
+        "volumes": json_values | st.just(VOLUMES),
+        "hostUsers": json_values,
+        "containers": json_values
+        | st.lists(
+            json_values
+            | st.fixed_dictionaries(
+                {}, optional={"volumeMounts": entries, "volumeDevices": entries, "securityContext": json_values}
+            ),
+            max_size=2,
+        ),
+    },
+)
+
+
+@given(st.fixed_dictionaries({"spec": pods}) | json_values)
+def test_no_shape_of_a_pod_raises(pod: Any) -> None:
+    if isinstance(pod, dict):
+        assert all(isinstance(cause, Cause) for cause in check(pod, Path()))
