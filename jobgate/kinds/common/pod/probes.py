@@ -1,0 +1,62 @@
+"""Probes: how the kubelet finds out whether a container has started, is ready and lives.
+
+The rules are those of `core/v1` validation of Kubernetes (`validateProbe`), fields `livenessProbe`, `readinessProbe`
+and `startupProbe`, of containers and of native sidecars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jobgate.kinds.common.pod.handlers import grace_period, handler
+from jobgate.kinds.common.pod.parts import Json, containers
+from jobgate.kinds.common.pod.reading import whole
+from webhook.cause import Cause, Forbidden, Invalid, Notice
+from webhook.path import Path
+
+PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
+_TIMES: Final = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+
+
+def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
+    """Check the probes of every container that may have them."""
+    for container in containers(pod, path):
+        if container.init and not container.sidecar:
+            continue
+        for sort in PROBES:
+            probe = container.json.get(sort)
+            if isinstance(probe, dict):
+                here = container.path / sort
+                yield from handler(probe, here, HANDLERS, grace_period(pod))
+                yield from times_are_not_negative(probe, here)
+                yield from only_readiness_counts_successes(probe, here, sort)
+                yield from grace_periods_are_positive_and_not_of_readiness(probe, here, sort)
+
+
+def times_are_not_negative(probe: Json, path: Path) -> Iterator[Cause]:
+    """The times and thresholds of a probe are at least 1, or 0 for the default."""
+    for field in _TIMES:
+        value = whole(probe.get(field))
+        if value is not None and value < 0:
+            yield Invalid(path / field, value, "must not be negative")
+
+
+def only_readiness_counts_successes(probe: Json, path: Path, sort: str) -> Iterator[Cause]:
+    """A container that has started or lives does so after one success: only readiness may ask for more."""
+    threshold = whole(probe.get("successThreshold"))
+    if sort != "readinessProbe" and threshold is not None and threshold > 1:
+        yield Invalid(path / "successThreshold", threshold, f"must be 1 in a {sort}")
+
+
+def grace_periods_are_positive_and_not_of_readiness(probe: Json, path: Path, sort: str) -> Iterator[Cause]:
+    """A probe that ends its container may say how long that may take; readiness ends none."""
+    period = whole(probe.get("terminationGracePeriodSeconds"))
+    if period is None:
+        return
+    here = path / "terminationGracePeriodSeconds"
+    if sort == "readinessProbe":
+        yield Forbidden(here, "a readinessProbe ends no container: leave it out")
+    elif period <= 0:
+        yield Invalid(here, period, "must be at least 1")

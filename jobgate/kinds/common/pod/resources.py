@@ -1,0 +1,88 @@
+"""Resources of containers: names, amounts, requests and limits, claims, and what a resize does.
+
+The rules are those of `core/v1` validation of Kubernetes (`ValidateContainerResourceRequirements`,
+`validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the whole pod's resources stand in
+`pod_resources`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from jobgate.kinds.common import names
+from jobgate.kinds.common.pod import amounts, claims, pod_resources
+from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
+from jobgate.kinds.common.pod.reading import objects, spec_of
+from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
+from webhook.path import Path
+
+#: What a container may ask for by a plain name, beside huge pages of any size.
+STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+
+RESIZED: Final = ("cpu", "memory")
+RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
+
+
+def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
+    """Check the resources of every container, and of the pod."""
+    claimed: Collection[str] | None = None
+    for container in containers(pod, path):
+        resources = container.json.get("resources")
+        if resources and isinstance(resources, dict):
+            yield from requirements_fit(resources, container.path / "resources")
+            if resources.get("claims"):
+                claimed = claims.names_of(pod) if claimed is None else claimed
+                yield from claims.claims_are_the_pods(resources, claimed, container.path / "resources" / "claims")
+        if container.json.get("resizePolicy"):
+            yield from resize_policies_fit_the_pod(container, pod)
+    yield from pod_resources.check(pod, path)
+
+
+def requirements_fit(resources: Json, path: Path) -> Iterator[Cause]:
+    """Names and amounts are legal, requests do not exceed limits, and what is not shared is limited to its request."""
+    faults: list[Cause] = []
+    limits = amounts.rounded(amounts.read(resources, "limits", path, faults))
+    requests = amounts.rounded(amounts.read(resources, "requests", path, faults))
+    yield from faults
+    for side, given in (("limits", limits), ("requests", requests)):
+        for name in given:
+            if name not in STANDARD and (fault := name_fault(name)):
+                yield Invalid((path / side).key(name), name, fault)
+        yield from amounts.amounts_are_legal(resources, side, given, path)
+    yield from amounts.requests_fit_limits(resources, requests, limits, path)
+    yield from amounts.huge_pages_have_company({*limits, *requests}, path)
+
+
+def name_fault(name: str) -> str | None:
+    """Return what is wrong with the name of a resource of a container, or None."""
+    if fault := names.qualified_name(name):
+        return fault
+    if "/" in name:
+        return None if amounts.is_native(name) else amounts.extended_fault(name)
+    if name in STANDARD or name.startswith(amounts.HUGE_PAGES):
+        return None
+    return "must be cpu, memory, ephemeral-storage, hugepages-SIZE, or a name with a domain as in example.com/gpu"
+
+
+def resize_policies_fit_the_pod(container: Container, pod: Json) -> Iterator[Cause]:
+    """A resize policy is given once for cpu, once for memory; a pod that never restarts resizes without a restart."""
+    seen: set[str] = set()
+    never = spec_of(pod).get("restartPolicy") == "Never"
+    for index, policy in objects(container.json.get("resizePolicy")):
+        here = container.path / "resizePolicy" / index
+        resource, restart = policy.get("resourceName"), policy.get("restartPolicy")
+        if unset(resource):
+            yield Required(here / "resourceName")
+        elif isinstance(resource, str):
+            if resource in seen:
+                yield Duplicate(here / "resourceName", resource)
+            elif resource not in RESIZED:
+                yield NotSupported(here / "resourceName", resource, RESIZED)
+            seen.add(resource)
+        if unset(restart):
+            yield Required(here / "restartPolicy")
+        elif isinstance(restart, str) and restart not in RESIZE_POLICIES:
+            yield NotSupported(here / "restartPolicy", restart, RESIZE_POLICIES)
+        elif never and restart == "RestartContainer":
+            yield Invalid(here / "restartPolicy", restart, "must be NotRequired: the pod's restartPolicy is Never")
