@@ -1,0 +1,178 @@
+"""The reader of manifests agrees with kubectl's own libraries, says where a text is wrong, and bears any bytes."""
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobgate.cli.manifest import MAX_DEPTH, Unreadable, read
+from tests.cli.oracle.answers import ask, golden
+from tests.cli.oracle.corpus import CORPUS
+
+ANSWERS = golden()
+HEAD = b"apiVersion: v1\nkind: ConfigMap\n"
+# Texts that kubectl reads and we refuse: libyaml takes fewer liberties than go-yaml. Quoting mends them.
+REFUSED = {"value {a: ,b:}"}
+
+
+def sent(text: bytes) -> str | None:
+    """What we would send, as comparable text; None if it is refused."""
+    try:
+        return json.dumps([manifest.object for manifest in read(text, "f.yaml")], sort_keys=True)
+    except Unreadable:
+        return None
+
+
+def expected(answer: dict[str, object]) -> str | None:
+    return None if "error" in answer else json.dumps(answer.get("objects", []), sort_keys=True)
+
+
+@pytest.mark.parametrize("name", [name for name in CORPUS if name not in REFUSED])
+def test_what_is_read_is_what_kubectl_would_send(name: str) -> None:
+    assert sent(CORPUS[name]) == expected(ANSWERS[name])
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_what_only_kubectl_reads_is_refused_and_not_misread(name: str) -> None:
+    assert expected(ANSWERS[name]) is not None
+    assert sent(CORPUS[name]) is None
+
+
+def test_the_golden_file_answers_the_whole_corpus() -> None:
+    assert list(ANSWERS) == list(CORPUS)
+
+
+def test_kubectls_libraries_still_give_the_recorded_answers() -> None:
+    names = list(CORPUS)[::5]
+    assert [expected(answer) for answer in ask([CORPUS[name] for name in names])] == [
+        expected(ANSWERS[name]) for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "message"),
+    [
+        ("a tab", HEAD + b"a:\n\tb: 1\n", "f.yaml:4:1: not YAML: found character that cannot start any token"),
+        ("two values", HEAD + b"a: b: c\n", "f.yaml:3:5: not YAML: mapping values are not allowed in this context"),
+        ("a later document", HEAD + b"---\n# c\nkind: A\n", "f.yaml:5:1: the document has no apiVersion: add it"),
+        ("no kind", b"apiVersion: v1\n", "f.yaml:1:1: the document has no kind: add it, such as `kind: Job`"),
+        ("a boolean kind", b"apiVersion: v1\nkind: y\n", "f.yaml:1:1: kind of the document must be a string"),
+        ("a list", b"- a\n", "f.yaml:1:1: the document is no object"),
+        ("a broken item", b"apiVersion: v1\nkind: List\nitems:\n- kind: A\n", "f.yaml:4:3: items[0] has no apiVersion"),
+        ("a template", HEAD + b"a: {{ b }}\n", "f.yaml:3:5: a key cannot be a mapping"),
+        ("an unknown alias", HEAD + b"a: *x\n", "f.yaml:3:4: *x has no anchor"),
+        ("an infinity", HEAD + b"a: .inf\n", "f.yaml:3:4: `inf` cannot be written as JSON"),
+        ("a wrong tag", HEAD + b"a: !!int x\n", "f.yaml:3:4: `x` is a string, but its tag says an integer"),
+        ("a word after a separator", HEAD + b"--- a\n", "f.yaml:3:4: only a comment may follow `---`"),
+        ("broken JSON", b'{"kind": "A"\n "b": 1}', "f.yaml:2:2: not JSON: expecting ',' delimiter"),
+        ("a late JSON mistake", b'{"apiVersion": "v1", "kind": "A"}\n{"kind": "A"}', "f.yaml:2:1: the document has no"),
+        ("bad UTF-8", HEAD + b"a: \xff\n", "f.yaml:1:1: not YAML: "),
+    ],
+)
+def test_a_refusal_says_where_and_what(case: str, text: bytes, message: str) -> None:
+    with pytest.raises(Unreadable) as refusal:
+        read(text, "f.yaml")
+    assert str(refusal.value).startswith(message), case
+
+
+def test_manifests_are_numbered_and_know_their_lines() -> None:
+    items = b"- {apiVersion: v1, kind: A}\n-\n  apiVersion: v1\n  kind: B\n"
+    text = b"# c\n" + HEAD + b"---\napiVersion: v1\nkind: List\nitems:\n" + items
+    found = [(manifest.file, manifest.index, manifest.line, manifest.object["kind"]) for manifest in read(text, "f")]
+    assert found == [("f", 0, 2, "ConfigMap"), ("f", 1, 8, "A"), ("f", 2, 10, "B")]
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "duplicates"),
+    [
+        ("none", HEAD, [()]),
+        ("at the top", HEAD + b"a: 1\na: 2\n", [("a",)]),
+        ("deep", HEAD + b"a: [{b/c: {d: 1, d: 2}}]\n", [("a[0][b/c].d",)]),
+        ("by value", HEAD + b"1: a\n0x1: b\n", [("[1]",)]),
+        ("a merge is none", HEAD + b"a: {<<: {b: 1}, b: 2}\n", [()]),
+        ("in JSON", b'{"apiVersion": "v1", "kind": "A", "a": {"b": 1, "b": 2}}', [("a.b",)]),
+        (
+            "each item its own",
+            b"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A}, {apiVersion: v1, kind: A, b: 1, b: 2}]\n",
+            [(), ("b",)],
+        ),
+    ],
+)
+def test_keys_written_twice_are_told(case: str, text: bytes, duplicates: list[tuple[str, ...]]) -> None:
+    assert [manifest.duplicates for manifest in read(text, "f")] == duplicates, case
+
+
+def test_text_that_kubectl_drops_is_told() -> None:
+    assert [manifest.ignored for manifest in read(HEAD + b"...\n# c\na: 1\n---\n" + HEAD + b"...\n", "f")] == [5, None]
+
+
+def test_values_that_share_an_anchor_are_separate_objects() -> None:
+    manifest = read(HEAD + b"a: &x {b: 1}\nc: *x\n", "f")[0].object
+    manifest["a"]["b"] = 2
+    assert manifest["c"] == {"b": 1}
+
+
+@pytest.mark.parametrize(
+    ("case", "text"),
+    [
+        ("flow", HEAD + b"a: " + b"[" * 50_000),
+        ("block", HEAD + b"a:\n" + b"- " * 50_000 + b"b\n"),
+        ("JSON", b'{"apiVersion": "v1", "kind": "A", "a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"),
+        ("JSON just too deep", b'{"apiVersion": "v1", "kind": "A", "a": ' + b"[" * 200 + b"]" * 200 + b"}"),
+        (
+            "aliases",
+            HEAD + b"a0: &a0 {b: 1}\n" + b"".join(b"a%d: &a%d {b: *a%d}\n" % (i, i, i - 1) for i in range(1, 500)),
+        ),
+        (
+            "merges",
+            HEAD + b"a0: &a0 {b: 1}\n" + b"".join(b"a%d: &a%d {<<: *a%d}\n" % (i, i, i - 1) for i in range(1, 500)),
+        ),
+    ],
+)
+def test_depth_is_bounded(case: str, text: bytes) -> None:
+    with pytest.raises(Unreadable, match=f"nested too deep: at most {MAX_DEPTH} levels"):
+        read(text, case)
+
+
+@pytest.mark.parametrize(
+    ("case", "unit"),
+    [
+        ("keys", b"a%d: b\n"),
+        ("documents", b"---\napiVersion: v1\nkind: A%d\n"),
+        ("keys twice", b"a: %d\n"),
+        ("quoted solidus", b'- "/%d \\\\/"\n'),
+    ],
+)
+def test_a_text_ten_times_as_long_costs_about_ten_times_as_much(case: str, unit: bytes) -> None:
+    def cost(count: int) -> float:
+        text = (
+            b"apiVersion: v1\nkind: A\n" + (b"l:\n" if unit[:1] == b"-" and unit[:3] != b"---" else b"")
+        ) + b"".join(unit % number for number in range(count))
+        start = time.process_time()
+        assert read(text, case)
+        return time.process_time() - start
+
+    assert cost(5_000) < 40 * max(cost(500), 0.01)
+
+
+MARKS = rb"""- |---|...|{|}|[|]|: |,|a|&a |*a|<<: |!!int |!!binary |? |>|"|'|\|#| |1e9|%YAML |null|\ud800|items:"""
+BREAKS = [b"|", b"\n", b"\r", b"\t", b"\0", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe"]
+OBJECTS = [b"apiVersion: v1\n", b"kind: A\n", b'{"kind": "A", "apiVersion": "v1"}']
+PIECES = st.sampled_from([*MARKS.split(b"|"), *BREAKS, *OBJECTS])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))
+def test_any_bytes_are_read_or_refused(text: bytes) -> None:
+    try:
+        objects = [manifest.object for manifest in read(text, "f")]
+    except Unreadable as refusal:
+        where = (refusal.line, refusal.column)
+        objects = []
+    else:
+        where = (1, 1)
+    assert min(where) >= 1
+    assert all(thing["apiVersion"] and thing["kind"] for thing in objects)
+    assert json.dumps(objects, allow_nan=False).encode()
