@@ -6,10 +6,17 @@ Formats and limits are those of `k8s.io/apimachinery/pkg/util/validation` and `k
 from __future__ import annotations
 
 import re
+from ipaddress import IPv6Address, ip_address
 
 #: RFC 1123 and RFC 1035: longest label, longest whole name, in characters.
 LABEL_LIMIT = 63
 SUBDOMAIN_LIMIT = 253
+
+#: How much of `generateName` is kept, in characters: five random ones follow, and 63 are the most.
+GENERATED_LIMIT = 58
+
+#: Highest user or group id that Kubernetes takes.
+ID_LIMIT = 2**31 - 1
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _LABEL_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
@@ -19,6 +26,8 @@ _ENVIRONMENT = re.compile(r"[ -<>-~]+\Z")
 _CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]+\Z")
 _PORT_NAME = re.compile(r"[a-z0-9-]+\Z")
 _HTTP_HEADER = re.compile(r"[-A-Za-z0-9]+\Z")
+_C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_SEARCH = re.compile(r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*\Z")
 
 
 def dns_label(text: str) -> str | None:
@@ -53,6 +62,31 @@ def dns_subdomain(text: str) -> str | None:
     return None
 
 
+def generate_name(text: str) -> str | None:
+    """Check `generateName`, the beginning of a DNS subdomain that the API server makes longer by five characters.
+
+    The API server checks the beginning as if its last two characters were "a" where it ends in '-', and then the name
+    that it made. Only what both take is right.
+    """
+    beginning = text[:-2] + "a" if len(text) > 1 and text.endswith("-") else text
+    return dns_subdomain(beginning) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
+
+
+def search_domain(text: str) -> str | None:
+    """Check a search domain of DNS: a DNS subdomain that may hold '_' and end in '.', or the root '.'."""
+    if text == ".":
+        return None
+    text = text.removesuffix(".")
+    if len(text) > SUBDOMAIN_LIMIT:
+        return f"must be no more than {SUBDOMAIN_LIMIT} characters"
+    if not _SEARCH.match(text):
+        return (
+            "must be a domain of lower case letters, digits, '-', '_' and '.', as in svc.cluster.local, or '.' for the "
+            "root; each part between dots must begin with a letter, a digit or one '_' and end with a letter or a digit"
+        )
+    return None
+
+
 def qualified_name(text: str) -> str | None:
     """Check a label's or an annotation's key, a resource's or a condition's name: `[prefix/]name`."""
     prefix, slash, name = text.rpartition("/")
@@ -67,6 +101,14 @@ def qualified_name(text: str) -> str | None:
     if not _QUALIFIED.match(name):
         return "the name must consist of letters, digits, '-', '_' and '.', and begin and end with a letter or a digit"
     return None
+
+
+def annotation_key(text: str) -> str | None:
+    """Check an annotation's key: as a label's, with letters of either case before the '/' too."""
+    if not qualified_name(text):
+        return None
+    # Go lowers letter by letter, so that a dotted capital I becomes a plain i.
+    return qualified_name(text.replace("\u0130", "i").lower())
 
 
 def label_value(text: str) -> str | None:
@@ -117,3 +159,39 @@ def port_number(number: int) -> str | None:
 def http_header(text: str) -> str | None:
     """Check the name of an HTTP header."""
     return None if _HTTP_HEADER.match(text) else "must consist of letters, digits and '-'"
+
+
+def c_identifier(text: str) -> str | None:
+    """Check an identifier of the language C."""
+    if not _C_IDENTIFIER.match(text):
+        return "must consist of letters, digits and '_', and not begin with a digit"
+    return None
+
+
+def ip(text: str) -> str | None:
+    """Check an IPv4 or IPv6 address: without a zone, leading zeros or an IPv4 address mapped into IPv6.
+
+    So strict since Kubernetes 1.36 (feature gate `StrictIPCIDRValidation`).
+    """
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return "must be an IP address without leading zeros, as in 10.9.8.7 or 2001:db8::ffff"
+    if isinstance(address, IPv6Address):
+        if address.scope_id is not None or "%" in text:
+            return "must be an IP address without a zone"
+        if address.ipv4_mapped is not None:
+            return "must be the plain IPv4 address, not one mapped into IPv6"
+    return None
+
+
+def unix_id(number: int) -> str | None:
+    """Check the id of a Unix user or group."""
+    return None if 0 <= number <= ID_LIMIT else f"must be between 0 and {ID_LIMIT}"
+
+
+def relative_path(text: str) -> str | None:
+    """Check a path below some folder: it does not begin with '/', and no part of it is '..'."""
+    if text.startswith("/"):
+        return "must be a relative path"
+    return "must not contain '..'" if ".." in text.split("/") else None

@@ -1,0 +1,34 @@
+"""Running one family of pod rules over a pod, and reading what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from webhook.cause import Notice
+from webhook.path import Path
+
+Check = Callable[[Mapping[str, Any], Path], Iterator[Notice]]
+
+#: A case: what holds, the pod, and how each finding begins, in order.
+Case = tuple[str, dict[str, Any], list[str]]
+
+
+def pod(spec: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
+    """Return a pod of one container, with what the case is about."""
+    container = {"name": "main", "image": "busybox"}
+    return {"metadata": {"name": "pod", **metadata}, "spec": {"containers": [container], **(spec or {})}}
+
+
+def findings(check: Check, of: Mapping[str, Any]) -> list[str]:
+    """Return what a family of rules finds in a pod whose template stands at `template`."""
+    return [str(finding).removeprefix("template.") for finding in check(of, Path("template"))]
+
+
+def judge(check: Check, case: Case) -> None:
+    """Assert that the family says what the case expects, no more and no less."""
+    _, of, expected = case
+    found = findings(check, of)
+    assert len(found) == len(expected), found
+    for says, begins in zip(found, expected, strict=True):
+        assert says.startswith(begins), f"{says!r} does not begin with {begins!r}"
