@@ -1,0 +1,1 @@
+"""Mirrors the rooms; `controlplane` builds and runs a real Kubernetes control plane."""

@@ -1,0 +1,104 @@
+"""A small client of one API server: JSON over one connection that is kept open."""
+
+import http.client
+import json
+import ssl
+import time
+import urllib.parse
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+JSON = "application/json"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+# The API server closes a connection that was idle for 90 s, and a request that meets the closing is lost.
+_IDLE_LIMIT = 60.0
+
+Answer = tuple[int, dict[str, Any]]
+Params = Mapping[str, str]
+
+
+class ClusterApi:
+    """Requests to one API server, each answered by the status code and the JSON object.
+
+    A refusal is an answer too: its object is a `Status`. Only a broken connection is an exception. Not for use by two
+    threads at once.
+    """
+
+    def __init__(self, url: str, ca: str, token: str, timeout: float = 60.0) -> None:
+        """`ca` is the certificate as PEM text."""
+        parts = urllib.parse.urlsplit(url)
+        context = ssl.create_default_context(cadata=ca)
+        self._connection = http.client.HTTPSConnection(
+            parts.hostname or "", parts.port, context=context, timeout=timeout
+        )
+        self._authorization = f"Bearer {token}"
+        self._used = 0.0
+
+    def get(self, path: str, params: Params | None = None) -> Answer:
+        """Read the object or list at the path."""
+        return self.request("GET", path, None, params, JSON)
+
+    def post(self, path: str, body: Any, params: Params | None = None) -> Answer:
+        """Create an object in the collection at the path; `{"dryRun": "All"}` only pretends."""
+        return self.request("POST", path, body, params, JSON)
+
+    def put(self, path: str, body: Any, params: Params | None = None) -> Answer:
+        """Replace the object at the path."""
+        return self.request("PUT", path, body, params, JSON)
+
+    def patch(self, path: str, body: Any, params: Params | None = None, content_type: str = MERGE_PATCH) -> Answer:
+        """Change the object at the path; server-side apply is `APPLY_PATCH` with the parameter `fieldManager`."""
+        return self.request("PATCH", path, body, params, content_type)
+
+    def delete(self, path: str, body: Any = None, params: Params | None = None) -> Answer:
+        """Delete the object or the collection at the path."""
+        return self.request("DELETE", path, body, params, JSON)
+
+    def request(self, method: str, path: str, body: Any, params: Params | None, content_type: str) -> Answer:
+        """One request and its answer. A body of text or bytes is sent as it is, anything else as JSON."""
+        if time.monotonic() - self._used > _IDLE_LIMIT:
+            self.close()
+        target = f"{path}?{urllib.parse.urlencode(params)}" if params else path
+        headers = {"Authorization": self._authorization, "Accept": JSON, "Content-Type": content_type}
+        try:
+            self._connection.request(method, target, _encoded(body), headers)
+            response = self._connection.getresponse()
+            content = response.read()
+        except (OSError, http.client.HTTPException):
+            # Half a request must not be in the way of the next one.
+            self.close()
+            raise
+        self._used = time.monotonic()
+        return response.status, _object(content)
+
+    def close(self) -> None:
+        """Close the connection; the next request opens a new one."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _encoded(body: Any) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    return (body if isinstance(body, str) else json.dumps(body)).encode()
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    """The answer's object; what is no JSON object (`/readyz` says `ok`) is given as its text under `text`."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {"text": content.decode(errors="replace")}

@@ -1,0 +1,133 @@
+"""Keeps the programs of one control plane, and takes everything away when its owner is gone. Run as a script.
+
+The owner holds the other end of our standard input. When that closes (it stopped us, it crashed, it was killed), the
+programs are stopped, the last started first (an API server without its etcd takes a minute to end), and the folder is
+removed. So nothing is left behind, not even by an owner that had no chance to tidy up.
+
+`keeper.py FOLDER`, with `FOLDER/programs.json`: a list of {"name", "argv", "socket"}. A program with a socket is up
+when the socket takes connections; the next one is started then. Standard output carries one line when a program ends
+by itself: its name and its code.
+"""
+
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PROGRAMS_FILE = "programs.json"
+PIDS_FILE = "pids"
+
+_POLL = 0.1
+_SOCKET_WAIT = 30.0
+# What they keep is thrown away, so there is no reason to wait long.
+_STOP_WAIT = 5.0
+_PR_SET_PDEATHSIG = 1
+
+
+class _OwnerGone(Exception):
+    """The owner let go of us."""
+
+
+def main(folder: Path) -> None:
+    """Start the programs, keep them until the owner lets go, and leave nothing."""
+    signal.signal(signal.SIGTERM, _let_go)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    running: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        for program in json.loads((folder / PROGRAMS_FILE).read_text(encoding="utf-8")):
+            process = running[program["name"]] = _start(program, folder)
+            with (folder / PIDS_FILE).open("a", encoding="ascii") as pids:
+                pids.write(f"{process.pid}\n")
+            if program["socket"]:
+                _await_socket(folder / program["socket"], process)
+        _keep(running)
+    except _OwnerGone:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for process in reversed(running.values()):
+            _stop(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _let_go(number: int, frame: object) -> None:
+    raise _OwnerGone
+
+
+def _start(program: dict[str, str | list[str]], folder: Path) -> subprocess.Popen[bytes]:
+    name, argv = str(program["name"]), program["argv"]
+    assert isinstance(argv, list)
+    with (folder / f"{name}.log").open("ab") as log:
+        # Safe: this process has one thread, which lives as long as it does.
+        return subprocess.Popen(
+            argv,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            preexec_fn=_die_with_the_keeper,  # noqa: PLW1509 - see above
+        )
+
+
+def _die_with_the_keeper() -> None:
+    """Ask Linux to end the program when the keeper itself is killed; the folder is then left to `reap`."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _await_socket(path: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _SOCKET_WAIT
+    while process.poll() is None and time.monotonic() < deadline:
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                # Relative: a socket's path has at most 108 bytes.
+                probe.connect(path.name)
+            except OSError:
+                _look_at_owner(0.01)
+            else:
+                return
+
+
+def _keep(running: dict[str, subprocess.Popen[bytes]]) -> None:
+    told: set[str] = set()
+    while True:
+        for name, process in running.items():
+            if name not in told and process.poll() is not None:
+                told.add(name)
+                _tell(f"{name} (code {process.returncode})")
+        _look_at_owner(_POLL)
+
+
+def _tell(line: str) -> None:
+    try:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise _OwnerGone from None
+
+
+def _look_at_owner(seconds: float) -> None:
+    """Wait that long for the end of standard input."""
+    if select.select([0], [], [], seconds)[0] and not os.read(0, 1024):
+        raise _OwnerGone
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_WAIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+if __name__ == "__main__":
+    os.chdir(sys.argv[1])
+    main(Path(sys.argv[1]))
