@@ -42,7 +42,6 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
             if devices:
                 yield from _devices(devices, volumes, here / "volumeDevices")
                 yield from _apart_from_mounts(devices, mounts, here)
-                yield from _devices_need_the_hosts_users(spec, here / "volumeDevices")
 
 
 def _mounts(mounts: list[Fields], volumes: _Volumes, container: Fields, path: Path) -> Iterator[Cause]:
@@ -157,9 +156,3 @@ def _apart_from_mounts(devices: list[Fields], mounts: list[Fields], path: Path) 
         if place and place in taken:
             detail = f"must not be the mountPath of {path / 'volumeMounts' / taken[place]}"
             yield Invalid(here / "devicePath", place, detail)
-
-
-def _devices_need_the_hosts_users(spec: Fields, path: Path) -> Iterator[Cause]:
-    """A pod with users of its own has no block devices (`core/v1` validation, `hostUsers`)."""
-    if spec.get("hostUsers") is False:
-        yield Forbidden(path, "a pod whose hostUsers is false has no block devices")
