@@ -30,6 +30,7 @@ from webhook.kind import Default, GroupVersionKind, Job, Kind, OperatorProfile, 
 from webhook.path import Path
 from webhook.review import Phase, review
 from webhook.task import Task
+from webhook.view import readable
 
 __all__ = [
     "Cause",
@@ -62,5 +63,6 @@ __all__ = [
     "TooMany",
     "TypeInvalid",
     "User",
+    "readable",
     "review",
 ]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 from webhook.path import Path
 
@@ -30,6 +31,12 @@ class Notice:
     def __init__(self, path: Path | str, message: str) -> None:
         self.path = str(path)
         self.message = message
+
+    def at(self, path: Path | str) -> Self:
+        """Return the same finding at another place."""
+        moved = copy(self)
+        moved.path = str(path)
+        return moved
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
@@ -104,14 +111,15 @@ class Duplicate(Cause):
 
 
 class NotSupported(Cause):
-    """A value that is not one of a fixed set."""
+    """A value that is not one of a fixed set, which is given as its values or as a ready sentence."""
 
     __slots__ = ()
     reason = "FieldValueNotSupported"
 
-    def __init__(self, path: Path | str, value: Any, supported: Iterable[str]) -> None:
-        choices = ", ".join(shown(choice) for choice in supported)
-        super().__init__(path, f"Unsupported value: {shown(value)}: supported values: {choices}", value)
+    def __init__(self, path: Path | str, value: Any, supported: Iterable[str] | str) -> None:
+        if not isinstance(supported, str):
+            supported = "supported values: " + ", ".join(shown(choice) for choice in supported)
+        super().__init__(path, f"Unsupported value: {shown(value)}: {supported}", value)
 
 
 class Forbidden(Cause):

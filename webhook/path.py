@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
+#: The place of an item. No list is longer, and a map's key may be any number of digits.
+_INDEX = re.compile(r"[0-9]{1,9}")
 
 
 class Path:
@@ -58,10 +60,7 @@ def join(steps: Sequence[str | int]) -> Path:
 
 def steps_of(path: str) -> list[str | int]:
     """Return the steps of a printed path: `spec.tasks[1]` is `["spec", "tasks", 1]`."""
-    return [
-        field or (int(bracket) if bracket.isascii() and bracket.isdigit() else bracket)
-        for field, bracket in _STEP.findall(path)
-    ]
+    return [field or (int(bracket) if _INDEX.fullmatch(bracket) else bracket) for field, bracket in _STEP.findall(path)]
 
 
 def keyed(path: str, document: Any) -> str:
@@ -76,7 +75,7 @@ def keyed(path: str, document: Any) -> str:
         if field:
             steps.append(f".{field}")
             value = value.get(field) if isinstance(value, dict) else None
-        elif isinstance(value, list) and bracket.isdigit():
+        elif isinstance(value, list) and _INDEX.fullmatch(bracket):
             steps.append(f"[{_item_key(value, int(bracket))}]")
             value = value[int(bracket)] if int(bracket) < len(value) else None
         else:

@@ -80,6 +80,8 @@ def _mutate(kind: Kind, document: dict[str, Any], context: Context, response: Re
 
 
 def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
+    """Answer with the whole verdict on the object, as it is with its defaults: they are there already, or meant."""
+    document = mutated(kind, document, context).value
     findings = [finding for _, finding in _verdict(kind, document, context, kind.schema.check(document))]
     return replace(
         response,

@@ -8,14 +8,16 @@ found before counts, and no rule speaks of a value that the user did not write.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, create_model
 
 from webhook.path import steps_of
 
 M = TypeVar("M", bound=BaseModel)
+P = TypeVar("P")
 
 
 def view(model: type[M], value: Any) -> tuple[M, bool]:
@@ -26,6 +28,23 @@ def view(model: type[M], value: Any) -> tuple[M, bool]:
         return _partial(model, value if isinstance(value, Mapping) else {}), False
 
 
+def readable(parts: Iterable[P], *words: str) -> Iterator[tuple[int, P]]:
+    """Yield the parts of which these attributes can be read, each with its place.
+
+    A rule that judges each part by itself goes through them so: one broken part does not keep it from the others. A
+    rule that needs them all, as a sum does, reads them directly, and ends where one is broken.
+    """
+    for index, part in enumerate(parts):
+        try:
+            for word in words:
+                getattr(part, word)
+        except AttributeError as error:
+            if not unreadable(error):
+                raise
+        else:
+            yield index, part
+
+
 def unreadable(error: AttributeError) -> bool:
     """Tell whether an error comes from reading a field that a partial view lacks, and not from a mistake in a rule."""
     return isinstance(error.obj, BaseModel) and error.name in type(error.obj).model_fields
@@ -34,9 +53,8 @@ def unreadable(error: AttributeError) -> bool:
 def _partial(model: type[M], value: Mapping[str, Any]) -> M:
     part = _empty(model)
     for name, field in model.model_fields.items():
-        alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias or name
-        if alias in value:
-            _read_into(part, name, value[alias])
+        if (key := _json_name(model, name)) in value:
+            _read_into(part, name, value[key])
         elif not field.is_required():
             part.__dict__[name] = field.get_default(call_default_factory=True, validated_data={})
     return part
@@ -45,7 +63,8 @@ def _partial(model: type[M], value: Mapping[str, Any]) -> M:
 def _read_into(part: BaseModel, name: str, value: Any) -> None:
     """Set one field of a partial view, as far as it can be read."""
     try:
-        type(part).__pydantic_validator__.validate_assignment(part, name, value)
+        alone = _alone(type(part), name).model_validate({_json_name(type(part), name): value})
+        part.__dict__[name] = alone.__dict__[name]
     except ValidationError:
         annotation = type(part).model_fields[name].annotation
         inner, item = _models(annotation)
@@ -53,6 +72,20 @@ def _read_into(part: BaseModel, name: str, value: Any) -> None:
             part.__dict__[name] = _partial(inner, value)
         elif item and isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value):
             part.__dict__[name] = [view(item, entry)[0] for entry in value]
+
+
+@cache
+def _alone(model: type[BaseModel], name: str) -> type[BaseModel]:
+    """Return a model of one field of `model`, to read it where others are broken."""
+    field = model.model_fields[name]
+    definition: dict[str, Any] = {name: (field.annotation, field)}
+    alone: type[BaseModel] = create_model(f"{model.__name__}.{name}", __config__=model.model_config, **definition)
+    return alone
+
+
+def _json_name(model: type[BaseModel], name: str) -> str:
+    field = model.model_fields[name]
+    return field.validation_alias if isinstance(field.validation_alias, str) else field.alias or name
 
 
 def _empty(model: type[M]) -> M:
@@ -100,7 +133,7 @@ def opaque(model: type[BaseModel], path: str) -> bool:
             return True
         if isinstance(step, int):
             continue
-        field = next((one for name, one in current.model_fields.items() if (one.alias or name) == step), None)
+        field = next((one for name, one in current.model_fields.items() if _json_name(current, name) == step), None)
         if field is None:
             return True
         inner, item = _models(field.annotation)

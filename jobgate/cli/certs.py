@@ -103,7 +103,7 @@ def _issue(
 ) -> tuple["Generation", "ServerNames"]:
     try:
         # Here and not above: the other commands work where cryptography is not installed.
-        from certs import InvalidNames, KeyType, issue_generation, service_names  # noqa: PLC0415
+        from certs import InvalidNames, KeyType, issue_generation, service_names
     except ModuleNotFoundError as missing:
         raise click.ClickException(
             f"the package {missing.name} is missing: install it with `pip install 'jobgate[certs]'`"

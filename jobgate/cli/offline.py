@@ -1,0 +1,144 @@
+"""What the API server and our webhook would make of an object together, with neither of them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jsonpatch
+
+from webhook import Kind, Operation, Phase, Registry, Request, Response, Settings, User, review
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What the review shall assume.
+
+    Attributes:
+        kinds: the kinds that are reviewed.
+        operation: CREATE, or UPDATE of the object of the same name in `stored`.
+        namespace: of objects that name none.
+        user: who applies.
+        settings: of the installation.
+        stored: the objects before an UPDATE.
+    """
+
+    kinds: Registry
+    operation: Operation = Operation.CREATE
+    namespace: str = "default"
+    user: str = ""
+    settings: Settings = field(default_factory=Settings)
+    stored: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What would become of one object.
+
+    Attributes:
+        allowed: whether it would be stored.
+        document: the object as it would be stored; of a denied one, as far as it came.
+        patch: what of the user's object would be changed, as RFC 6902 operations.
+        status: the Status that the user would get, of a denied object.
+        warnings: what the user would be told beside.
+        reviewed: whether the object is of a kind of ours.
+    """
+
+    allowed: bool
+    document: Mapping[str, Any]
+    patch: list[dict[str, Any]] = field(default_factory=list)
+    status: dict[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    reviewed: bool = True
+
+
+def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
+    """Return what would become of an object that `kubectl apply` sends.
+
+    In the API server's order: unknown fields are pruned, defaults are set, the mutating webhook is called, defaults are
+    set again, the schema is checked, the validating webhook is called.
+    """
+    kind = circumstances.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
+    if kind is None:
+        known = ", ".join(f"{one.gvk.api_version} {one.kind}" for one in circumstances.kinds)
+        return Verdict(
+            allowed=True,
+            document=document,
+            warnings=(f"not reviewed: the kinds known here are {known}",),
+            reviewed=False,
+        )
+    pruned = kind.schema.prune({key: value for key, value in document.items() if key != "status"})
+    sent = kind.schema.default(pruned)
+    warnings = [*_unknown_fields(document, pruned), *_missing_old(document, kind, circumstances)]
+    mutation = _review(Phase.MUTATE, kind, sent, circumstances)
+    result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
+    validation = _review(Phase.VALIDATE, kind, result, circumstances) if mutation.allowed else mutation
+    return Verdict(
+        allowed=validation.allowed,
+        document=result,
+        patch=list(jsonpatch.make_patch(document, result)),
+        status=None if validation.allowed else validation.status(),
+        warnings=(*warnings, *(str(notice) for notice in validation.notices)),
+    )
+
+
+def _review(phase: Phase, kind: Kind, document: Mapping[str, Any], circumstances: Circumstances) -> Response:
+    metadata = document.get("metadata")
+    names = metadata if isinstance(metadata, Mapping) else {}
+    old = _old(document, kind, circumstances)
+    request = Request(
+        uid="offline",
+        api_version=kind.gvk.api_version,
+        kind=kind.kind,
+        operation=circumstances.operation,
+        name=_text(names.get("name")),
+        namespace=_text(names.get("namespace")) or circumstances.namespace,
+        user=User(circumstances.user),
+        document=document,
+        old_document=old,
+    )
+    return review(request, phase, circumstances.kinds, circumstances.settings)
+
+
+def _old(document: Mapping[str, Any], kind: Kind, circumstances: Circumstances) -> dict[str, Any] | None:
+    """Return the stored object of the same kind and name, as the API server reads it: with its defaults."""
+    if circumstances.operation is not Operation.UPDATE:
+        return None
+    for stored in circumstances.stored:
+        if _identity(stored) == _identity(document):
+            return kind.schema.default(kind.schema.prune(stored))
+    return None
+
+
+def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return document.get("apiVersion"), document.get("kind"), name
+
+
+def _missing_old(document: Mapping[str, Any], kind: Kind, circumstances: Circumstances) -> Iterator[str]:
+    if circumstances.operation is Operation.UPDATE and _old(document, kind, circumstances) is None:
+        yield "reviewed as if it were new: the stored objects that were given hold none of this kind and name"
+
+
+def _unknown_fields(document: Mapping[str, Any], pruned: Any) -> Iterator[str]:
+    for path in _lost({key: value for key, value in document.items() if key != "status"}, pruned, ""):
+        yield f"{path}: unknown field: kubectl refuses it, other clients see it dropped"
+
+
+def _lost(before: Any, after: Any, path: str) -> Iterator[str]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key, value in before.items():
+            below = f"{path}.{key}" if path else str(key)
+            if key not in after:
+                yield below
+            else:
+                yield from _lost(value, after[key], below)
+    elif isinstance(before, list) and isinstance(after, list):
+        for index, (one, other) in enumerate(zip(before, after, strict=False)):
+            yield from _lost(one, other, f"{path}[{index}]")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,117 @@
+"""`jobgate review`: the review of files, offline, for a pull request or a curious user."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from jobgate.cli.manifest import Manifest, Unreadable, read
+from jobgate.cli.offline import Circumstances, Verdict, judge
+from jobgate.cli.report import name_of, reading_warnings, text_report
+from jobgate.cli.settings import operator_can, settings
+from jobgate.kinds import installed
+from webhook import Operation
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--operation",
+    type=click.Choice([Operation.CREATE, Operation.UPDATE], case_sensitive=False),
+    help="What is done to the objects: CREATE, or UPDATE where --old is given.",
+)
+@click.option("--old", metavar="FILE", help="The objects as they are stored before the update.")
+@click.option("--namespace", "-n", default="default", show_default=True, help="Of objects that name none.")
+@click.option("--user", default="", help="Who applies.")
+@click.option("--output", "-o", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
+@operator_can
+@click.pass_context
+def review(
+    context: click.Context,
+    *,
+    files: tuple[str, ...],
+    operation: str | None,
+    old: str | None,
+    namespace: str,
+    user: str,
+    output: str,
+    operator_can: tuple[str, ...],
+) -> None:
+    """Show what the webhook would say of the objects in FILEs, with no cluster: faults, warnings, changes.
+
+    FILE may be - for standard input. Exit status: 0 where all objects are allowed, 1 where one is denied, 2 where the
+    input is not usable.
+    """
+    if operation == Operation.UPDATE and old is None:
+        raise click.UsageError("an UPDATE changes something: name the stored objects with --old FILE")
+    if operation == Operation.CREATE and old is not None:
+        raise click.UsageError("--old goes with --operation UPDATE")
+    stored, broken = _read((old,) if old else ())
+    manifests, unreadable = _read(files)
+    circumstances = Circumstances(
+        kinds=installed(),
+        operation=Operation.UPDATE if old else Operation.CREATE,
+        namespace=namespace,
+        user=user,
+        settings=settings(operator_can),
+        stored=tuple(manifest.object for manifest in stored),
+    )
+    verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]
+    _print(verdicts, output)
+    if broken or unreadable:
+        context.exit(2)
+    context.exit(0 if all(verdict.allowed for _, verdict in verdicts) else 1)
+
+
+def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
+    """Return the objects of all files that can be read, and whether one could not: it is told on standard error."""
+    manifests: list[Manifest] = []
+    broken = False
+    for file in files:
+        try:
+            text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+            found = read(text, "<stdin>" if file == "-" else file)
+        except OSError as error:
+            click.echo(f"{file}: {error.strerror or error}", err=True)
+            broken = True
+        except Unreadable as error:
+            click.echo(str(error), err=True)
+            broken = True
+        else:
+            if not found:
+                click.echo(f"{file}: holds no object", err=True)
+                broken = True
+            manifests += found
+    return manifests, broken
+
+
+def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:
+    if output == "text":
+        click.echo("\n".join(text_report(manifest, verdict) for manifest, verdict in verdicts), nl=bool(verdicts))
+        return
+    entries = [_entry(manifest, verdict) for manifest, verdict in verdicts]
+    if output == "json":
+        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+    else:
+        click.echo(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True), nl=False)
+
+
+def _entry(manifest: Manifest, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "file": manifest.file,
+        "index": manifest.index,
+        "apiVersion": manifest.object.get("apiVersion"),
+        "kind": manifest.object.get("kind"),
+        "name": name_of(manifest.object),
+        "allowed": verdict.allowed,
+        "status": verdict.status,
+        "warnings": [*reading_warnings(manifest), *verdict.warnings],
+        "patch": verdict.patch,
+        "object": verdict.document,
+    }

@@ -1,0 +1,44 @@
+"""The expression that makes a kind: one custom resource bound to its defaults, rules and operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from crdgen import CustomResource
+from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.common.schema import StructuralSchema
+from webhook import Default, Kind, Rule, Task
+
+
+def bind(
+    resource: CustomResource,
+    *,
+    operator: Operator,
+    tasks: Callable[[Any], Iterable[Task]],
+    defaults: tuple[Default, ...] = (),
+    rules: tuple[Rule, ...] = (),
+) -> Kind:
+    """Return the kind of a custom resource's stored version.
+
+    Args:
+        resource: names and models; the CRD is generated from it.
+        operator: the profile of who runs its jobs.
+        tasks: gives the neutral views of a spec's parts.
+        defaults: what mutation adds, in order.
+        rules: what validation checks beyond the schema.
+    """
+    version = next(one for one in resource.versions if one.storage)
+    return Kind(
+        group=resource.group,
+        version=version.name,
+        kind=resource.names.kind,
+        plural=resource.names.plural,
+        spec=version.spec,
+        schema=StructuralSchema(resource),
+        tasks=tasks,
+        operator=operator,
+        defaults=defaults,
+        rules=rules,
+        resource=resource,
+    )

@@ -1,0 +1,56 @@
+"""The profile of an operator: what it makes of a job's pod templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobgate.kinds.common import vintage
+from webhook import Job, Path, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operator:
+    """Who runs the jobs of a kind. A pod template is judged as the Pod that this operator will make of it.
+
+    Attributes:
+        name: what messages call it.
+        minor: the Kubernetes minor that its types were built from; template fields newer than that are lost.
+        pod_name: the pattern of its pods' names, of `job`, `task` and `index`.
+        service_name: the pattern of its Service's name, of `job`; empty where it makes none.
+        overwrites: fields of the pod spec that it sets, whatever the template says, and what to.
+        replaces: fields of the pod spec that it fills in by itself, with names of its own making.
+        drops_metadata: whether the metadata of a template is lost.
+        volumes: gives the volumes of the job's spec that it adds to every pod.
+        volumes_path: where these stand.
+    """
+
+    name: str
+    minor: int
+    pod_name: str
+    service_name: str = ""
+    overwrites: Mapping[str, Any] = field(default_factory=dict)
+    replaces: tuple[str, ...] = ()
+    drops_metadata: bool = False
+    volumes: Callable[[Any], Sequence[Mapping[str, Any]]] = lambda _: ()
+    volumes_path: Path = Path("spec") / "volumes"
+
+    def pod(self, job: Job[Any], task: Task) -> dict[str, Any]:
+        """Return the Pod that this operator makes of a task.
+
+        Names and labels that it derives are left out: they are judged by themselves, once for the job.
+        """
+        template = vintage.without(dict(task.template), self.minor)
+        spec = {**_mapping(template.get("spec")), **self.overwrites}
+        for name in self.replaces:
+            spec.pop(name, None)
+        if shared := self.volumes(job.spec):
+            own = spec.get("volumes")
+            spec["volumes"] = [*(own if isinstance(own, list) else ()), *shared]
+        metadata = {} if self.drops_metadata else _mapping(template.get("metadata"))
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,52 @@
+"""The structural schema of a kind, as admission uses it: crdgen's local evaluation, its findings as causes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crdgen import CustomResource, crd
+from crdgen.evaluate import Evaluator, Reason, Violation
+from jobgate.kinds.common.metadata import metadata_causes
+from webhook import Cause, Duplicate, Invalid, NotSupported, Path, Required, TypeInvalid
+from webhook.path import join
+
+
+class StructuralSchema:
+    """The schema of the stored version of a custom resource, compiled once."""
+
+    def __init__(self, resource: CustomResource) -> None:
+        version = next(one for one in crd(resource)["spec"]["versions"] if one["storage"])
+        self._evaluator = Evaluator(version["schema"]["openAPIV3Schema"])
+
+    def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object without the fields that the schema does not know."""
+        pruned: dict[str, Any] = self._evaluator.prune(document)
+        return pruned
+
+    def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object with the schema's defaults."""
+        defaulted: dict[str, Any] = self._evaluator.default(document)
+        return defaulted
+
+    def check(self, document: Mapping[str, Any]) -> list[Cause]:
+        """Return what the API server refuses in the object before any validating webhook: shape and metadata."""
+        return [
+            *metadata_causes(document.get("metadata")),
+            *(_cause(violation) for violation in self._evaluator.validate(document)),
+        ]
+
+
+def _cause(violation: Violation) -> Cause:
+    path, value = join(violation.path), violation.value
+    if violation.reason is Reason.REQUIRED:
+        return Required(path, violation.message)
+    build = _CAUSES.get(violation.reason, Invalid)
+    return build(path, value, violation.message)
+
+
+_CAUSES: Mapping[Reason, Callable[[Path, Any, str], Cause]] = {
+    Reason.NOT_SUPPORTED: NotSupported,
+    Reason.DUPLICATE: Duplicate,
+    Reason.TYPE_INVALID: TypeInvalid,
+}

@@ -1,0 +1,79 @@
+"""The rules of tasks, the same for every kind: they have names, one each, and names of pods that can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from jobgate.kinds.common.names import LABEL_LIMIT, dns_label
+from jobgate.kinds.common.operator import Operator
+from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, readable
+
+#: The API server cuts a `generateName` to this many characters and adds five of its own.
+GENERATED_PREFIX, GENERATED_SUFFIX = 58, "xxxxx"
+
+
+def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """Pods are called by their task's name: two tasks of one name would fight for the same pods."""
+    seen: dict[str, Task] = {}
+    for _, task in readable(job.tasks, "name"):
+        if not task.name:
+            continue
+        first = seen.setdefault(task.name, task)
+        if first is not task:
+            yield Duplicate(task.path / "name", task.name, f"{first.path} is called so already")
+
+
+def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """A task's name is part of its pods' names and a label on them."""
+    for _, task in readable(job.tasks, "name"):
+        if task.name and len(task.name) <= LABEL_LIMIT and (fault := dns_label(task.name)):
+            yield Invalid(task.path / "name", task.name, fault)
+
+
+def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
+
+    The largest index counts. Of a pod name that is too long, the longer part is blamed: the job's name or the task's.
+    """
+    operator = job.kind.operator
+    assert isinstance(operator, Operator)
+    name = expected_name(context)
+    if not name:
+        return
+    place = Path("metadata") / ("name" if context.name else "generateName")
+    if fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name):
+        yield Invalid(place, context.name or context.generate_name, f"{fault}: {_uses(operator)}")
+    longest = LABEL_LIMIT - len(operator.service_name.format(job="")) if operator.service_name else LABEL_LIMIT
+    for _, task in readable(job.tasks, "name", "replicas"):
+        if not task.name:
+            continue
+        excess = len(operator.pod_name.format(job=name, task=task.name, index=task.replicas - 1)) - LABEL_LIMIT
+        if excess > 0 and len(task.name) > len(name):
+            detail = f"the pods of the job are called {_pattern(operator)}"
+            yield TooLong(task.path / "name", task.name, max(len(task.name) - excess, 0), detail)
+        elif excess > 0:
+            longest = min(longest, len(name) - excess)
+    if len(name) > longest:
+        room = longest if context.name else longest - len(GENERATED_SUFFIX)
+        yield TooLong(place, context.name or context.generate_name, max(room, 0), _uses(operator))
+
+
+def expected_name(context: Context) -> str:
+    """Return the job's name, or one as long as the API server will generate; empty where it has neither."""
+    if context.name or not context.generate_name:
+        return context.name
+    return context.generate_name[:GENERATED_PREFIX] + GENERATED_SUFFIX
+
+
+def _uses(operator: Operator) -> str:
+    service = f", its Service {operator.service_name.format(job='<job>')}" if operator.service_name else ""
+    return f"{operator.name} calls the pods {_pattern(operator)}{service}, each of at most {LABEL_LIMIT} characters"
+
+
+def _pattern(operator: Operator) -> str:
+    return operator.pod_name.format(job="<job>", task="<task>", index="<index>")
+
+
+#: The rules, in the order in which a reader wants to know.
+task_rules = (task_names_are_unique, task_names_are_labels, derived_names_are_legal)

@@ -1,0 +1,65 @@
+"""What mutation adds to a DIJob. What the CRD defaults too is the same value there: both come from the models."""
+
+from __future__ import annotations
+
+from jobgate.kinds.common.defaults import limit_what_is_not_shared
+from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
+from jobgate.kinds.dijob.operator import MAIN_CONTAINER
+from webhook import Context, Draft
+
+
+def job_defaults(job: Draft, _: Context) -> None:
+    """The job's own defaults, for a server that has not applied the CRD's."""
+    spec = job.at("spec")
+    if spec is not None:
+        for name in ("priority", "clean_pod_policy", "preemptible", "backoff_limit"):
+            field = DIJobSpec.model_fields[name]
+            spec.setdefault(field.alias or name, field.default)
+
+
+def task_defaults(job: Draft, _: Context) -> None:
+    """A task without a type plays no role; without a number of replicas it has one pod."""
+    for task in job.each("spec", "tasks"):
+        for name in ("type", "replicas"):
+            task.setdefault(name, Task.model_fields[name].default)
+
+
+def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
+    """DI-orchestrator names them so on its first reconcile; doing it here keeps its update a no-op."""
+    for task in job.each("spec", "tasks"):
+        role = task.get("type")
+        if not task.get("name") and role in set(TaskType) - {TaskType.NONE}:
+            task["name"] = role
+
+
+def main_containers_request_their_limits(job: Draft, _: Context) -> None:
+    """The operator adds its default requests to the main container's, and dies where there are only limits.
+
+    Requests that are left out mean the limits to Kubernetes as well, so nothing changes but that they are written down.
+    """
+    for task in job.each("spec", "tasks"):
+        for container in task.each("template", "spec", "containers"):
+            resources = container.at("resources")
+            if container.get("name") != MAIN_CONTAINER or resources is None or resources.get("requests"):
+                continue
+            limits = resources.get("limits")
+            if isinstance(limits, dict) and limits:
+                _request(resources, limits)
+
+
+def _request(resources: Draft, limits: dict[str, object]) -> None:
+    requests = resources.at("requests")
+    if requests is None:
+        resources.setdefault("requests", dict(limits))
+        return
+    for resource, amount in limits.items():
+        requests.setdefault(resource, amount)
+
+
+DEFAULTS = (
+    job_defaults,
+    task_defaults,
+    name_typed_tasks_by_their_type,
+    main_containers_request_their_limits,
+    limit_what_is_not_shared,
+)

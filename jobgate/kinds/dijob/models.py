@@ -1,0 +1,123 @@
+"""The shape of a DIJob: `diengine.opendilab.org/v2alpha1`, with tasks."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from crdgen import (
+    Atomic,
+    Column,
+    CustomResource,
+    Doc,
+    Int32,
+    MinItems,
+    Model,
+    Names,
+    PodTemplate,
+    PreserveUnknown,
+    Time,
+    Version,
+    Volumes,
+)
+
+
+class Priority(StrEnum):
+    """How urgent the job is, among the jobs of its operator."""
+
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+class CleanPodPolicy(StrEnum):
+    """Which pods are deleted when the job has ended: those still running, all, or none."""
+
+    RUNNING = "Running"
+    ALL = "All"
+    NONE = "None"
+
+
+class TaskType(StrEnum):
+    """The role of a task in training. A job has at most one task of each type, and any number without a role."""
+
+    LEARNER = "learner"
+    COLLECTOR = "collector"
+    EVALUATOR = "evaluator"
+    NONE = "none"
+
+
+class Task(Model):
+    """One part of a job: pods of one template that play one role in training."""
+
+    name: Annotated[str | None, Doc("Unique in the job; a typed task is called by its type.")] = None
+    type: TaskType = TaskType.NONE
+    replicas: Annotated[int, Int32(minimum=1), Doc("How many pods the task has.")] = 1
+    template: Annotated[PodTemplate, Doc("What the pods of the task are made from.")]
+
+
+class DIJobSpec(Model):
+    """A reinforcement-learning job: learners, collectors, evaluators and plain tasks."""
+
+    priority: Priority = Priority.NORMAL
+    clean_pod_policy: CleanPodPolicy = CleanPodPolicy.RUNNING
+    preemptible: Annotated[bool, Doc("Whether pods of the job may be taken away for other jobs.")] = False
+    backoff_limit: Annotated[int, Int32(minimum=0), Doc("How many restarts after failures end in giving up.")] = 3
+    min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Fewest pods that the job may be scaled to.")] = None
+    max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Most pods that the job may be scaled to.")] = None
+    volumes: Annotated[Volumes | None, Doc("Volumes that every pod of the job has beside those of its template.")] = (
+        None
+    )
+    tasks: Annotated[list[Task], Atomic, MinItems(1), Doc("The parts of the job; their order is the order of ranks.")]
+
+
+class Condition(Model):
+    """One condition of a job: whether it is, or was, in a phase."""
+
+    type: Annotated[str, Doc("The phase that the condition speaks of.")]
+    status: Annotated[str, Doc("True, False or Unknown.")]
+    reason: Annotated[str | None, Doc("Why the condition last changed, in one word.")] = None
+    message: Annotated[str | None, Doc("Why the condition last changed, in a sentence.")] = None
+    last_update_time: Annotated[Time | None, Doc("When the condition was last written.")] = None
+    last_transition_time: Annotated[Time | None, Doc("When the condition last changed its status.")] = None
+
+
+class DIJobStatus(Model):
+    """What the operator has seen of the job."""
+
+    phase: Annotated[
+        str, Doc("Pending, Starting, Running, Restarting, Rescheduling, Succeeded, Failed or Unknown.")
+    ] = "Pending"
+    conditions: Annotated[list[Condition] | None, Atomic, Doc("The phases that the job has been in.")] = None
+    replicas: Annotated[int, Int32, Doc("How many pods the tasks ask for in all.")] = 0
+    ready_replicas: Annotated[int, Int32, Doc("How many containers are ready.")] = 0
+    task_status: Annotated[
+        dict[str, dict[str, Annotated[int, Int32]]] | None,
+        Doc("By task name and pod phase: how many pods of the task are in the phase."),
+    ] = None
+    restarts: Annotated[int, Int32, Doc("How often the job has been restarted.")] = 0
+    reschedules: Annotated[int, Int32, Doc("How often the job has been rescheduled.")] = 0
+    allocation: Annotated[list[str] | None, Atomic, Doc("The node of each rank, for preemptible jobs.")] = None
+    profilings: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("What the job measured of itself.")] = None
+    completion_timestamp: Annotated[Time | None, Doc("When the job ended.")] = None
+
+
+RESOURCE = CustomResource(
+    group="diengine.opendilab.org",
+    names=Names(kind="DIJob", short_names=("dijob",)),
+    versions=(
+        Version(
+            "v2alpha1",
+            spec=DIJobSpec,
+            status=DIJobStatus,
+            description="A reinforcement-learning job that DI-orchestrator runs.",
+            columns=(
+                Column("Phase", ".status.phase"),
+                Column("ReadyReplicas", ".status.readyReplicas"),
+                Column("Replicas", ".status.replicas"),
+                Column("Restarts", ".status.restarts"),
+                Column("Reschedules", ".status.reschedules"),
+                Column("Age", ".metadata.creationTimestamp"),
+            ),
+        ),
+    ),
+)
