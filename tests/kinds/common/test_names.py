@@ -1,0 +1,143 @@
+from collections.abc import Callable
+
+import pytest
+
+from jobgate.kinds.common import names
+
+Format = Callable[[str], str | None]
+
+#: Each format, texts that it takes, and texts that it refuses.
+FORMATS: list[tuple[Format, list[str], list[str]]] = [
+    (
+        names.dns_label,
+        ["a", "0", "a-b", "1a", "a--b", "a" * 63],
+        ["", "A", "-a", "a-", "a.b", "a_b", "a b", "é", "a\n", "a" * 64],
+    ),
+    (
+        names.dns_1035_label,
+        ["a", "a1", "a-1", "a" * 63],
+        ["", "1a", "A", "-a", "a-", "a.b", "a\n", "a" * 64],
+    ),
+    (
+        names.dns_subdomain,
+        ["a", "0", "a.b", "a-b.c-d", "1.2.3", "a" * 253],
+        ["", "A", ".", "a.", ".a", "a..b", "a.-b", "a-.b", "a_b", "a\n", "a" * 254],
+    ),
+    (
+        names.generate_name,
+        ["a", "a-", "a.b-", "job-1-", "a" * 58, "a" * 200],
+        ["A", "-", "-a", "a.", "a_", "A-", "a.-", "a b-", "a" * 254],
+    ),
+    (
+        names.search_domain,
+        [".", "a", "a.", "a.b.", "_tcp.a", "a_b.c", "svc.cluster.local", "a" * 253 + "."],
+        ["", "..", "a..", "__a", "a_", "A", "-a", "a b", "a\n", "a" * 254],
+    ),
+    (
+        names.qualified_name,
+        ["a", "A", "a_b.c-d", "1", "example.com/a", "a/B", "a" * 63, "a" * 253 + "/" + "a" * 63],
+        ["", "/", "a/", "/a", "a/b/c", "-a", "a-", "a b", "A.com/a", "a_b/c", "a\n", "a" * 64, "a" * 254 + "/a", "é"],
+    ),
+    (
+        names.annotation_key,
+        ["a", "A", "Example.COM/a", "a/B"],
+        ["", "/a", "a/b/c", "a b", "-", "A_b/c", "a" * 64],
+    ),
+    (
+        names.label_value,
+        ["", "a", "A", "a_b.c-d", "1", "a" * 63],
+        ["-", "a-", "_a", "a b", "a/b", "é", "a\n", "a" * 64],
+    ),
+    (
+        names.environment_name,
+        ["a", "A_B", "1a", "a.b-c", "a b", " ", "~", '"', "a" * 300],
+        ["", "a=b", "=", "é", "a\t", "a\n", "\x7f", "a\0"],
+    ),
+    (
+        names.config_key,
+        ["a", "A.b_c-d", ".a", "a..b", "a" * 253],
+        ["", ".", "..", "..a", "a/b", "a b", "é", "a\n", "a" * 254],
+    ),
+    (
+        names.port_name,
+        ["http", "a", "8080a", "a-b", "a" * 15],
+        ["", "80", "-a", "a-", "a--b", "A", "a_b", "a b", "a\n", "a" * 16],
+    ),
+    (
+        names.http_header,
+        ["Accept", "X-Y", "-", "1"],
+        ["", "X_Y", "X Y", "X:", "é", "X\n"],
+    ),
+    (
+        names.c_identifier,
+        ["a", "_", "A1", "a_b"],
+        ["", "1a", "a-b", "a.b", "a b", "é", "a\n"],
+    ),
+    (
+        names.ip,
+        ["10.9.8.7", "0.0.0.0", "::", "::1", "2001:db8::ffff", "2001:DB8:0::1", "::1.2.3.4", "1:2:3:4:5:6:7::"],
+        [
+            "",
+            "10.9.8",
+            "10.9.8.07",
+            "256.0.0.1",
+            "10.9.8.7/8",
+            " 10.9.8.7",
+            "fe80::1%eth0",
+            "::ffff:1.2.3.4",
+            "::ffff:102:304",
+            "1::2::3",
+            "12345::",
+            "1:2:3:4:5:6:7::8",
+            "٣.1.1.1",
+        ],
+    ),
+    (
+        names.relative_path,
+        ["", "a", "a/b", "./a", "a..b", "..a"],
+        ["/", "/a", "..", "../a", "a/..", "a/../b"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("takes", "text"),
+    [pytest.param(takes, text, id=f"{takes.__name__} {text[:20]!r}") for takes, right, _ in FORMATS for text in right],
+)
+def test_a_format_takes_what_kubernetes_takes(takes: Format, text: str) -> None:
+    assert takes(text) is None
+
+
+@pytest.mark.parametrize(
+    ("takes", "text"),
+    [pytest.param(takes, text, id=f"{takes.__name__} {text[:20]!r}") for takes, _, wrong in FORMATS for text in wrong],
+)
+def test_a_format_says_what_would_be_right(takes: Format, text: str) -> None:
+    assert (takes(text) or "").split()[0] in {"must", "the", "each"}
+
+
+@pytest.mark.parametrize("number", [1, 80, 65535])
+def test_a_port_is_of_16_bits(number: int) -> None:
+    assert names.port_number(number) is None
+
+
+@pytest.mark.parametrize("number", [-1, 0, 65536, 10**30])
+def test_no_port_is_of_more(number: int) -> None:
+    assert names.port_number(number) == "must be between 1 and 65535"
+
+
+@pytest.mark.parametrize("number", [0, 1000, 2**31 - 1])
+def test_an_id_is_of_31_bits(number: int) -> None:
+    assert names.unix_id(number) is None
+
+
+@pytest.mark.parametrize("number", [-1, 2**31])
+def test_no_id_is_of_more(number: int) -> None:
+    assert names.unix_id(number) == "must be between 0 and 2147483647"
+
+
+@pytest.mark.parametrize("format_", [takes for takes, _, _ in FORMATS], ids=lambda takes: takes.__name__)
+def test_no_text_is_slow_to_judge(format_: Format) -> None:
+    # The expressions do not backtrack: a text of megabytes that almost fits is refused without delay.
+    for almost in ("a" * 10**6 + "!", "a." * 10**6 + "!", "a-" * 10**6, "1:" * 10**6, "." * 10**6):
+        format_(almost)
