@@ -44,7 +44,7 @@ def named_file(fields: Fields, path: Path) -> Iterator[Cause]:
 
 def mode(fields: Fields, name: str, path: Path) -> Iterator[Cause]:
     """A file's mode has permission bits only (`core/v1`, `mode` and `defaultMode`); JSON writes it in decimal."""
-    value = whole(fields.get(name))
+    value = whole(fields[name]) if name in fields else None
     if value is not None and not 0 <= value <= HIGHEST_MODE:
         yield Invalid(path / name, value, "must be between 0 and 511, which is 0777 in octal")
 

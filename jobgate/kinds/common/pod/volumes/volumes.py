@@ -7,9 +7,9 @@ from typing import Any
 
 from jobgate.kinds.common import names
 from jobgate.kinds.common.pod.volumes import claims, cloud, cluster, drivers, local, network
-from jobgate.kinds.common.pod.volumes.fields import Fields, each, mapping, objects, text
+from jobgate.kinds.common.pod.volumes.fields import Fields, each, mapping, objects, required, text
 from jobgate.kinds.common.pod.volumes.projected import projected
-from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, Required
+from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 _Check = Callable[[Fields, Path], Iterator[Cause | Notice]]
@@ -76,12 +76,14 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
 
 def check_volumes(volumes: Sequence[Fields], path: Path) -> Iterator[Cause | Notice]:
     """Judge a list of `core/v1` Volumes that stands at `path`."""
-    yield from _names_are_unique(volumes, path)
-    for index, volume in enumerate(objects(volumes)):
+    listed = objects(volumes)
+    first: dict[str, int] = {}
+    for index, volume in enumerate(listed):
         here = path / index
-        yield from _name(volume, here)
+        yield from _name(volume, index, first, path)
         yield from _source(volume, here)
-        yield from network.iscsi_interface_name(volume, here)
+        if "iscsi" in volume:
+            yield from network.iscsi_interface_name(volume, here)
 
 
 def check_shared(shared: Sequence[Fields], own: Sequence[Fields], path: Path, shared_path: Path) -> Iterator[Cause]:
@@ -97,22 +99,16 @@ def check_shared(shared: Sequence[Fields], own: Sequence[Fields], path: Path, sh
             yield Duplicate(path / index / "name", name, detail)
 
 
-def _name(volume: Fields, path: Path) -> Iterator[Cause]:
-    """A volume's name is a DNS label (`core/v1` validation, Volume)."""
+def _name(volume: Fields, index: int, first: dict[str, int], path: Path) -> Iterator[Cause]:
+    """A volume's name is a DNS label, and no other volume of the pod has it (`core/v1` validation, volumes)."""
     name = text(volume, "name")
-    if not name and not volume.get("name"):
-        yield Required(path / "name", "must be the name that volume mounts call it by")
-    elif name and (fault := names.dns_label(name)):
-        yield Invalid(path / "name", name, fault)
-
-
-def _names_are_unique(volumes: Sequence[Fields], path: Path) -> Iterator[Cause]:
-    """No two volumes of a pod have one name (`core/v1` validation, volumes)."""
-    first: dict[str, int] = {}
-    for index, volume in enumerate(objects(volumes)):
-        name = text(volume, "name")
-        if name and first.setdefault(name, index) != index:
-            yield Duplicate(path / index / "name", name, f"{path / first[name]} has this name")
+    if not name:
+        yield from required(volume, path / index, {"name": "the name that volume mounts call it by"})
+        return
+    if fault := names.dns_label(name):
+        yield Invalid(path / index / "name", name, fault)
+    if first.setdefault(name, index) != index:
+        yield Duplicate(path / index / "name", name, f"{path / first[name]} has this name")
 
 
 def _source(volume: Fields, path: Path) -> Iterator[Cause | Notice]:
@@ -123,8 +119,8 @@ def _source(volume: Fields, path: Path) -> Iterator[Cause | Notice]:
         return
     if len(present) > 1:
         present.sort(key=list(SOURCES).index)
-    for extra in present[1:]:
-        yield Forbidden(path / extra, f"{present[0]} is this volume's source already; a volume has only one")
+        for extra in present[1:]:
+            yield Forbidden(path / extra, f"{present[0]} is this volume's source already; a volume has only one")
     name = present[0]
     yield from SOURCES[name](mapping(volume, name), path / name)
     if name in GONE:
