@@ -81,7 +81,10 @@ def is_kept(value: object) -> bool:
     if suffix in BINARY_SUFFIXES:
         room = 14 - len(digits) - BINARY_SUFFIXES[suffix] * 3 // 10
         return not fraction and room >= 0 and int(digits) % 8 != 0
-    exponent = DECIMAL_SUFFIXES[suffix] if suffix in DECIMAL_SUFFIXES else _exponent(suffix[1:])
+    try:
+        exponent = DECIMAL_SUFFIXES[suffix] if suffix in DECIMAL_SUFFIXES else _exponent(suffix[1:])
+    except ValueError:
+        return False
     scale = exponent - len(fraction)
     if len(digits) > _WORD_DIGITS or scale < _NANO_EXPONENT or scale % 3:
         return False

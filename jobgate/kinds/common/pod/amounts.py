@@ -18,6 +18,8 @@ from webhook.path import Path
 
 Amounts: TypeAlias = dict[str, Decimal]
 
+#: What every container may ask for; and the beginning of what it may where its node has such pages.
+PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 HUGE_PAGES: Final = "hugepages-"
 
 #: Resources are kept to a thousandth: what is finer is rounded up.
@@ -30,7 +32,8 @@ _INT64: Final = 2**63
 def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts:
     """Return the amounts of one side, `limits` or `requests`, and add a cause to `faults` for each that is none."""
     found: Amounts = {}
-    for name, value in mapping(resources.get(side)).items():
+    given = resources.get(side)
+    for name, value in given.items() if isinstance(given, dict) else ():
         try:
             found[name] = quantity.parse(value)
         except ValueError as error:
@@ -73,6 +76,8 @@ def amounts_are_legal(resources: Json, side: str, given: Amounts, path: Path) ->
         if amount < 0:
             value = written(resources, side, name, amount)
             yield Invalid((path / side).key(name), value, "must not be negative")
+        if name in PLAIN:
+            continue
         if not is_native(name) and not quantity.is_whole(amount) and not extended_fault(name):
             value = written(resources, side, name, amount)
             yield Invalid((path / side).key(name), value, "must be a whole number: devices are not divided")
@@ -86,10 +91,12 @@ def requests_fit_limits(resources: Json, requests: Amounts, limits: Amounts, pat
     """A request is at most the limit; of devices and huge pages it is the limit, which then must be there."""
     for name, request in requests.items():
         limit = limits.get(name)
+        if limit == request:
+            continue
         if limit is None:
             if not may_overcommit(name):
                 yield Required((path / "limits").key(name), f"must be as much as is requested: {name} is not shared")
-        elif request != limit and (request > limit or not may_overcommit(name)):
+        elif request > limit or not may_overcommit(name):
             relation = "at most" if may_overcommit(name) else "equal to"
             right = f"must be {relation} the limit {shown(written(resources, 'limits', name, limit))}"
             yield Invalid((path / "requests").key(name), written(resources, "requests", name, request), right)

@@ -17,9 +17,6 @@ from jobgate.kinds.common.pod.reading import objects, spec_of
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
-#: What a container may ask for by a plain name, beside huge pages of any size.
-STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-
 RESIZED: Final = ("cpu", "memory")
 RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
 
@@ -47,7 +44,7 @@ def requirements_fit(resources: Json, path: Path) -> Iterator[Cause]:
     yield from faults
     for side, given in (("limits", limits), ("requests", requests)):
         for name in given:
-            if name not in STANDARD and (fault := name_fault(name)):
+            if name not in amounts.PLAIN and (fault := name_fault(name)):
                 yield Invalid((path / side).key(name), name, fault)
         yield from amounts.amounts_are_legal(resources, side, given, path)
     yield from amounts.requests_fit_limits(resources, requests, limits, path)
@@ -60,7 +57,7 @@ def name_fault(name: str) -> str | None:
         return fault
     if "/" in name:
         return None if amounts.is_native(name) else amounts.extended_fault(name)
-    if name in STANDARD or name.startswith(amounts.HUGE_PAGES):
+    if name in amounts.PLAIN or name.startswith(amounts.HUGE_PAGES):
         return None
     return "must be cpu, memory, ephemeral-storage, hugepages-SIZE, or a name with a domain as in example.com/gpu"
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jobgate.kinds.common import names
 from jobgate.kinds.common.pod.parts import Json, containers
-from jobgate.kinds.common.pod.reading import mapping, spec_of
+from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
 from webhook.cause import Cause, Forbidden, Invalid, Notice, Required, TooLong
 from webhook.path import Path
 
@@ -58,9 +58,11 @@ _NOT_IN_USERS = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
 def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
     """Check what a pod says of Windows, and what it may not say where it runs there."""
     spec = spec_of(pod)
-    here = path / "spec"
     options = mapping(spec.get("securityContext")).get("windowsOptions")
     system = mapping(spec.get("os")).get("name")
+    if system != "windows" and options is None and not _has_container_options(spec):
+        return
+    here = path / "spec"
     if isinstance(options, dict):
         yield from _options(options, here / "securityContext" / "windowsOptions", system)
     for container in containers(pod, path):
@@ -71,6 +73,14 @@ def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
     yield from host_process_pods_share_the_hosts_network(pod, path)
     if system == "windows":
         yield from windows_has_none_of_linux(pod, path)
+
+
+def _has_container_options(spec: Json) -> bool:
+    return any(
+        (context := container.get("securityContext")) and "windowsOptions" in mapping(context)
+        for field in ("containers", "initContainers")
+        for _, container in objects(spec.get(field))
+    )
 
 
 def _options(options: Json, path: Path, system: Any) -> Iterator[Cause]:
