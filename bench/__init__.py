@@ -1,0 +1,1 @@
+"""Measurements that make pages of `docs/`."""

@@ -1,0 +1,163 @@
+"""A case: one Pod to be judged, and what was done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Pod = dict[str, Any]
+Steps = tuple[str | int, ...]
+
+#: Fields of the Pod's spec that make a family of their own, and that family. What is not listed is `scheduling`.
+_SPEC_FAMILIES = {
+    "ephemeralContainers": "containers",
+    "restartPolicy": "containers",
+    "volumes": "volumes",
+    "resources": "resources",
+    "resourceClaims": "resources",
+    "overhead": "resources",
+    "securityContext": "security contexts",
+    "hostUsers": "security contexts",
+    "os": "security contexts",
+    "affinity": "affinity",
+    "tolerations": "tolerations",
+    "topologySpreadConstraints": "topology spread",
+    "hostNetwork": "host settings",
+    "hostPID": "host settings",
+    "hostIPC": "host settings",
+    "hostAliases": "host settings",
+    "shareProcessNamespace": "host settings",
+    "hostname": "names and service account",
+    "hostnameOverride": "names and service account",
+    "setHostnameAsFQDN": "names and service account",
+    "subdomain": "names and service account",
+    "nodeName": "names and service account",
+    "serviceAccount": "names and service account",
+    "serviceAccountName": "names and service account",
+    "automountServiceAccountToken": "names and service account",
+    "imagePullSecrets": "names and service account",
+    "dnsPolicy": "DNS",
+    "dnsConfig": "DNS",
+    "terminationGracePeriodSeconds": "probes",
+}
+
+_CONTAINER_FAMILIES = {
+    "env": "env and envFrom",
+    "envFrom": "env and envFrom",
+    "ports": "ports",
+    "resources": "resources",
+    "resizePolicy": "resources",
+    "volumeMounts": "mounts",
+    "volumeDevices": "mounts",
+    "livenessProbe": "probes",
+    "readinessProbe": "probes",
+    "startupProbe": "probes",
+    "lifecycle": "lifecycle",
+    "securityContext": "security contexts",
+}
+
+FAMILIES = (
+    "containers",
+    "init containers",
+    "env and envFrom",
+    "ports",
+    "resources",
+    "volumes",
+    "mounts",
+    "probes",
+    "lifecycle",
+    "security contexts",
+    "affinity",
+    "tolerations",
+    "topology spread",
+    "host settings",
+    "names and service account",
+    "DNS",
+    "metadata",
+    "scheduling",
+    "mixed",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A Pod and the story of its making.
+
+    Attributes:
+        family: one of `FAMILIES`.
+        mutation: what was done, in words that tell this case from every other of its family.
+        pod: the Pod, without `apiVersion` and `kind`.
+        origin: `tricky` (written by hand), `systematic` (a walk over the schema) or `mixed` (several at once).
+    """
+
+    family: str
+    mutation: str
+    pod: Pod
+    origin: str
+
+    @property
+    def title(self) -> str:
+        """The name of the case in tests and reports."""
+        return f"{self.family}: {self.mutation}"
+
+
+def family_of(steps: Steps) -> str:
+    """Return the family of the field at `steps`."""
+    if not steps or steps[0] == "metadata":
+        return "metadata"
+    field = steps[1] if len(steps) > 1 else ""
+    if field in ("containers", "initContainers"):
+        plain = "containers" if field == "containers" else "init containers"
+        inner = steps[3] if len(steps) > 3 else ""
+        return _CONTAINER_FAMILIES.get(str(inner), plain)
+    return _SPEC_FAMILIES.get(str(field), "scheduling")
+
+
+def written(steps: Steps) -> str:
+    """Return `steps` as Kubernetes writes paths."""
+    text = "".join(f"[{step}]" if isinstance(step, int) or "." in step or "/" in step else f".{step}" for step in steps)
+    return text.removeprefix(".")
+
+
+class _Absent:
+    """The value that takes a field away."""
+
+
+ABSENT = _Absent()
+
+
+def value_at(pod: Mapping[str, Any], steps: Steps) -> Any:
+    """Return what stands at `steps`, `ABSENT` where nothing does."""
+    value: Any = pod
+    for step in steps:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return ABSENT
+    return value
+
+
+def changed(pod: Any, steps: Steps, value: Any) -> Any:
+    """Return `pod` with `value` at `steps`; everything beside the way is shared with the old one."""
+    if not steps:
+        return value
+    step, rest = steps[0], steps[1:]
+    if isinstance(pod, list):
+        assert isinstance(step, int)
+        copy: Any = list(pod)
+        if rest:
+            copy[step] = changed(copy[step], rest, value)
+        elif value is ABSENT:
+            del copy[step]
+        else:
+            copy[step : step + 1] = [value]
+        return copy
+    copy = dict(pod)
+    if rest:
+        copy[step] = changed(copy.get(step, {}), rest, value)
+    elif value is ABSENT:
+        copy.pop(step, None)
+    else:
+        copy[step] = value
+    return copy

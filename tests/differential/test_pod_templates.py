@@ -1,0 +1,48 @@
+"""A sample of the comparison with a real API server; `python -m bench.pod_templates` makes the whole of it."""
+
+import pytest
+
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.fixtures import cluster_api, controlplane
+from tests.differential.cases import sample
+from tests.differential.comparison import Comparison, Figures, figures
+from tests.differential.run import asking, compare
+
+__all__ = ["cluster_api", "controlplane"]
+
+_SEED = 20260921
+_CAUGHT_AT_LEAST = 98.0
+
+
+@pytest.fixture(scope="module")
+def compared(cluster_api: ClusterApi) -> list[Comparison]:
+    return list(compare(sample(_SEED), asking(cluster_api)))
+
+
+@pytest.fixture(scope="module")
+def total(compared: list[Comparison]) -> Figures:
+    return figures(compared)[1]
+
+
+def test_the_api_server_takes_every_base_pod(compared: list[Comparison]) -> None:
+    refused = [one for one in compared if one.case.origin == "base" and not one.server.accepted]
+    assert not refused, _told(refused)
+
+
+def test_the_sample_has_enough_of_both_sorts(total: Figures) -> None:
+    assert total.accepted > 300
+    assert total.refused > 300
+
+
+def test_we_refuse_nothing_that_the_api_server_takes(total: Figures) -> None:
+    wrong = [one for one in total.disagreements if one.is_false_refusal]
+    assert not wrong, _told(wrong)
+
+
+def test_we_catch_what_the_api_server_refuses(total: Figures) -> None:
+    missed = [one for one in total.disagreements if one.is_miss]
+    assert total.caught >= _CAUGHT_AT_LEAST, f"{total.caught:.2f} % caught\n{_told(missed)}"
+
+
+def _told(comparisons: list[Comparison]) -> str:
+    return "\n".join(map(str, comparisons))
