@@ -426,6 +426,11 @@ REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
         ["metadata.name: Forbidden", "metadata.finalizers: Forbidden"],
     ),
     (
+        "no time to be deleted in",
+        ephemeral({"deletionGracePeriodSeconds": 0}),
+        ["metadata.deletionGracePeriodSeconds: F"],
+    ),
+    (
         "labels and annotations out of form",
         ephemeral({"labels": {"-": "-"}, "annotations": {"a b": ""}}),
         ["metadata.labels: Invalid", "metadata.labels[-]: Invalid", "metadata.annotations[a b]: Invalid"],

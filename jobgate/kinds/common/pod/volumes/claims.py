@@ -58,7 +58,9 @@ def ephemeral(source: Fields, path: Path) -> Iterator[Cause | Notice]:
 def _template_metadata(metadata: Fields, path: Path) -> Iterator[Cause]:
     """A claim's template has labels and annotations and nothing else (`core/v1`, PersistentVolumeClaimTemplate)."""
     for field in _OF_OBJECTS_ONLY:
-        if metadata.get(field) not in (None, "", 0):
+        value = metadata.get(field)
+        # A text or number of "" or 0 is as absent, but for the one that Kubernetes keeps by reference.
+        if value not in (None, "", 0) or (value == 0 and field == "deletionGracePeriodSeconds"):
             yield Forbidden(path / field, "the claim is named after pod and volume; set labels and annotations only")
     yield from labels(metadata.get("labels"), path / "labels")
     annotations, size = mapping(metadata, "annotations"), 0
