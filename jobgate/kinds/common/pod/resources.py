@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from jobgate.kinds.common import names
-from jobgate.kinds.common.pod import amounts, claims, pod_resources
+from jobgate.kinds.common.pod import amounts, claims
 from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
@@ -22,7 +22,7 @@ RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
 
 
 def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
-    """Check the resources of every container, and of the pod."""
+    """Check the resources of every container."""
     claimed: Collection[str] | None = None
     for container in containers(pod, path):
         resources = container.json.get("resources")
@@ -33,7 +33,6 @@ def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
                 yield from claims.claims_are_the_pods(resources, claimed, container.path / "resources" / "claims")
         if container.json.get("resizePolicy"):
             yield from resize_policies_fit_the_pod(container, pod)
-    yield from pod_resources.check(pod, path)
 
 
 def requirements_fit(resources: Json, path: Path) -> Iterator[Cause]:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.pod import resources
+from jobgate.kinds.common.pod import pod_resources, resources
 from tests.kinds.common.pod.builder import MAIN, Json, case, container, of_container, pod, sidecar
 from tests.kinds.common.pod.verdict import Case, judge
 
@@ -177,4 +177,4 @@ def test_claims(case: Case) -> None:
 
 @pytest.mark.parametrize("case", POD_CASES, ids=lambda case: case[0])
 def test_resources_of_a_pod(case: Case) -> None:
-    judge(resources.check, case)
+    judge(pod_resources.check, case)
