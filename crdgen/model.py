@@ -22,7 +22,7 @@ class Model(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler, /) -> CoreSchema:
         """Build the validator, without the coercions that would lie."""
-        return strict(handler(source))
+        return strict(handler(source), handler.resolve_ref_schema)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object as Kubernetes JSON: camelCase, and without nulls."""

@@ -1,7 +1,7 @@
 """Makes a Pydantic model as strict as the API server: no coercion that would lie, none refused that is harmless."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias, cast
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -23,37 +23,56 @@ _CHILDREN: Final = (
 )
 
 
-def strict(schema: CoreSchema) -> CoreSchema:
+Resolve: TypeAlias = Callable[[CoreSchema], CoreSchema]
+
+
+def strict(schema: CoreSchema, resolve: Resolve) -> CoreSchema:
     """Return a copy of a model's core schema that takes scalars only as JSON writes them.
 
     Enums, lists and sets stay lax: they are built from JSON strings and arrays, which strictness would refuse.
+
+    Args:
+        schema: The core schema of a model class.
+        resolve: Returns what a reference in it refers to, and raises LookupError where that is still being built.
     """
-    return cast("CoreSchema", _strict(schema, root=True))
+    return cast("CoreSchema", _strict(schema, resolve, root=True))
 
 
-def _strict(node: Any, *, root: bool = False) -> Any:
+def _strict(node: Any, resolve: Resolve, *, root: bool = False) -> Any:
     if isinstance(node, list):
-        return [_strict(item) for item in node]
+        return [_strict(item, resolve) for item in node]
     if isinstance(node, tuple):  # a labelled choice of a union
-        return (_strict(node[0]), *node[1:])
+        return (_strict(node[0], resolve), *node[1:])
     if not isinstance(node, dict) or (node.get("type") == "model" and not root):
         return node
     kind = node.get("type")
     if not isinstance(kind, str):  # a table of names, one of which may be `type`: fields, tagged choices
-        return {name: _strict(child) for name, child in node.items()}
-    return _scalar(node, kind) | {name: _strict(node[name]) for name in _CHILDREN if _is_schema(node.get(name))}
+        return {name: _strict(child, resolve) for name, child in node.items()}
+    children = {name: _strict(node[name], resolve) for name in _CHILDREN if _is_schema(node.get(name))}
+    return _scalar(node, kind, resolve) | children
 
 
-def _scalar(node: dict[str, Any], kind: str) -> dict[str, Any]:
+def _scalar(node: dict[str, Any], kind: str, resolve: Resolve) -> dict[str, Any]:
     if kind in _SCALARS:
         return node | {"strict": True}
     if kind == "int":
-        schema = core_schema.no_info_before_validator_function(integral, cast("CoreSchema", node | {"strict": True}))
-        return cast("dict[str, Any]", schema)
-    if kind == "enum":
-        schema = core_schema.no_info_before_validator_function(_enum_scalar, cast("CoreSchema", node))
-        return cast("dict[str, Any]", schema)
+        return _before(integral, node | {"strict": True})
+    if kind == "enum" or (kind == "definition-ref" and _is_enum(node, resolve)):
+        return _before(_enum_scalar, node)
     return node
+
+
+def _before(function: Callable[[Any], Any], node: dict[str, Any]) -> dict[str, Any]:
+    schema = core_schema.no_info_before_validator_function(function, cast("CoreSchema", node))
+    return cast("dict[str, Any]", schema)
+
+
+def _is_enum(reference: dict[str, Any], resolve: Resolve) -> bool:
+    try:
+        referred = resolve(cast("CoreSchema", reference))
+    except LookupError:  # a model, which refers to itself
+        return False
+    return bool(referred["type"] == "enum")
 
 
 def _is_schema(child: object) -> bool:

@@ -1,0 +1,14 @@
+"""Whole CRDs as they must come out; `python -m tests.crdgen.golden` writes them anew, to be read in review."""
+
+from pathlib import Path
+
+from crdgen import crd, to_yaml
+from tests.crdgen.zoo import PLAIN, resource
+
+FOLDER = Path(__file__).parent
+HEADER = "Written by `python -m tests.crdgen.golden`."
+
+
+def texts() -> dict[str, str]:
+    """Return what each golden file must hold, by its name."""
+    return {f"{model.__name__.lower()}.yaml": to_yaml(crd(resource(model)), HEADER) for model in PLAIN}
