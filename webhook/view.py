@@ -78,11 +78,14 @@ def _read_into(part: BaseModel, name: str, value: Any) -> None:
 def _alone(model: type[BaseModel], name: str) -> type[BaseModel]:
     """Return a model of one field of `model`, to read it where others are broken."""
     field = model.model_fields[name]
+    # How strictly values are read is the business of the base that the kind's models share.
+    base = next(one for one in model.__mro__[1:] if issubclass(one, BaseModel) and not one.model_fields)
     definition: dict[str, Any] = {name: (field.annotation, field)}
-    alone: type[BaseModel] = create_model(f"{model.__name__}.{name}", __config__=model.model_config, **definition)
+    alone: type[BaseModel] = create_model(f"{model.__name__}.{name}", __base__=base, **definition)
     return alone
 
 
+@cache
 def _json_name(model: type[BaseModel], name: str) -> str:
     field = model.model_fields[name]
     return field.validation_alias if isinstance(field.validation_alias, str) else field.alias or name
@@ -145,6 +148,7 @@ def without(document: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]
     """Return the object without the values at these paths; the places of list items stay as they are."""
     copy: dict[str, Any] = dict(document)
     copied = {id(copy)}
+    blanks: dict[int, type] = {}
     for path in paths:
         *way, last = steps_of(path) or [""]
         container: Any = copy
@@ -160,7 +164,9 @@ def without(document: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]
             container = below
         if _holds(container, last):
             if isinstance(container, list) and isinstance(last, int):
-                container[last] = {} if any(isinstance(item, dict) for item in container) else ""
+                if id(container) not in blanks:
+                    blanks[id(container)] = dict if any(isinstance(item, dict) for item in container) else str
+                container[last] = blanks[id(container)]()
             else:
                 del container[last]
     return copy

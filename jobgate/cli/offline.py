@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonpatch
 
+from jobgate.cli.difference import difference
 from webhook import Kind, Operation, Phase, Registry, Request, Response, Settings, User, review
 
 
@@ -77,7 +78,7 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     return Verdict(
         allowed=validation.allowed,
         document=result,
-        patch=list(jsonpatch.make_patch(document, result)),
+        patch=difference(document, result),
         status=None if validation.allowed else validation.status(),
         warnings=(*warnings, *(str(notice) for notice in validation.notices)),
     )

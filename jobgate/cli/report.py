@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
-import yaml
 
+from jobgate.cli.difference import readable
 from jobgate.cli.manifest import Manifest
 from jobgate.cli.offline import Verdict
 
-_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 def name_of(document: Mapping[str, Any]) -> str:
@@ -52,26 +51,5 @@ def _lines(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
         yield f"  {click.style('warning', fg='yellow')}: {warning}"
     if verdict.allowed and verdict.patch:
         yield "  would be stored with these changes:"
-        yield from (f"    {line}" for line in _difference(manifest.object, verdict.document))
-
-
-def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    # The fields that are not the user's yet come last in JSON; in the user's order the difference reads best.
-    old, new = (_yaml(one).splitlines() for one in (before, _in_order_of(after, before)))
-    for line in list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]:
-        yield click.style(line, fg=_COLOURS.get(line[0]))
-
-
-def _in_order_of(value: Any, pattern: Any) -> Any:
-    if isinstance(value, Mapping):
-        order = pattern if isinstance(pattern, Mapping) else {}
-        keys = [*(key for key in order if key in value), *(key for key in value if key not in order)]
-        return {key: _in_order_of(value[key], order.get(key)) for key in keys}
-    if isinstance(value, list) and isinstance(pattern, list):
-        return [_in_order_of(one, pattern[i] if i < len(pattern) else None) for i, one in enumerate(value)]
-    return value
-
-
-def _yaml(value: Any) -> str:
-    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
-    return text
+        for sign, change in readable(manifest.object, verdict.document):
+            yield click.style(f"    {sign} {change}", fg=_COLOURS[sign])

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from jobgate.kinds.common.pod.amounts import may_overcommit
 from webhook import Context, Draft
+
+
+def fill(part: Draft, model: type[BaseModel]) -> None:
+    """Add the constant defaults of a model's fields, the same as the schema has: both come from the model."""
+    for name, value in _constant_defaults(model):
+        part.setdefault(name, value)
+
+
+@cache
+def _constant_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
+    fields = ((field.alias or name, field) for name, field in model.model_fields.items())
+    defaults = ((name, field.get_default()) for name, field in fields if not field.is_required())
+    return tuple((name, to_jsonable_python(value)) for name, value in defaults if value is not None)
 
 
 def limit_what_is_not_shared(job: Draft, _: Context) -> None:

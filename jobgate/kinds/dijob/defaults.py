@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobgate.kinds.common.defaults import limit_what_is_not_shared
+from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
 from webhook import Context, Draft
@@ -12,23 +12,24 @@ def job_defaults(job: Draft, _: Context) -> None:
     """The job's own defaults, for a server that has not applied the CRD's."""
     spec = job.at("spec")
     if spec is not None:
-        for name in ("priority", "clean_pod_policy", "preemptible", "backoff_limit"):
-            field = DIJobSpec.model_fields[name]
-            spec.setdefault(field.alias or name, field.default)
+        fill(spec, DIJobSpec)
 
 
 def task_defaults(job: Draft, _: Context) -> None:
     """A task without a type plays no role; without a number of replicas it has one pod."""
     for task in job.each("spec", "tasks"):
-        for name in ("type", "replicas"):
-            task.setdefault(name, Task.model_fields[name].default)
+        fill(task, Task)
+
+
+#: The types that a task can be called by.
+_ROLES = frozenset(TaskType) - {TaskType.NONE}
 
 
 def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
     """DI-orchestrator names them so on its first reconcile; doing it here keeps its update a no-op."""
     for task in job.each("spec", "tasks"):
         role = task.get("type")
-        if not task.get("name") and role in set(TaskType) - {TaskType.NONE}:
+        if "name" not in task and isinstance(role, str) and role in _ROLES:
             task["name"] = role
 
 

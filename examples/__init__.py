@@ -1,0 +1,1 @@
+"""Jobs to apply, and the demo that applies them."""

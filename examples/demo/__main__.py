@@ -1,0 +1,101 @@
+"""The main job, shown: a DIJob is reviewed, applied to a real API server, defaulted, and broken ones are refused.
+
+It starts a control plane of its own on loopback, installs jobgate from its manifests, and leaves both up until Ctrl-C.
+"""
+
+import argparse
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+from jobgate.cli.difference import readable
+from tests.controlplane.assets import find_or_build
+from tests.controlplane.plane import ControlPlane
+from tests.controlplane.progress import Terminal
+from tests.controlplane.webhook import InstalledWebhook
+
+JOBS = Path(__file__).parent.parent / "dijob"
+GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
+BROKEN = tuple(sorted((JOBS / "broken").glob("*.yaml")))
+
+
+def main() -> None:
+    """Run the demo."""
+    arguments = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    arguments.add_argument("--once", action="store_true", help="end when all is shown, instead of waiting for Ctrl-C")
+    once = arguments.parse_args().once
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    title("1. Reviewed offline, with no cluster at all")
+    review(GOOD[0])
+    title("2. A real control plane (the first time, it is built: some minutes)")
+    assets = find_or_build(Terminal())
+    with ControlPlane(assets) as plane, tempfile.TemporaryDirectory(prefix="jobgate-demo-") as folder:
+        say(f"kube-apiserver answers at {plane.url}")
+        title("3. jobgate is installed: CRD, webhook configurations with the CA bundle, Service")
+        with InstalledWebhook(plane, Path(folder)):
+            say(plane.kubectl("get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations").stdout)
+            title("4. Jobs are applied; what they leave out is filled in")
+            for job in GOOD:
+                apply(plane, job)
+            say(plane.kubectl("get", "dijobs").stdout)
+            title("5. Broken jobs are refused, with every fault at once")
+            for job in BROKEN:
+                apply(plane, job)
+            title("6. Yours")
+            say(f"  export KUBECONFIG={plane.kubeconfig}\n  {assets.kubectl} apply -f examples/dijob/full.yaml\n")
+            if not once:
+                say("The cluster is up until Ctrl-C.")
+                wait()
+
+
+def review(job: Path) -> None:
+    """Show the offline review of a file."""
+    say(f"$ jobgate review {relative(job)}")
+    subprocess.run([sys.executable, "-c", "from jobgate.cli import main; main()", "review", relative(job)], check=False)
+
+
+def apply(plane: ControlPlane, job: Path) -> None:
+    """Apply a file as a user does, and show what was stored beyond what it says, or why it was refused."""
+    say(f"$ kubectl apply --validate=strict -f {relative(job)}")
+    done = plane.kubectl("apply", "--validate=strict", "-f", str(job), check=False)
+    say((done.stdout + done.stderr).rstrip())
+    if done.returncode == 0:
+        written = yaml.safe_load(job.read_text())
+        stored = yaml.safe_load(plane.kubectl("get", "dijob", written["metadata"]["name"], "-o", "yaml").stdout)
+        for sign, change in readable(written["spec"], stored["spec"]):
+            say(f"    {sign} spec.{change}")
+    say("")
+
+
+def wait() -> None:
+    """Wait for Ctrl-C."""
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        say("\nstopping")
+
+
+def relative(path: Path) -> str:
+    """Return a path as one would type it in the project's folder."""
+    return str(path.relative_to(JOBS.parent.parent))
+
+
+def title(text: str) -> None:
+    """Begin a part of the demo."""
+    say(f"\n\033[1m{text}\033[0m\n" if sys.stdout.isatty() else f"\n{text}\n")
+
+
+def say(text: str) -> None:
+    """Print at once, in the order of what subprocesses print."""
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,141 @@
+"""jobgate installed on a control plane, from the manifests that users get; the server runs beside it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.request import urlopen
+
+from tests.controlplane.plane import ControlPlane, reserve_port
+from tests.controlplane.waiting import wait_for
+
+_STOP_WAIT = 15.0
+_COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
+
+# Whether the API server calls the webhook yet is told by a job that only the webhook refuses.
+_PROBE = """
+apiVersion: diengine.opendilab.org/v2alpha1
+kind: DIJob
+metadata: {name: probe}
+spec:
+  preemptible: true
+  tasks: [{template: {spec: {containers: [{name: probe, image: probe}]}}}]
+"""
+
+
+class InstalledWebhook:
+    """A webhook server process, and what makes the API server call it. Use it in a `with`.
+
+    The Service that the webhook configurations name is an ExternalName of this machine, so the API server takes the way
+    that it takes in a cluster: by the Service's name, with the certificate checked against it.
+
+    Attributes:
+        folder: where certificates and the log are.
+        port, health_port: where the server listens, on loopback.
+    """
+
+    def __init__(self, plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> None:
+        """`settings` are further flags of `jobgate serve`."""
+        self.plane = plane
+        self.folder = folder
+        self._settings = list(settings)
+        self._server: subprocess.Popen[bytes] | None = None
+        self.port = self.health_port = 0
+
+    @property
+    def log(self) -> Path:
+        """The file of the server's log lines."""
+        return self.folder / "webhook.log"
+
+    def start(self) -> Self:
+        """Issue certificates, start the server, install everything, and come back when the webhook is called."""
+        jobgate("certs", "issue", "--dir", str(self.folder), "--force")
+        self._serve()
+        self.install()
+        wait_for(self._is_called, 30, what="the API server to call the webhook")
+        return self
+
+    def install(self) -> None:
+        """Apply the manifests as a user does, with this server in the place of pods."""
+        manifests = jobgate(
+            "manifests",
+            f"--ca-bundle={self.folder / 'ca.crt'}",
+            f"--service-port={self.port}",
+            "--external-name=localhost",
+        )
+        self.plane.kubectl("apply", "-f", "-", input=manifests)
+        self.plane.kubectl("wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/name=jobgate")
+
+    def uninstall_configurations(self) -> None:
+        """Remove the webhook configurations, as on a day before the installation; the CRD stays."""
+        for resource in ("mutatingwebhookconfiguration", "validatingwebhookconfiguration"):
+            self.plane.kubectl("delete", resource, "jobgate")
+        wait_for(lambda: not self._is_called(), 30, what="the API server to forget the webhook")
+
+    def stop(self) -> int | None:
+        """Stop the server as Kubernetes does, and give back its exit code."""
+        server, self._server = self._server, None
+        if server is None:
+            return None
+        server.terminate()
+        try:
+            return server.wait(_STOP_WAIT)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            return server.wait()
+
+    def _serve(self) -> None:
+        sockets = reserve_port(), reserve_port()
+        self.port, self.health_port = (one.getsockname()[1] for one in sockets)
+        for one in sockets:
+            one.close()
+        arguments = [
+            "serve",
+            "--bind=127.0.0.1",
+            f"--port={self.port}",
+            f"--health-port={self.health_port}",
+            f"--tls-cert={self.folder / 'tls.crt'}",
+            f"--tls-key={self.folder / 'tls.key'}",
+            *self._settings,
+        ]
+        with self.log.open("wb") as log:
+            self._server = subprocess.Popen([*_COMMAND, *arguments], stderr=log, stdout=log, env=_environment())
+        wait_for(self._is_ready, 30, what="the webhook server")
+
+    def _is_ready(self) -> bool:
+        assert self._server is not None
+        if self._server.poll() is not None:
+            raise RuntimeError(f"the webhook server ended:\n{self.log.read_text()}")
+        try:
+            with urlopen(f"http://127.0.0.1:{self.health_port}/readyz", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def _is_called(self) -> bool:
+        done = self.plane.kubectl("create", "--dry-run=server", "-f", "-", input=_PROBE, check=False)
+        return "spec.preemptible" in done.stderr
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def jobgate(*arguments: str) -> str:
+    """Run the command `jobgate` and give back what it printed."""
+    done = subprocess.run(
+        [*_COMMAND, *arguments], check=True, capture_output=True, text=True, timeout=60, env=_environment()
+    )
+    return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """The environment without settings of a user's own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("JOBGATE_")}

@@ -1,0 +1,207 @@
+"""DIJobs on a real API server, as a user meets them."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+from tests.controlplane.webhook import InstalledWebhook
+from tests.e2e.cluster import User
+
+EXAMPLES = Path("examples/dijob")
+GOOD = sorted(EXAMPLES.glob("*.yaml"))
+BROKEN = sorted((EXAMPLES / "broken").glob("*.yaml"))
+STATUS = """
+conditions:
+- {lastTransitionTime: "2022-05-26T07:25:11Z", lastUpdateTime: "2022-05-26T07:25:11Z", message: job created.,
+   reason: JobPending, status: "False", type: Pending}
+- {lastTransitionTime: "2022-05-26T07:25:11Z", lastUpdateTime: "2022-05-26T07:25:11Z",
+   message: job is starting since all pods are created., reason: JobStarting, status: "False", type: Starting}
+phase: Starting
+profilings: {}
+readyReplicas: 0
+replicas: 4
+taskStatus: {learner: {Pending: 1}, evaluator: {Pending: 1}, collector: {Pending: 2}}
+reschedules: 0
+restarts: 0
+allocation: [node-a, node-b]
+completionTimestamp: "2022-05-26T08:25:11Z"
+"""
+
+
+@pytest.fixture
+def user(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) -> User:
+    return User(controlplane, namespace)
+
+
+def holds(stored: Any, written: Any) -> bool:
+    """Tell whether an object has all that another says."""
+    if isinstance(written, dict):
+        return isinstance(stored, dict) and all(key in stored and holds(stored[key], written[key]) for key in written)
+    if isinstance(written, list):
+        return (
+            isinstance(stored, list)
+            and len(stored) == len(written)
+            and all(holds(one, other) for one, other in zip(stored, written, strict=True))
+        )
+    return type(stored) is type(written) and bool(stored == written)
+
+
+@pytest.mark.parametrize("file", GOOD, ids=lambda file: file.stem)
+@pytest.mark.parametrize("flags", [(), ("--server-side",)], ids=["client-side", "server-side"])
+def test_a_good_example_is_stored_whole_and_applying_it_again_changes_nothing(
+    user: User, file: Path, flags: tuple[str, ...]
+) -> None:
+    text = file.read_text()
+    written = yaml.safe_load(text)
+    done, output = user.apply(text, *flags)
+    assert done, output
+    stored = user.stored(written["metadata"]["name"])
+    assert holds(stored, written)
+    done, output = user.apply(text, *flags)
+    assert done, output
+    assert user.stored(written["metadata"]["name"])["metadata"]["generation"] == stored["metadata"]["generation"] == 1
+    done, output = user.kubectl("diff", *flags, "-f", "-", document=text)
+    assert done, output
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
+def test_a_broken_example_is_refused_with_every_fault_that_it_announces(user: User, file: Path) -> None:
+    text = file.read_text()
+    announced = [line.removeprefix("# denied: ") for line in text.splitlines() if line.startswith("# denied: ")]
+    done, output = user.apply(text)
+    assert not done
+    assert announced
+    for fault in announced:
+        assert f"* {fault}" in output, output
+
+
+def test_kubectl_prints_the_four_faults_of_a_job_as_a_list(user: User) -> None:
+    done, output = user.apply((EXAMPLES / "broken" / "four-faults.yaml").read_text())
+    assert not done
+    name = "reinforcement-learning-of-a-board-game-with-a-name-that-is-far-too-long"
+    assert output.splitlines() == [
+        f'The DIJob "{name}" is invalid: ',
+        (
+            '* spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] is the job\'s learner already; '
+            "give it more replicas, or type none"
+        ),
+        "* spec.tasks[2].name: Required value: a task of type none needs a name of its own",
+        (
+            f'* metadata.name: Too long: "{name}": may not be more than 53 characters: DI-orchestrator calls the pods '
+            "<job>-<task>-<index>, its Service di-<job>, each of at most 63 characters"
+        ),
+        "* spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 2",
+    ]
+
+
+def test_faults_of_schema_and_rules_are_told_together(user: User) -> None:
+    job = yaml.safe_load((EXAMPLES / "broken" / "four-faults.yaml").read_text())
+    job["spec"]["tasks"][0]["replicas"] = 0
+    job["spec"]["priority"] = "urgent"
+    done, output = user.kubectl("create", "-f", "-", document=job)
+    assert not done
+    for fault in (
+        'spec.priority: Unsupported value: "urgent"',
+        "spec.tasks[0].replicas: Invalid value: 0: must be at least 1",
+        "spec.tasks[1].type: Duplicate",
+        "spec.tasks[2].name: Required",
+        "spec.minReplicas: Invalid value: 3",
+        "metadata.name: Too long",
+    ):
+        assert fault in output, output
+
+
+def test_a_status_survives_the_status_subresource_whole(user: User, cluster_api: ClusterApi) -> None:
+    text = (EXAMPLES / "with-tasks.yaml").read_text()
+    done, output = user.apply(text)
+    assert done, output
+    job = user.stored("job-with-tasks")
+    job["status"] = yaml.safe_load(STATUS)
+    path = f"/apis/diengine.opendilab.org/v2alpha1/namespaces/{user.namespace}/dijobs/job-with-tasks"
+    code, answer = cluster_api.put(f"{path}/status", job)
+    assert code == 200, answer
+    assert user.stored("job-with-tasks")["status"] == yaml.safe_load(STATUS)
+
+
+def test_the_six_columns_are_printed(user: User) -> None:
+    done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
+    assert done, output
+    done, output = user.kubectl("get", "dijob")
+    assert done
+    assert output.splitlines()[0].split() == [
+        "NAME",
+        "PHASE",
+        "READYREPLICAS",
+        "REPLICAS",
+        "RESTARTS",
+        "RESCHEDULES",
+        "AGE",
+    ]
+
+
+def test_labels_and_annotations_of_a_template_survive(user: User) -> None:
+    job = yaml.safe_load((EXAMPLES / "minimal.yaml").read_text())
+    metadata = {"labels": {"team": "games"}, "annotations": {"example.com/why": "because"}}
+    job["spec"]["tasks"][0]["template"]["metadata"] = metadata
+    done, output = user.apply(job)
+    assert done, output
+    assert "Warning: spec.tasks[0].template.metadata: DI-orchestrator does not carry it over" in output
+    assert user.stored("minimal")["spec"]["tasks"][0]["template"]["metadata"] == metadata
+
+
+def test_a_generated_name_is_judged_with_the_room_that_generating_takes(user: User) -> None:
+    job = yaml.safe_load((EXAMPLES / "minimal.yaml").read_text())
+    job["metadata"] = {"generateName": "sweep-"}
+    done, output = user.kubectl("create", "-f", "-", document=job)
+    assert done, output
+    job["metadata"] = {"generateName": "a-sweep-over-very-many-parameters-of-a-very-long-name-"}
+    done, output = user.kubectl("create", "-f", "-", document=job)
+    assert not done
+    assert "Too long" in output
+
+
+def test_what_an_operator_writes_back_is_never_refused(user: User, cluster_api: ClusterApi) -> None:
+    """Go clients write their typed structs: with zero values, and without what they do not know."""
+    done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
+    assert done, output
+    job = user.stored("minimal")
+    for task in job["spec"]["tasks"]:
+        task["template"]["metadata"] = {"creationTimestamp": None}
+        for container in task["template"]["spec"]["containers"]:
+            container.setdefault("resources", {})
+    path = f"/apis/diengine.opendilab.org/v2alpha1/namespaces/{user.namespace}/dijobs/minimal"
+    code, answer = cluster_api.put(path, job)
+    assert code == 200, answer
+    written = copy.deepcopy(answer)
+    code, answer = cluster_api.put(path, written)
+    assert (code, answer["metadata"]["generation"]) == (200, written["metadata"]["generation"])
+
+
+def test_writes_that_leave_the_spec_alone_never_reach_the_webhook(user: User, webhook: InstalledWebhook) -> None:
+    done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
+    assert done, output
+    before = len(webhook.log.read_text().splitlines())
+    assert user.kubectl("label", "dijob", "minimal", "seen=yes")[0]
+    assert user.kubectl("patch", "dijob", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":["a.b/c"]}}')[0]
+    assert user.kubectl("patch", "dijob", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')[0]
+    assert user.kubectl("delete", "dijob", "minimal", "--wait=false")[0]
+    lines = [json.loads(line) for line in webhook.log.read_text().splitlines()[before:]]
+    assert not [line for line in lines if line.get("name") == "minimal" and line.get("namespace") == user.namespace]
+
+
+def test_the_namespaces_of_the_system_and_of_users_who_opted_out_are_left_alone(
+    user: User, cluster_api: ClusterApi, webhook: InstalledWebhook
+) -> None:
+    job = yaml.safe_load((EXAMPLES / "minimal.yaml").read_text())
+    job["spec"]["preemptible"] = True
+    assert "spec.preemptible" in user.apply(job)[1]
+    done, output = user.kubectl("label", "namespace", user.namespace, "jobgate.dev/admission=disabled")
+    assert done, output
+    done, output = user.apply(job)
+    assert done, output

@@ -1,0 +1,132 @@
+"""The rules of a DIJob: a case that passes, a case that fails, the message that the user reads."""
+
+import pytest
+
+from tests.kinds.dijob.jobs import faults, job, task, template, validate
+
+LONG = "x" * 70
+USES = "DI-orchestrator calls the pods <job>-<task>-<index>, its Service di-<job>, each of at most 63 characters"
+
+
+@pytest.mark.parametrize(
+    "case, document",
+    [
+        ("one task of each type and any number without", job(task("learner"), task("collector"), task("evaluator"),
+                                                             task(name="a"), task(name="b"))),
+        ("a typed task needs no name", job(task("learner"))),
+        ("bounds that the tasks fit in", job(task("learner", replicas=2), minReplicas=2, maxReplicas=2)),
+        ("only a minimum", job(task("learner", replicas=2), minReplicas=1)),
+        ("only a maximum", job(task("learner", replicas=2), maxReplicas=3)),
+        ("a name with the most characters", job(task("learner"), name="j" * 53)),
+        ("a name that begins with a digit", job(task("learner"), name="0job")),
+        ("a generated name", job(task("learner"), metadata={"generateName": "sweep-"})),
+        ("a volume of the job mounted by a template",
+         job(task("learner", template=template(containers=[{"name": "m", "image": "i",
+             "volumeMounts": [{"name": "v", "mountPath": "/v"}]}])), volumes=[{"name": "v", "emptyDir": {}}])),
+    ],
+)  # fmt: skip
+def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> None:
+    assert faults(validate(document)) == [], case
+
+
+@pytest.mark.parametrize(
+    "document, expected",
+    [
+        (job(task("learner"), task("learner", "b")),
+         ['spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] is the job\'s learner already; '
+          "give it more replicas, or type none"]),
+        (job(task("collector"), task("none", "n"), task("collector", "b"), task("collector", "c")),
+         ['spec.tasks[2].type: Duplicate value: "collector": spec.tasks[0] is the job\'s collector already; '
+          "give it more replicas, or type none",
+          'spec.tasks[3].type: Duplicate value: "collector": spec.tasks[0] is the job\'s collector already; '
+          "give it more replicas, or type none"]),
+        (job(task()), ["spec.tasks[0].name: Required value: a task of type none needs a name of its own"]),
+        (job(task("none", "")), ["spec.tasks[0].name: Required value: a task of type none needs a name of its own"]),
+        (job(task(name="a"), task(name="a")), ['spec.tasks[1].name: Duplicate value: "a": spec.tasks[0] is called so already']),
+        (job(task("learner"), task(name="learner")),
+         ['spec.tasks[1].name: Duplicate value: "learner": spec.tasks[0] is called so already']),
+        (job(task(name="A_b")),
+         ["spec.tasks[0].name: Invalid value: \"A_b\": must consist of lower case letters, digits and '-', and begin and "
+          "end with a letter or a digit"]),
+        (job(task("learner"), minReplicas=3, maxReplicas=2),
+         ["spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 2"]),
+        (job(task("learner"), task("collector"), minReplicas=3),
+         ["spec.minReplicas: Invalid value: 3: the tasks have only 2 replicas in all: bring them up to 3, or change the bound"]),
+        (job(task("learner", replicas=2**31 - 1), task("collector", replicas=2**31 - 1), maxReplicas=5),
+         ["spec.maxReplicas: Invalid value: 5: the tasks have 4294967294 replicas in all: bring them down to 5, or change "
+          "the bound"]),
+        (job(task("learner"), name=LONG),
+         [f'metadata.name: Too long: "{LONG}": may not be more than 53 characters: {USES}']),
+        (job(task("learner", replicas=1001), name="j" * 51),
+         [f'metadata.name: Too long: "{"j" * 51}": may not be more than 50 characters: {USES}']),
+        (job(task(name="t" * 60), name="job"),
+         [f'spec.tasks[0].name: Too long: "{"t" * 60}": may not be more than 57 characters: the pods of the job are '
+          "called <job>-<task>-<index>"]),
+        (job(task("learner"), name="a.b"),
+         ["metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end with "
+          f"a letter or a digit: {USES}"]),
+        (job(task("learner"), metadata={"generateName": "g" * 70}),
+         [f'metadata.generateName: Too long: "{"g" * 70}": may not be more than 48 characters: {USES}']),
+        (job(task("learner"), metadata={}), ["metadata.name: Required value: give a name, or a generateName"]),
+        (job(task("learner"), preemptible=True),
+         ["spec.preemptible: Forbidden: a preemptible job stops DI-orchestrator for everybody: leave it false. An "
+          "installation with a mended operator says so by the setting operator-can: [dijobs/preemptible]"]),
+        (job(task("learner"), backoffLimit=-1), ["spec.backoffLimit: Invalid value: -1: must be at least 0"]),
+        (job(), ["spec.tasks: Invalid value: []: must have at least one item"]),
+        (job(task("learner", replicas=0)), ["spec.tasks[0].replicas: Invalid value: 0: must be at least 1"]),
+        (job(task("learner"), priority="urgent"),
+         ['spec.priority: Unsupported value: "urgent": supported values: "normal", "high"']),
+        (job(task("learner", template=template(volumes=[{"name": "v", "emptyDir": {}}])), volumes=[{"name": "v", "emptyDir": {}}]),
+         ['spec.volumes[0].name: Duplicate value: "v": spec.tasks[0].template.spec.volumes[0] has this name']),
+        (job(task("learner"), task("collector"), volumes=[{"name": "v", "hostPath": {}}]),
+         ["spec.volumes[0].hostPath.path: Required value: must be set"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
+    assert faults(validate(document)) == expected
+
+
+def test_a_preemptible_job_is_allowed_where_the_operator_can_take_it() -> None:
+    response = validate(job(task("learner"), preemptible=True), operator_can=frozenset({"dijobs/preemptible"}))
+    assert response.allowed
+
+
+@pytest.mark.parametrize(
+    "pod, warning",
+    [
+        ({"restartPolicy": "Always"}, "spec.tasks[0].template.spec.restartPolicy: DI-orchestrator sets it to Never in every pod"),
+        ({"hostname": "me"}, "spec.tasks[0].template.spec.hostname: DI-orchestrator replaces it in every pod"),
+        ({"subdomain": "us"}, "spec.tasks[0].template.spec.subdomain: DI-orchestrator replaces it in every pod"),
+        ({"nodeName": "node"}, "spec.tasks[0].template.spec.nodeName: DI-orchestrator replaces it in every pod"),
+    ],
+)  # fmt: skip
+def test_what_the_operator_overwrites_is_a_warning(pod: dict[str, object], warning: str) -> None:
+    response = validate(job(task("learner", template=template(**pod))))
+    assert (response.allowed, response.warnings) == (True, [warning])
+
+
+def test_the_policy_that_the_operator_sets_anyway_is_no_warning() -> None:
+    assert validate(job(task("learner", template=template(restartPolicy="Never")))).warnings == []
+
+
+@pytest.mark.parametrize(
+    "metadata, told",
+    [({"labels": {"a": "b"}}, True), ({"name": "di"}, True), ({}, False), ({"creationTimestamp": None}, False)],
+)
+def test_a_template_with_metadata_is_a_warning(metadata: dict[str, object], told: bool) -> None:
+    document = job(task("learner", template=template() | {"metadata": metadata}))
+    assert bool(validate(document).warnings) is told
+
+
+def test_a_broken_part_hides_no_fault_of_another() -> None:
+    document = job(
+        task("leaner"), task(), task("learner", replicas="3"), task("learner", "b"), maxReplicas=1, preemptible=1
+    )
+    assert faults(validate(document)) == [
+        "spec.preemptible: Invalid value: 1: must be true or false",
+        'spec.tasks[0].type: Unsupported value: "leaner": supported values: "learner", "collector", "evaluator", "none"',
+        'spec.tasks[2].replicas: Invalid value: "3": must be an integer',
+        'spec.tasks[3].type: Duplicate value: "learner": spec.tasks[2] is the job\'s learner already; '
+        "give it more replicas, or type none",
+        "spec.tasks[1].name: Required value: a task of type none needs a name of its own",
+    ]
