@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,31 +64,44 @@ def steps_of(path: str) -> list[str | int]:
     return [field or (int(bracket) if _INDEX.fullmatch(bracket) else bracket) for field, bracket in _STEP.findall(path)]
 
 
-def keyed(path: str, document: Any) -> str:
+def keyed(path: str, document: Any, known: dict[int, list[str]] | None = None) -> str:
     """Return `path` with the place of each list item replaced by the item's name, where it has one.
 
     Two versions of an object are compared by it: an item that moved is still the same item. Items that share a name
     are told apart by their order among themselves; an item without a name stays known by its place.
+
+    Args:
+        path: as Kubernetes prints it.
+        document: the object that it leads into.
+        known: where many paths into one object are asked for: what was found out about its lists, kept by the caller.
     """
+    known = {} if known is None else known
     steps: list[str] = []
     value: Any = document
     for field, bracket in _STEP.findall(path):
         if field:
             steps.append(f".{field}")
             value = value.get(field) if isinstance(value, dict) else None
-        elif isinstance(value, list) and _INDEX.fullmatch(bracket):
-            steps.append(f"[{_item_key(value, int(bracket))}]")
-            value = value[int(bracket)] if int(bracket) < len(value) else None
+        elif isinstance(value, list) and _INDEX.fullmatch(bracket) and int(bracket) < len(value):
+            if id(value) not in known:
+                known[id(value)] = _item_keys(value)
+            steps.append(f"[{known[id(value)][int(bracket)]}]")
+            value = value[int(bracket)]
         else:
             steps.append(f"[{bracket}]")
             value = value.get(bracket) if isinstance(value, dict) else None
     return "".join(steps).removeprefix(".")
 
 
-def _item_key(items: list[Any], index: int) -> str:
-    item = items[index] if index < len(items) else None
-    name = item.get("name") if isinstance(item, dict) else None
-    if not isinstance(name, str) or not name:
-        return str(index)
-    earlier = sum(1 for other in items[:index] if isinstance(other, dict) and other.get("name") == name)
-    return f"name={name}#{earlier}"
+def _item_keys(items: list[Any]) -> list[str]:
+    """Return what each item of a list is known by."""
+    keys = []
+    seen: Counter[str] = Counter()
+    for index, item in enumerate(items):
+        name = item.get("name") if isinstance(item, dict) else None
+        if isinstance(name, str) and name:
+            keys.append(f"name={name}#{seen[name]}")
+            seen[name] += 1
+        else:
+            keys.append(str(index))
+    return keys

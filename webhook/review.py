@@ -98,14 +98,15 @@ def _verdict(
     if context.old is None or not any(isinstance(finding, Cause) for _, finding in findings):
         return findings
     old = mutated(kind, dict(context.old), context).value
+    lists: dict[int, list[str]] = {}
     before = {
-        _identity(rule, finding, old)
+        _identity(rule, finding, old, lists)
         for rule, finding in _findings(kind, old, replace(context, old=None), kind.schema.check(old))
         if isinstance(finding, Cause)
     }
     return [
         (rule, Notice(finding.path, f"{finding.message} (it was stored so before, and is not refused for that)"))
-        if isinstance(finding, Cause) and _identity(rule, finding, document) in before
+        if isinstance(finding, Cause) and _identity(rule, finding, document, lists) in before
         else (rule, finding)
         for rule, finding in findings
     ]
@@ -121,26 +122,39 @@ def _findings(
         document = without(document, hidden)
     spec, whole = view(kind.spec, document.get("spec"))
     job = Job(kind, document, spec)
-    broken = [violation.path for violation in violations]
+    broken = _Broken(violations)
     for rule in kind.rules:
         try:
             for finding in rule(job, context):
-                if not _about(finding.path, broken):
+                if finding.path not in broken:
                     yield rule.__name__, finding
         except AttributeError as error:
             if whole or not unreadable(error):
                 raise
 
 
-def _about(path: str, broken: Iterable[str]) -> bool:
-    """Tell whether a rule speaks of a value that the schema refuses already, or of something inside it."""
-    return any(path == other or path.startswith((f"{other}.", f"{other}[")) for other in broken if other)
+class _Broken:
+    """The places that the schema refuses. There may be as many as findings, so each is asked for in constant time."""
+
+    def __init__(self, violations: Iterable[Cause]) -> None:
+        self.paths = {violation.path for violation in violations if violation.path}
+        self.lengths = {len(path) for path in self.paths}
+
+    def __contains__(self, path: str) -> bool:
+        """Tell whether a path is one of these places, or inside one."""
+        return any(
+            path[length : length + 1] in {"", ".", "["} and path[:length] in self.paths
+            for length in self.lengths
+            if length <= len(path)
+        )
 
 
-def _identity(rule: str, cause: Cause, document: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def _identity(
+    rule: str, cause: Cause, document: Mapping[str, Any], lists: dict[int, list[str]]
+) -> tuple[str, str, str, str]:
     """Return what makes a fault the same fault before and after an UPDATE."""
     value = json.dumps(cause.value, sort_keys=True, default=str)
-    return rule, keyed(cause.path, document), cause.reason, value
+    return rule, keyed(cause.path, document, lists), cause.reason, value
 
 
 def _context(request: Request, old: dict[str, Any] | None, settings: Settings) -> Context:

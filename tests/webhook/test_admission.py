@@ -1,0 +1,190 @@
+"""The envelope: what of an AdmissionReview is read, and what is written into one."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from tests.webhook.kind import admission_review, job
+from tests.webhook.values import json_values
+from webhook import Cause, Invalid, Malformed, Notice, Operation, Request, Required, Response, User
+from webhook.admission import CAUSES_LIMIT, UID_LIMIT, WARNINGS_LIMIT
+
+
+def test_a_request_is_read_whole() -> None:
+    document, old = job(), job(labels={"a": "b"})
+    assert Request.parse(admission_review(document, old, dryRun=True, subResource="status")) == Request(
+        uid="705ab4f5-6393-11e8-b7cc-42010a800002",
+        api_version="toys.example.com/v1",
+        kind="Crew",
+        operation=Operation.UPDATE,
+        name="demo",
+        namespace="default",
+        subresource="status",
+        user=User("jane", ("system:authenticated",)),
+        document=document,
+        old_document=old,
+        dry_run=True,
+    )
+
+
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        ({"name": None, "namespace": None, "userInfo": None, "subResource": None}, ("", "", User(), "")),
+        ({"userInfo": {"groups": "all"}}, ("demo", "default", User(), "")),
+        ({"userInfo": {"username": "x", "groups": [1, "a"]}}, ("demo", "default", User("x", ("a",)), "")),
+    ],
+    ids=["null counts as absent", "groups that are no list", "groups that are no text"],
+)
+def test_what_may_be_missing_is_tolerated(change: dict[str, Any], expected: tuple[str, str, User, str]) -> None:
+    request = Request.parse(admission_review(job(), **change))
+    assert (request.name, request.namespace, request.user, request.subresource) == expected
+
+
+def test_a_kind_of_the_core_group_has_its_version_alone() -> None:
+    kind = {"group": "", "version": "v1", "kind": "Pod"}
+    assert Request.parse(admission_review(job(), kind=kind)).api_version == "v1"
+
+
+GOOD = admission_review(job())
+
+
+@pytest.mark.parametrize(
+    "review, says",
+    [
+        ([], "the body must be a JSON object, an AdmissionReview"),
+        (None, "the body must be a JSON object"),
+        ("AdmissionReview", "the body must be a JSON object"),
+        ({}, "must be an admission.k8s.io/v1 AdmissionReview, not null null"),
+        (GOOD | {"apiVersion": "admission.k8s.io/v1beta1"}, 'not "admission.k8s.io/v1beta1" "AdmissionReview"'),
+        (GOOD | {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview"}, "ConversionReview"),
+        (GOOD | {"kind": {"a": 1}}, "must be an admission.k8s.io/v1 AdmissionReview"),
+        (GOOD | {"request": None}, "request is missing"),
+        (GOOD | {"request": []}, "request must be an object"),
+        (admission_review(job(), uid=None), "request.uid must be a text"),
+        (admission_review(job(), uid=""), "request.uid must be a text"),
+        (admission_review(job(), uid=7), "request.uid must be a text"),
+        (admission_review(job(), uid="a\nb"), "request.uid must be a text"),
+        (admission_review(job(), uid="u" * (UID_LIMIT + 1)), "request.uid must be a text of 1 to 128 printable"),
+        (admission_review(job(), kind=[]), "kind must be an object"),
+        (admission_review(job(), kind={"group": 1}), "request.kind.group must be a string"),
+        (admission_review(job(), name=1), "request.name must be a string"),
+        (admission_review(job(), userInfo=[]), "userInfo must be an object"),
+        (admission_review(job(), operation="PATCH"), "must be one of CREATE, UPDATE, DELETE, CONNECT"),
+        (GOOD | {"request": GOOD["request"] | {"operation": []}}, "request.operation must be one of"),
+    ],
+)
+def test_a_broken_envelope_is_named(review: Any, says: str) -> None:
+    with pytest.raises(Malformed) as error:
+        Request.parse(review)
+    assert says in str(error.value)
+
+
+@settings(max_examples=60)
+@given(json_values)
+def test_any_json_is_a_request_or_malformed(value: Any) -> None:
+    for review in (
+        value,
+        GOOD | {"request": value},
+        *({**GOOD, "request": {**GOOD["request"], key: value}} for key in GOOD["request"]),
+    ):
+        try:
+            Request.parse(review)
+        except Malformed:
+            continue
+
+
+SUBJECT = ("Crew", "toys.example.com", "demo")
+
+
+def test_a_denial_of_one_fault_reads_so() -> None:
+    response = Response("u", [Required("spec.parts", "at least one")], subject=SUBJECT)
+    assert response.to_review() == {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": {
+            "uid": "u",
+            "allowed": False,
+            "status": {
+                "status": "Failure",
+                "code": 422,
+                "reason": "Invalid",
+                "message": 'Crew.toys.example.com "demo" is invalid: spec.parts: Required value: at least one',
+                "details": {
+                    "name": "demo",
+                    "group": "toys.example.com",
+                    "kind": "Crew",
+                    "causes": [
+                        {
+                            "reason": "FieldValueRequired",
+                            "message": "Required value: at least one",
+                            "field": "spec.parts",
+                        }
+                    ],
+                },
+            },
+        },
+    }
+
+
+def test_a_denial_of_several_faults_lists_them_in_brackets() -> None:
+    status = Response("u", [Required("a"), Invalid("b", 0, "must be at least 1")], subject=("Pod", "", "p")).status()
+    assert status["message"] == 'Pod "p" is invalid: [a: Required value, b: Invalid value: 0: must be at least 1]'
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["a", "b"]
+
+
+def test_a_name_in_a_message_is_quoted_and_escaped() -> None:
+    message = Response("u", [Cause("", "x")], subject=("Crew", "g", 'a"\n')).status()["message"]
+    assert message == 'Crew.g "a\\"\\n" is invalid: x'
+
+
+def test_more_faults_than_anybody_reads_are_counted() -> None:
+    causes = Response("u", [Required(f"a[{i}]") for i in range(CAUSES_LIMIT + 50)]).status()["details"]["causes"]
+    assert len(causes) == CAUSES_LIMIT + 1
+    assert causes[-1]["message"] == "and 50 more faults like these"
+
+
+def test_a_patch_goes_out_in_base64_with_its_type() -> None:
+    patch = [{"op": "add", "path": "/a", "value": "é<"}]
+    response = Response("u", patch=patch).to_review()["response"]
+    assert response["patchType"] == "JSONPatch"
+    assert json.loads(base64.b64decode(response["patch"])) == patch
+
+
+@pytest.mark.parametrize(
+    "response",
+    [Response("u"), Response("u", [Required("a")], patch=[{"op": "add", "path": "/a", "value": 1}])],
+    ids=["nothing to change", "a denial"],
+)
+def test_without_a_patch_there_is_no_patch_type(response: Response) -> None:
+    assert not {"patch", "patchType"} & response.to_review()["response"].keys()
+
+
+@pytest.mark.parametrize(
+    "notices, warnings",
+    [
+        ([], []),
+        ([Notice("a", "b"), Notice("a", "b")], ["a: b"]),
+        ([Notice("a", "x\ny\x00z\x1b")], ["a: x y z "]),
+        ([Notice("", "whole")], ["whole"]),
+    ],
+    ids=["none", "each once", "control characters", "no path"],
+)
+def test_warnings_are_lines_that_the_api_server_does_not_drop(notices: list[Notice], warnings: list[str]) -> None:
+    assert Response("u", notices=notices).warnings == warnings
+
+
+@pytest.mark.parametrize("length", [10, 200, 3000, 5000])
+def test_warnings_stay_within_what_arrives_whole(length: int) -> None:
+    notices = [Notice(f"a[{i}]", "x" * length) for i in range(600)]
+    warnings = Response("u", notices=notices).warnings
+    assert sum(map(len, warnings)) <= WARNINGS_LIMIT
+    assert warnings[-1] == f"and {600 - len(warnings) + 1} more warnings: `jobgate review` shows them all"
+
+
+def test_a_denial_carries_its_warnings_too() -> None:
+    response = Response("u", [Required("a")], [Notice("b", "c")]).to_review()["response"]
+    assert response["warnings"] == ["b: c"]

@@ -1,0 +1,132 @@
+"""Drafts: what is set is seen, recorded as a patch, and nothing else is touched."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import jsonpatch
+import pytest
+from hypothesis import given, settings
+
+from tests.webhook.kind import CREW, parts
+from tests.webhook.values import jobs
+from webhook import Context, Draft
+from webhook.draft import escape
+from webhook.review import mutated
+
+
+def test_setting_a_field_shows_it_and_records_it() -> None:
+    draft = Draft({"a": 1})
+    draft["b"] = 2
+    assert draft.value == {"a": 1, "b": 2}
+    assert draft.patch == [{"op": "add", "path": "/b", "value": 2}]
+
+
+def set_in_item(draft: Draft) -> None:
+    for item in draft.each("spec", "items"):
+        item.setdefault("n", 1)
+
+
+def set_in_items_of_items(draft: Draft) -> None:
+    for item in draft.each("items"):
+        for inner in item.each("inner"):
+            inner.setdefault("n", 1)
+
+
+def set_below(draft: Draft) -> None:
+    below = draft.at("a", "b")
+    assert below is not None
+    below["c~/d"] = 1
+
+
+def set_in_what_was_set(draft: Draft) -> None:
+    draft["a"] = {}
+    below = draft.at("a")
+    assert below is not None
+    below["b"] = 1
+
+
+def set_through_two_drafts_of_one_object(draft: Draft) -> None:
+    one, other = draft.at("a"), draft.at("a")
+    assert one is not None
+    assert other is not None
+    one["b"] = 1
+    other["c"] = 2
+
+
+@pytest.mark.parametrize(
+    "original, change, pointers",
+    [
+        ({"spec": {"items": [{}, 3, {"n": 2}, {"n": None}]}}, set_in_item, ["/spec/items/0/n", "/spec/items/3/n"]),
+        ({"items": [{"inner": [{}]}, {"inner": 1}]}, set_in_items_of_items, ["/items/0/inner/0/n"]),
+        ({"a": {"b": {}}}, set_below, ["/a/b/c~0~1d"]),
+        ({}, set_in_what_was_set, ["/a", "/a/b"]),
+        ({"a": {}}, set_through_two_drafts_of_one_object, ["/a/b", "/a/c"]),
+    ],
+)
+def test_a_patch_gives_what_the_draft_shows(
+    original: dict[str, Any], change: Callable[[Draft], None], pointers: list[str]
+) -> None:
+    before = deepcopy(original)
+    draft = Draft(original)
+    change(draft)
+    assert [operation["path"] for operation in draft.patch] == pointers
+    assert original == before
+    assert jsonpatch.apply_patch(original, draft.patch) == draft.value
+
+
+def test_a_field_that_the_user_wrote_cannot_be_set() -> None:
+    draft = Draft({"a": False})
+    with pytest.raises(ValueError, match="a is set already: a mutation only adds what is absent"):
+        draft["a"] = True
+    assert draft.patch == []
+
+
+def test_null_counts_as_absent() -> None:
+    draft = Draft({"a": None})
+    assert "a" not in draft
+    assert draft.get("a", 1) == 1
+    assert draft["a"] is None
+    draft.setdefault("a", 2)
+    assert draft.value == {"a": 2}
+
+
+def test_falsehood_is_a_value() -> None:
+    draft = Draft({"a": 0, "b": ""})
+    draft.setdefault("a", 1)
+    draft.setdefault("b", "x")
+    assert draft.patch == []
+
+
+@pytest.mark.parametrize("shape", [None, [], "", 0, {"a": None}, {"a": []}, {"a": "x"}])
+def test_below_what_is_no_object_there_is_no_draft(shape: Any) -> None:
+    draft = Draft({"spec": shape})
+    assert draft.at("spec", "a") is None
+    assert not list(draft.each("spec", "a"))
+
+
+@pytest.mark.parametrize("step, expected", [("a/b", "a~1b"), ("a~b", "a~0b"), ("~1", "~01"), (3, "3"), ("", "")])
+def test_a_step_of_a_pointer_is_escaped(step: str | int, expected: str) -> None:
+    assert escape(step) == expected
+
+
+@settings(max_examples=60)
+@given(jobs)
+def test_the_patch_of_any_job_adds_and_applies_and_is_needed_once(job: dict[str, Any]) -> None:
+    before = deepcopy(job)
+    once = mutated(CREW, job, Context())
+    assert job == before
+    assert {operation["op"] for operation in once.patch} <= {"add"}
+    assert jsonpatch.apply_patch(job, once.patch) == once.value
+    twice = mutated(CREW, once.value, Context())
+    assert twice.patch == []
+    assert twice.value == once.value
+
+
+def test_the_patch_of_a_job_is_minimal() -> None:
+    draft = mutated(CREW, parts({"role": "lead"}, {"name": "a", "replicas": 2, "x": {"y": []}}), Context())
+    assert draft.patch == [
+        {"op": "add", "path": "/spec/parts/1/role", "value": "none"},
+        {"op": "add", "path": "/spec/parts/0/name", "value": "lead"},
+        {"op": "add", "path": "/spec/parts/0/replicas", "value": 1},
+    ]
