@@ -138,7 +138,7 @@ def _format(schema: Schema) -> list[Test]:
 
 
 def _size(schema: Schema) -> list[Test]:
-    if schema.get("type") != "integer":
+    if schema.get("type") != "integer" and not schema.get(INT_OR_STRING):
         return []
     name = schema.get("format", "int64")
     low, high = RANGES.get(name, RANGES["int64"])

@@ -156,6 +156,7 @@ PORT = {"x-kubernetes-int-or-string": True}
         ),
         ("an ignored format", TEXT | {"format": "path"}, "x", None),
         ("int-or-string takes an integer", PORT, 80, None),
+        ("int-or-string takes 64 bits", PORT, 2**63, ("Invalid", (), "must fit into 64 bits")),
         ("int-or-string takes text", PORT, "http", None),
         ("int-or-string takes no fraction", PORT, 1.5, ("TypeInvalid", (), "must be an integer or a string")),
         ("a quantity", QUANTITY_SCHEMA, "1e1.5", ("Invalid", (), 'must be a quantity such as 1, "500m" or "1.5Gi"')),

@@ -1,0 +1,132 @@
+"""Our CRDs on a real API server, and our evaluation against its own."""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from crdgen import Model, crd
+from crdgen.evaluate import Evaluator
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.waiting import wait_for
+from tests.crdgen.zoo import PLAIN, Bounds, Enums, Kubernetes, Lists, Nested, Optionals, Scalars, WithPods, resource
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}
+
+
+@pytest.mark.parametrize("model", [*PLAIN, WithPods], ids=lambda model: model.__name__)
+def test_the_api_server_takes_the_crd(cluster_api: ClusterApi, model: type[Model]) -> None:
+    status, answer = cluster_api.post(CRDS, crd(resource(model)), {"dryRun": "All", "fieldValidation": "Strict"})
+    assert status == 201, answer.get("message")
+
+
+class Installed:
+    """A kind that is served, and the same schema compiled here."""
+
+    def __init__(self, api: ClusterApi, model: type[Model]) -> None:
+        # A name of this run's own, because a CRD of the same name may be there from another test.
+        self.plural = f"{model.__name__.lower()}{secrets.token_hex(3)}"
+        definition = crd(resource(model, self.plural))
+        names = definition["spec"]["names"]
+        names["kind"] = names["kind"] + self.plural[-6:]
+        names["listKind"] = names["kind"] + "List"
+        names["singular"] = names["kind"].lower()
+        names.pop("shortNames")
+        self.kind = names["kind"]
+        self.api = api
+        self.evaluator = Evaluator(definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+        status, answer = api.post(CRDS, definition)
+        assert status == 201, answer
+        wait_for(lambda: api.get(self.collection)[0] == 200, what=f"{self.plural} is served")
+
+    @property
+    def collection(self) -> str:
+        return f"/apis/zoo.example.com/v1/namespaces/default/{self.plural}"
+
+    def of(self, spec: Any) -> dict[str, Any]:
+        metadata = {"name": "one", "namespace": "default"}
+        return {"apiVersion": "zoo.example.com/v1", "kind": self.kind, "metadata": metadata, "spec": spec}
+
+
+@pytest.fixture(scope="module")
+def installed(cluster_api: ClusterApi) -> Iterator[dict[type[Model], Installed]]:
+    kinds = {model: Installed(cluster_api, model) for model in [*PLAIN, WithPods]}
+    yield kinds
+    for kind in kinds.values():
+        cluster_api.delete(f"{CRDS}/{kind.plural}.zoo.example.com")
+
+
+def templated(**container: Any) -> dict[str, Any]:
+    return {"template": {"spec": {"containers": [{"name": "main", **container}]}}}
+
+
+# A model, the rest of the spec, and values of one more field.
+FIELDS: list[tuple[type[Model], dict[str, Any], str, list[Any]]] = [
+    (Scalars, {}, "needed", ["x", None, 1]),
+    (Scalars, {"needed": "x"}, "count", [3, 3.0, 3.5, "3", True, None, 2**63 - 1, 1e19, [], {"a": 1}]),
+    (Scalars, {"needed": "x"}, "flag", [True, "yes", 1, None]),
+    (Scalars, {"needed": "x"}, "ratio", [1, 1.5, "1", None]),
+    (Bounds, {}, "small", [0, 1, 9, 10, 2**31]),
+    (Bounds, {}, "above", [2, 3, 9, 10]),
+    (Bounds, {}, "even", [2, 3]),
+    (Bounds, {}, "word", ["", "a", "äöü", "abcd"]),
+    (Bounds, {}, "code", ["a", "A", "a\n", ""]),
+    (Enums, {}, "color", ["red", "blue", 1, None]),
+    (Enums, {}, "level", [1, 1.0, 3, "1", True]),
+    (Optionals, {}, "mustSay", [None, "x"]),
+    (Optionals, {"mustSay": "x"}, "orDefault", [None, 0]),
+    (Optionals, {"mustSay": "x"}, "size", [None, 0, 1]),
+    (Optionals, {"mustSay": "x"}, "color", [None, "red", "blue"]),
+    (Nested, {}, "inner", [{}, {"name": "a"}, {"name": "a", "weight": None, "x": 1}]),
+    (Nested, {"inner": {"name": "a"}}, "many", [[{}, {"name": "a"}], [None], None, {}]),
+    (Nested, {"inner": {"name": "a"}}, "byName", [{"b": None}, {"b": {"name": "c", "note": None}}, {"b": {}}]),
+    (Nested, {"inner": {"name": "a"}}, "ready", [None, {"name": "a"}]),
+    (Lists, {}, "atomic", [[], ["a"], ["a", "a"], [None], ["a", "b", "c", "d"], "a", {}]),
+    (Lists, {"atomic": ["a"]}, "names", [["a", "b"], ["a", "a"], ["a", "a", "a"]]),
+    (Lists, {"atomic": ["a"]}, "merged", [[{"name": "a"}, {"name": "b"}], [{"name": "a"}, {"name": "a"}], [1]]),
+    (Lists, {"atomic": ["a"]}, "numbers", [[None, 1], ["1"]]),
+    (Lists, {"atomic": ["a"]}, "nested", [[[1], []], [None]]),
+    (Kubernetes, {}, "port", [80, "http", 1.5, 80.0, True, None, 2**63]),
+    (Kubernetes, {}, "memory", [1, "1Gi", ".5", "5.", "1e3", "1e1.5", "", "m", "Pi", "1e0003", "1e1000"]),
+    (Kubernetes, {}, "since", ["2026-01-02T03:04:05Z", "2026-01-02", 5, None]),
+    (Kubernetes, {}, "anything", [[{"a": None}], None, 1]),
+    (Kubernetes, {}, "open", [{"a": {"b": None}}, {"a": None}]),
+    (Kubernetes, {}, "free", [{"c": [1, {"d": {}}]}]),
+    (Kubernetes, {}, "counts", [{"a": {"b": 1}}, {"a": {"b": "1"}}, {"a": None}, {"a": {"b": None}}]),
+    (Kubernetes, {}, "unknown", [1]),
+    (
+        WithPods,
+        {},
+        "template",
+        [{}, None, {"spec": {}}, {"metadata": {"creationTimestamp": None, "labels": {"a": "b"}}}],
+    ),
+    (WithPods, templated(env=[{"name": "A"}, {"name": "A"}], ports=[{"containerPort": 1}] * 2), "volumes", [None]),
+    (WithPods, templated(args=["a", None]), "volumes", [None]),
+    (WithPods, templated(resources={"limits": {"cpu": 1.5}}, imagePullPolciy="x"), "volumes", [None]),
+    (WithPods, templated(), "volumes", [[], [{"name": "a"}, {"name": "a"}], [{}], [{"name": "a", "emptyDir": None}]]),
+]
+CASES: list[tuple[type[Model], Any]] = [
+    *((model, rest | {field: value}) for model, rest, field, values in FIELDS for value in values),
+    *((model, spec) for model in (Scalars, Bounds) for spec in ({}, None, [], "x")),
+]
+
+
+@pytest.mark.parametrize("model, spec", CASES, ids=lambda value: str(getattr(value, "__name__", value))[:60])
+def test_the_api_server_judges_as_we_do(installed: dict[type[Model], Installed], model: type[Model], spec: Any) -> None:
+    kind = installed[model]
+    wanted = kind.of(spec)
+    status, answer = kind.api.post(kind.collection, wanted, DRY_RUN)
+    ours = kind.evaluator.default(kind.evaluator.prune(wanted))
+    violations = kind.evaluator.validate(ours)
+    assert (status == 201) == (not violations), (answer.get("message"), violations)
+    if status == 201:
+        assert answer.get("spec") == ours.get("spec")
+    else:
+        causes = {cause["field"] for cause in answer["details"]["causes"]}
+        assert {text(violation.path) for violation in violations} <= causes
+
+
+def text(path: tuple[str | int, ...]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
