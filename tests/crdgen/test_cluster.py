@@ -50,9 +50,12 @@ class Installed:
         return {"apiVersion": "zoo.example.com/v1", "kind": self.kind, "metadata": metadata, "spec": spec}
 
 
+MODELS: tuple[type[Model], ...] = (*PLAIN, WithPods)
+
+
 @pytest.fixture(scope="module")
 def installed(cluster_api: ClusterApi) -> Iterator[dict[type[Model], Installed]]:
-    kinds = {model: Installed(cluster_api, model) for model in [*PLAIN, WithPods]}
+    kinds = {model: Installed(cluster_api, model) for model in MODELS}
     yield kinds
     for kind in kinds.values():
         cluster_api.delete(f"{CRDS}/{kind.plural}.zoo.example.com")
@@ -107,9 +110,11 @@ FIELDS: list[tuple[type[Model], dict[str, Any], str, list[Any]]] = [
     (WithPods, templated(resources={"limits": {"cpu": 1.5}}, imagePullPolciy="x"), "volumes", [None]),
     (WithPods, templated(), "volumes", [[], [{"name": "a"}, {"name": "a"}], [{}], [{"name": "a", "emptyDir": None}]]),
 ]
+EMPTY: list[Any] = [{}, None, [], "x"]
 CASES: list[tuple[type[Model], Any]] = [
     *((model, rest | {field: value}) for model, rest, field, values in FIELDS for value in values),
-    *((model, spec) for model in (Scalars, Bounds) for spec in ({}, None, [], "x")),
+    *((Scalars, spec) for spec in EMPTY),
+    *((Bounds, spec) for spec in EMPTY),
 ]
 
 
