@@ -6,17 +6,23 @@ is not JSON. Compressed bodies are refused unread.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Hashable
 from typing import Any
 
 import orjson
-from aiohttp import web
+from aiohttp import HttpVersion11, web
+from aiohttp.web_protocol import RequestPayloadError
 
 from webhook.server.limits import Limits
 
 #: Go's encoder writes these three escaped, orjson does not: with them undone, its output can be compared byte by byte.
+#: (Where a backslash stands before such an escape, undoing it gives no JSON at all, which equals nothing.)
 _GO_ESCAPES = ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&"))
+
+#: What nginx calls the status of a request whose client has left. Nobody reads it but the metrics.
+CLIENT_LEFT = 499
 
 
 class BadRequest(Exception):
@@ -33,6 +39,11 @@ class BadRequest(Exception):
         self.headers = headers or {}
 
 
+def too_busy(message: str) -> BadRequest:
+    """Return the refusal of a request that should come back: the API server does, given `Retry-After`."""
+    return BadRequest(429, message, {"Retry-After": "1"})
+
+
 class Buffer:
     """How many bytes of bodies the server holds. One for each server."""
 
@@ -40,27 +51,42 @@ class Buffer:
         self.limits = limits
         self.held = 0
 
-    async def read(self, request: web.BaseRequest) -> bytes:
+    async def read(self, request: web.BaseRequest, seconds: float) -> bytes:
         """Return the whole body.
 
         Raises:
-            BadRequest: 413 as soon as the body is known to be too large, 429 where too many are being read.
+            BadRequest: 413 as soon as the body is known to be too large, 429 where too much is being read, 408 where
+                it takes longer than these seconds, 400 where its framing is broken.
         """
         if (request.content_length or 0) > self.limits.body:
             raise _too_large(self.limits)
+        try:
+            async with asyncio.timeout(seconds):
+                await _continue(request)
+                return await self._read(request)
+        except TimeoutError:
+            raise BadRequest(408, "the body took too long to arrive") from None
+        except RequestPayloadError:
+            raise BadRequest(400, "the body's framing is broken") from None
+        except OSError:
+            raise BadRequest(CLIENT_LEFT, "the client left") from None
+
+    async def _read(self, request: web.BaseRequest) -> bytes:
         chunks: list[bytes] = []
-        size = 0
+        size = counted = 0
         try:
             async for chunk in request.content.iter_any():
                 size += len(chunk)
-                self.held += len(chunk)
                 if size > self.limits.body:
                     raise _too_large(self.limits)
-                if self.held > self.limits.buffered:
-                    raise BadRequest(429, "too many large requests at once", {"Retry-After": "1"})
+                more = max(0, size - self.limits.small) - counted
+                counted += more
+                self.held += more
+                if more and self.held > self.limits.buffered:
+                    raise too_busy("too many large requests at once")
                 chunks.append(chunk)
         finally:
-            self.held -= size
+            self.held -= counted
         return b"".join(chunks)
 
 
@@ -68,7 +94,7 @@ def check_headers(request: web.BaseRequest) -> None:
     """Refuse what is not plain UTF-8 JSON by its own word.
 
     Raises:
-        BadRequest: 415.
+        BadRequest: 415; 417 for an expectation that is not HTTP's own.
     """
     if request.content_type != "application/json":
         raise BadRequest(415, "Content-Type must be application/json")
@@ -76,6 +102,16 @@ def check_headers(request: web.BaseRequest) -> None:
         raise BadRequest(415, "the charset must be utf-8")
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise BadRequest(415, "a compressed body is not read")
+    if request.headers.get("Expect", "100-continue").lower() != "100-continue":
+        raise BadRequest(417, "the only expectation that is met is 100-continue")
+
+
+async def _continue(request: web.BaseRequest) -> None:
+    """Tell a client that waits for it to send its body."""
+    if "Expect" in request.headers and request.version >= HttpVersion11 and not request.content.is_eof():
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        # aiohttp takes the count for that of the answer, which has not begun.
+        request.writer.output_size = 0
 
 
 def decode(body: bytes) -> Any:
@@ -90,16 +126,22 @@ def decode(body: bytes) -> Any:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise BadRequest(400, f"the body is not JSON: {error}") from None
-    if _without_go_escapes(body) != orjson.dumps(value):
+    try:
+        plain = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        # orjson writes 254 levels. No job needs a tenth of them, and what walks a job may recurse without fear.
+        raise BadRequest(400, "the body is nested too deeply") from None
+    if _as_orjson_writes(body) != plain:
         _refuse_duplicates(body)
     return value
 
 
-def _without_go_escapes(body: bytes) -> bytes:
+def _as_orjson_writes(body: bytes) -> bytes:
+    """Return a body of Go's encoder as orjson would have written it; any other body may come out as anything else."""
     if b"\\u00" in body:
         for escaped, plain in _GO_ESCAPES:
             body = body.replace(escaped, plain)
-    return body
+    return body.removesuffix(b"\n")  # Go's `Encoder` ends a document so
 
 
 def _refuse_duplicates(body: bytes) -> None:
@@ -125,4 +167,4 @@ def _unique(pairs: list[tuple[Hashable, Any]]) -> None:
 
 
 def _too_large(limits: Limits) -> BadRequest:
-    return BadRequest(413, f"the body is larger than {limits.body} bytes", {"Connection": "close"})
+    return BadRequest(413, f"the body is larger than {limits.body} bytes")

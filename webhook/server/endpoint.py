@@ -21,10 +21,10 @@ from webhook.context import Settings
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import deadline
-from webhook.server.body import BadRequest, Buffer, check_headers, decode
+from webhook.server.body import BadRequest, Buffer, check_headers, decode, too_busy
 from webhook.server.connection import GuardedConnection
 from webhook.server.limits import Limits
-from webhook.server.log import logger
+from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics
 
 #: What of the caller's time is left for the way back, in seconds.
@@ -67,37 +67,40 @@ class Endpoint:
         try:
             response = await self._answer(request, call)
         except BadRequest as error:
-            response = _refusal(error)
-        except Exception:  # noqa: BLE001  # whatever it is: the caller gets an answer, the log the reason
+            response = web.Response(status=error.code, text=f"{error}\n", headers=error.headers)
+        except Exception as error:  # noqa: BLE001  # whatever it is: the caller gets an answer, the log the place
             self.metrics.panics.inc()
-            logger.exception("failed to answer", extra={"fields": {"path": call.webhook, **call.fields}})
+            logger.error("failed to answer", extra={"fields": {"path": call.webhook, **call.fields, **origin(error)}})
             response = web.Response(status=500, text="jobgate failed to review this; its log says why\n")
         finally:
             self._in_flight -= 1
-            if isinstance(connection, GuardedConnection):
-                connection.answered()
-        if self.draining:
+        # What has not arrived of a body must not be taken for the next request.
+        if self.draining or not request.content.is_eof():
             response.force_close()
         call.code = response.status
         self._record(call, time.perf_counter() - started)
         return response
 
     async def _answer(self, request: web.BaseRequest, call: Call) -> web.Response:
-        route = self.routes.get(request.path)
+        # As it was sent: what is spelled otherwise, as with an encoded slash, is another path.
+        path = request.raw_path.partition("?")[0]
+        route = self.routes.get(path)
         if route is None:
             raise BadRequest(404, "no webhook has this path")
-        call.webhook = request.path
+        call.webhook = path
+        with self.metrics.in_flight.labels(path).track_inprogress():
+            return await self._review(request, route, call)
+
+    async def _review(self, request: web.BaseRequest, route: tuple[Kind, Phase], call: Call) -> web.Response:
         if request.method != "POST":
             raise BadRequest(405, "an AdmissionReview is posted", {"Allow": "POST"})
         check_headers(request)
         if self._in_flight > self.limits.in_flight:
-            raise BadRequest(429, "too many requests at once", {"Retry-After": "1"})
+            raise too_busy("too many requests at once")
         remaining = deadline.seconds(request.query.get("timeout")) - MARGIN
-        try:
-            async with asyncio.timeout(min(remaining, self.limits.body_time)):
-                body = await self._buffer.read(request)
-        except TimeoutError:
-            raise BadRequest(408, "the body took too long to arrive", {"Connection": "close"}) from None
+        body = await self._buffer.read(request, min(remaining, self.limits.body_time))
+        if self._waited(request) > min(remaining, self.limits.queue_time):
+            raise too_busy("too many requests before this one")
         call.fields["bytes"] = len(body)
         try:
             admission = Request.parse(decode(body))
@@ -107,10 +110,20 @@ class Endpoint:
         call.fields |= _described(admission)
         if self.kinds.get(admission.api_version, admission.kind) is not kind:
             raise BadRequest(400, f"this path reviews {kind.gvk.api_version} {kind.kind}")
-        with self.metrics.in_flight.labels(call.webhook).track_inprogress():
-            answer = review(admission, phase, self.kinds, self.settings)
+        answer = self._judge(admission, phase)
         self._count(kind, phase, answer, call)
         return web.Response(body=orjson.dumps(answer.to_review()), content_type="application/json")
+
+    def _judge(self, admission: Request, phase: Phase) -> Response:
+        try:
+            return review(admission, phase, self.kinds, self.settings)
+        except (SystemExit, GeneratorExit, asyncio.CancelledError) as error:
+            # Out of a rule, these would end the server or the connection instead of one request.
+            raise RuntimeError("a default or a rule tried to leave") from error
+
+    def _waited(self, request: web.BaseRequest) -> float:
+        connection = request.protocol
+        return connection.waited if isinstance(connection, GuardedConnection) else 0.0
 
     def _count(self, kind: Kind, phase: Phase, answer: Response, call: Call) -> None:
         verdict = "denied" if not answer.allowed else "patched" if answer.patch else "allowed"
@@ -150,10 +163,3 @@ def _described(admission: Request) -> dict[str, Any]:
 
 def _cut(text: str) -> str:
     return text[:253]
-
-
-def _refusal(error: BadRequest) -> web.Response:
-    response = web.Response(status=error.code, text=f"{error}\n", headers=error.headers)
-    # What has not been read of the body must not be taken for the next request.
-    response.force_close()
-    return response

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MIB = 1024 * 1024
+KIB = 1024
+MIB = 1024 * KIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,22 +14,34 @@ class Limits:
 
     Attributes:
         body: an UPDATE carries two objects of up to 3 MiB each; controller-runtime allows the same 7 MiB.
-        buffered: all bodies that are being read together; beyond it new ones are told to come back.
-        in_flight: requests being answered at once; beyond it new ones are told to come back.
+        small: what each body may hold without being counted in `buffered`, so that a few clients that send large
+            bodies slowly do not shut the others out.
+        buffered: all that is held of bodies being read, beyond `small` of each; more is told to come back.
+        in_flight: requests being read and answered at once; beyond it new ones are told to come back.
+        queue_time: how long a request may have waited for its turn: one that waited longer is told to come back, while
+            its caller still listens, so that those behind it are answered in time.
         connections, connections_per_address: the API server keeps at most 25 idle connections per host.
-        header_time: from a request's first byte (or the connection) to the end of its headers.
+        header_time: from a request's first byte to the end of its headers.
         body_time: to read a body, where the caller leaves more.
+        write_time: for the client to take its answer.
         handshake_time: for the TLS handshake.
         keepalive: longer than the 90 s after which Go's client closes an idle connection, so that it is the client
             that closes: a POST that meets a closing server is not repeated.
     """
 
     body: int = 7 * MIB
+    small: int = 64 * KIB
     buffered: int = 64 * MIB
-    in_flight: int = 100
+    in_flight: int = 1000
+    queue_time: float = 1.0
     connections: int = 2000
     connections_per_address: int = 500
     header_time: float = 10.0
     body_time: float = 5.0
+    write_time: float = 10.0
     handshake_time: float = 10.0
     keepalive: float = 120.0
+
+
+#: The plain port: the kubelet's probes and a scraper or two.
+PROBES = Limits(body=0, connections=100, connections_per_address=20, header_time=5.0, keepalive=60.0)

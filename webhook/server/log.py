@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import traceback
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +26,18 @@ class JSONFormatter(logging.Formatter):
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)
+
+
+def origin(error: BaseException) -> dict[str, Any]:
+    """Return the type of an error and the places that it passed, as fields of a line.
+
+    Its message stays out: Python and pydantic quote the value that they could not take, and that may be a secret.
+    """
+    places = [
+        f"{frame.filename}:{frame.lineno} {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__, limit=-20)
+    ]
+    return {"error": type(error).__qualname__, "places": places}
 
 
 def configure(level: int = logging.INFO) -> None:

@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
-from aiohttp import web
-
 from webhook.server.connection import GuardedServer
 from webhook.server.endpoint import Endpoint
+from webhook.server.limits import PROBES
 from webhook.server.log import logger
-from webhook.server.probes import application
+from webhook.server.probes import Probes
+
+#: Connections that wait to be accepted: a burst of the API server's, while one large object is reviewed.
+BACKLOG = 512
+#: For the client's part in closing TLS, in seconds.
+SHUTDOWN_TIME = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +74,23 @@ async def serve(
     Raises:
         OSError: a port is taken, or may not be used.
     """
+    loop = asyncio.get_running_loop()
+    guarded, probes = GuardedServer(endpoint, endpoint.limits), GuardedServer(Probes(endpoint), PROBES)
     async with AsyncExitStack() as stack:
-        guarded = GuardedServer(endpoint, endpoint.limits)
-        listener = await asyncio.get_running_loop().create_server(
+        listener = await loop.create_server(
             guarded,
             addresses.bind,
             addresses.port,
             ssl=tls,
             ssl_handshake_timeout=endpoint.limits.handshake_time,
-            ssl_shutdown_timeout=2.0,
-            backlog=512,
+            ssl_shutdown_timeout=SHUTDOWN_TIME,
+            backlog=BACKLOG,
         )
         stack.callback(listener.close)
-        # Access to the plain port is not logged: probes come every few seconds.
-        probes = web.AppRunner(application(endpoint), access_log=None)
-        await probes.setup()
-        stack.push_async_callback(probes.cleanup)
-        site = web.TCPSite(probes, addresses.bind, addresses.health_port)
-        await site.start()
-        listening = Listening(listener.sockets[0].getsockname()[1], _port(site))
+        plain = await loop.create_server(probes, addresses.bind, addresses.health_port)
+        stack.push_async_callback(probes.drain, 0.0)
+        stack.callback(plain.close)
+        listening = Listening(_port(listener), _port(plain))
         logger.info("serving", extra={"fields": {"port": listening.port, "healthPort": listening.health_port}})
         if started is not None:
             started.set_result(listening)
@@ -97,8 +99,7 @@ async def serve(
         endpoint.draining = True
         await asyncio.sleep(drain.delay)
         listener.close()
-        guarded.pre_shutdown()
-        await guarded.shutdown(drain.finish)
+        await guarded.drain(drain.finish)
         logger.info("stopped")
 
 
@@ -117,8 +118,16 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
                 loop.remove_signal_handler(number)
 
 
-def _port(site: web.TCPSite) -> int:
-    server = site._server
-    assert isinstance(server, asyncio.Server)
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """Return an event loop: uvloop's where it is installed, for `asyncio.Runner(loop_factory=new_event_loop)`."""
+    try:
+        import uvloop  # noqa: PLC0415  # not on every platform
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+def _port(server: asyncio.Server) -> int:
     port: int = server.sockets[0].getsockname()[1]
     return port

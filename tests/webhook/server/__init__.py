@@ -1,0 +1,1 @@
+"""The server, over real TLS on loopback; with raw sockets, where an HTTP client would be too polite."""

@@ -1,0 +1,65 @@
+"""Bodies: decoded strictly, and quickly where they come from the API server."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.webhook.values import json_values
+from webhook.server import body
+from webhook.server.body import BadRequest, decode
+
+
+def go(value: Any) -> bytes:
+    """JSON as Go's encoder writes it."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    for plain in "<>&":
+        text = text.replace(plain, f"\\u{ord(plain):04x}")
+    return text.encode() + b"\n"
+
+
+@settings(max_examples=100)
+@given(st.dictionaries(st.text(st.sampled_from('<>&\\u03ce"a'), max_size=8), json_values, max_size=3))
+def test_what_go_writes_is_read_as_it_was(value: dict[str, Any]) -> None:
+    assert decode(go(value)) == value
+
+
+@pytest.mark.parametrize("value", [{"a": "x<y>z&w", "b": [1, 2.5, None, 'é\n"\\']}, {"<": {"&": ">"}}, []])
+def test_what_go_writes_is_read_once(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body, "_refuse_duplicates", lambda _: pytest.fail("read a second time"))
+    assert decode(go(value)) == value
+
+
+KEYS = st.lists(st.text(st.sampled_from('<&\\u03ce"a'), max_size=6), min_size=1, max_size=4)
+
+
+def spelled(key: str, spelling: int) -> bytes:
+    """A key in one of its spellings."""
+    text = json.dumps(key).encode()
+    return text.replace(b"<", b"\\u003c").replace(b"&", b"\\u0026") if spelling else text
+
+
+@settings(max_examples=200)
+@given(KEYS, st.lists(st.integers(0, 1), min_size=8, max_size=8))
+def test_a_key_that_stands_twice_is_refused_however_it_is_spelled(keys: list[str], spellings: list[int]) -> None:
+    members = [
+        b"%b:%d" % (spelled(key, spelling), place)
+        for place, (key, spelling) in enumerate(zip([*keys, keys[0]], spellings, strict=False))
+    ]
+    with pytest.raises(BadRequest, match="stands twice"):
+        decode(b'{"o":{' + b",".join(members) + b"}}")
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"a":1,"b":{"a":1}}', b'[{"a":1},{"a":1}]', b' { "a" : 1 } ', b'{"\\\\u003c":1,"<":2}']
+)
+def test_a_key_may_stand_once_in_each_object(text: bytes) -> None:
+    assert decode(text) == json.loads(text)
+
+
+def test_the_message_of_a_duplicate_is_short() -> None:
+    with pytest.raises(BadRequest) as error:
+        decode(b'{"%b":1,"%b":2}' % (b"x" * 5000, b"x" * 5000))
+    assert len(str(error.value)) < 150

@@ -1,0 +1,201 @@
+"""The client's end of the wire: requests as bytes, answers read as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from certs import Generation
+from tests.webhook.kind import CREW, KINDS, admission_review, job
+from webhook import Phase, Registry, Settings
+from webhook.server import Addresses, Drain, Endpoint, Limits, Listening, serve
+from webhook.server.tls import context
+
+MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
+#: Longer than any answer takes on a busy machine; a test that waits for it has failed.
+PATIENCE = 20.0
+
+
+def body(document: Any = None, **request: Any) -> bytes:
+    """The bytes of a review, as Go's encoder writes them."""
+    text = json.dumps(admission_review(job() if document is None else document, **request), separators=(",", ":"))
+    return text.encode() + b"\n"
+
+
+def head(method: str = "POST", path: str = VALIDATE, **headers: str | int | None) -> bytes:
+    """The head of a request. A header given as None is left out; `_` in its name stands for a dash."""
+    names: dict[str, str | int | None] = {"Host": "x", "Content_Type": "application/json"} | headers
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in names.items() if value is not None]
+    return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode()
+
+
+def post(content: bytes | None = None, path: str = VALIDATE, **headers: str | int | None) -> bytes:
+    """A whole request."""
+    content = body() if content is None else content
+    return head("POST", path, Content_Length=len(content), **headers) + content
+
+
+def chunked(*chunks: bytes) -> bytes:
+    """Chunks, and the end of them."""
+    return b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def response(self) -> Any:
+        return self.json["response"]
+
+
+@dataclass
+class Connection:
+    """One open connection."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def answer(self, *, without_body: bool = False) -> Answer:
+        """The next answer on this connection.
+
+        Raises:
+            EOFError: the server has closed it.
+        """
+        async with asyncio.timeout(PATIENCE):
+            start = await self.reader.readuntil(b"\r\n\r\n")
+            first, *lines = start.decode().removesuffix("\r\n\r\n").split("\r\n")
+            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+            length = 0 if without_body else int(headers.get("content-length", 0))
+            return Answer(int(first.split()[1]), headers, await self.reader.readexactly(length))
+
+    async def ask(self, data: bytes) -> Answer:
+        await self.send(data)
+        return await self.answer()
+
+    async def closed(self) -> bool:
+        """Whether the server closes it, and says nothing more."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self.reader.read() == b""
+        except ConnectionError:
+            return True
+        except TimeoutError:
+            return False
+
+    async def close(self) -> None:
+        self.writer.close()
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(1):
+                await self.writer.wait_closed()
+
+
+@dataclass
+class Running:
+    """A server that runs."""
+
+    listening: Listening
+    endpoint: Endpoint
+    client: ssl.SSLContext
+    stop: asyncio.Event
+    served: asyncio.Task[None]
+    connections: list[Connection] = field(default_factory=list)
+
+    async def connect(self, *, tls: ssl.SSLContext | bool | None = True, port: int = 0) -> Connection:
+        """Open a connection to the admission port, over TLS."""
+        streams = await asyncio.open_connection(
+            "127.0.0.1",
+            port or self.listening.port,
+            ssl=self.client if tls is True else tls or None,
+            server_hostname="jobgate-webhook.jobgate-system.svc" if tls else None,
+        )
+        self.connections.append(Connection(*streams))
+        return self.connections[-1]
+
+    async def ask(self, data: bytes) -> Answer:
+        """The answer to a request on a connection of its own."""
+        connection = await self.connect()
+        answer = await connection.ask(data)
+        await connection.close()
+        return answer
+
+    async def probe(self, path: str, method: str = "GET") -> Answer:
+        """The answer of the plain port."""
+        connection = await self.connect(tls=False, port=self.listening.health_port)
+        await connection.send(head(method, path))
+        answer = await connection.answer(without_body=method == "HEAD")
+        await connection.close()
+        return answer
+
+    async def metrics(self) -> dict[str, float]:
+        """The samples of the metrics."""
+        text = (await self.probe("/metrics")).body.decode()
+        lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, _, value in lines}
+
+    async def lives(self) -> bool:
+        """Whether the next caller is served."""
+        return (await self.ask(post())).code == 200
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A server's certificate as files, and a client's context that trusts it."""
+
+    certificate: Path
+    key: Path
+    client: ssl.SSLContext
+
+
+def shown_files(generation: Generation, folder: Path) -> Shown:
+    """Write a generation down."""
+    certificate, key = folder / "tls.crt", folder / "tls.key"
+    certificate.write_bytes(generation.certificate)
+    key.write_bytes(generation.key)
+    return Shown(certificate, key, ssl.create_default_context(cadata=generation.ca_certificate.decode()))
+
+
+@asynccontextmanager
+async def running(
+    shown: Shown, kinds: Registry = KINDS, *, drain: Drain | None = None, **limits: Any
+) -> AsyncIterator[Running]:
+    """A server of these kinds and limits, until the block ends."""
+    endpoint = Endpoint(kinds, Settings(), limits=Limits(**limits))
+    stop, started = asyncio.Event(), asyncio.get_running_loop().create_future()
+    served = asyncio.create_task(
+        serve(
+            endpoint,
+            context(shown.certificate, shown.key),
+            Addresses("127.0.0.1", 0, 0),
+            drain or Drain(finish=0.5),
+            stop=stop,
+            started=started,
+        )
+    )
+    server = Running(await started, endpoint, shown.client, stop, served)
+    try:
+        yield server
+    finally:
+        for connection in server.connections:
+            connection.writer.close()
+        stop.set()
+        async with asyncio.timeout(PATIENCE):
+            await served
+        for connection in server.connections:
+            await connection.close()
