@@ -75,7 +75,7 @@ JOB = st.fixed_dictionaries(
     {"apiVersion": st.just("diengine.opendilab.org/v2alpha1"), "kind": st.just("DIJob")},
     optional={"metadata": METADATA, "spec": SPEC | ODD, "status": JSON},
 )
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @MANY

@@ -1,0 +1,189 @@
+"""`jobgate review`, as a person and as a program meet it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonpatch
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from jobgate.cli import main
+
+EXAMPLES = Path("examples/dijob")
+SOUND = """\
+apiVersion: diengine.opendilab.org/v2alpha1
+kind: DIJob
+metadata: {name: job}
+spec:
+  tasks:
+  - type: learner
+    template: {spec: {containers: [{name: main, image: ding}]}}
+"""
+BROKEN = SOUND.replace("type: learner", "type: none")
+
+
+def review(*arguments: str, text: str | None = None) -> Result:
+    """Run the command; its standard input is the text."""
+    return CliRunner().invoke(main, ["review", *arguments], input=text, catch_exceptions=False)
+
+
+def entries(*arguments: str, text: str | None = None) -> list[dict[str, Any]]:
+    """Return what the command prints for machines."""
+    result: list[dict[str, Any]] = json.loads(review("-o", "json", *arguments, text=text).stdout)
+    return result
+
+
+@pytest.mark.parametrize(
+    "text, code",
+    [(SOUND, 0), (BROKEN, 1), (SOUND + "---\n" + BROKEN, 1), ("a: [", 2), ("", 2), (SOUND + "---\na: [", 2)],
+)
+def test_the_exit_status_tells_allowed_denied_and_unusable(text: str, code: int) -> None:
+    assert review("-", text=text).exit_code == code
+
+
+def test_a_person_reads_the_verdict_the_faults_and_the_changes() -> None:
+    result = review("-", text=SOUND.replace("name: job", "name: a.b") + "---\n" + SOUND)
+    assert result.stdout.splitlines() == [
+        "<stdin>:1: DIJob a.b: denied",
+        "  * metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end "
+        "with a letter or a digit: DI-orchestrator calls the pods <job>-<task>-<index>, its Service di-<job>, each of at "
+        "most 63 characters",
+        "<stdin>:9: DIJob job: allowed",
+        "  would be stored with these changes:",
+        "    + spec.tasks[0].replicas: 1",
+        '    + spec.tasks[0].name: "learner"',
+        "    + spec.backoffLimit: 3",
+        '    + spec.cleanPodPolicy: "Running"',
+        "    + spec.preemptible: false",
+        '    + spec.priority: "normal"',
+    ]
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda file: file.stem)
+def test_the_patch_makes_of_the_written_object_the_one_that_would_be_stored(file: Path) -> None:
+    written = yaml.safe_load(file.read_text())
+    (entry,) = entries(str(file))
+    assert jsonpatch.apply_patch(written, entry["patch"]) == entry["object"]
+    assert list(entry) == [
+        "file",
+        "index",
+        "apiVersion",
+        "kind",
+        "name",
+        "allowed",
+        "status",
+        "warnings",
+        "patch",
+        "object",
+    ]
+    assert (entry["file"], entry["index"], entry["name"]) == (str(file), 0, written["metadata"]["name"])
+    assert entry["allowed"] is (file.parent.name != "broken") is (entry["status"] is None)
+
+
+@pytest.mark.parametrize("file", sorted((EXAMPLES / "broken").glob("*.yaml")), ids=lambda file: file.stem)
+def test_a_broken_example_is_denied_as_it_announces(file: Path) -> None:
+    announced = [
+        line.removeprefix("# denied: ") for line in file.read_text().splitlines() if line.startswith("# denied: ")
+    ]
+    causes = [f"{cause['field']}: {cause['message']}" for cause in entries(str(file))[0]["status"]["details"]["causes"]]
+    assert len(announced) == len(causes)
+    for fault in announced:
+        assert [cause for cause in causes if cause.startswith(fault)], causes
+
+
+def test_json_and_yaml_say_the_same() -> None:
+    assert yaml.safe_load(review("-o", "yaml", "-", text=SOUND).stdout) == entries("-", text=SOUND)
+
+
+def test_an_unknown_field_is_pruned_and_told() -> None:
+    (entry,) = entries("-", text=SOUND.replace("image: ding", "image: ding, imagePullPolciy: Always"))
+    assert entry["allowed"]
+    assert entry["warnings"] == [
+        "spec.tasks[0].template.spec.containers[0].imagePullPolciy: unknown field: kubectl refuses it, "
+        "other clients see it dropped"
+    ]
+    assert {"op": "remove", "path": "/spec/tasks/0/template/spec/containers/0/imagePullPolciy"} in entry["patch"]
+
+
+def test_yaml_is_read_as_kubectl_reads_it() -> None:
+    (entry,) = entries("-", text=SOUND.replace("spec:\n", "spec:\n  preemptible: n\n  backoffLimit: 1e1\n", 1))
+    assert (entry["object"]["spec"]["preemptible"], entry["object"]["spec"]["backoffLimit"]) == (False, 10)
+
+
+def test_a_key_that_stands_twice_is_told() -> None:
+    (entry,) = entries("-", text=SOUND.replace("metadata: {name: job}", "metadata: {name: job, name: other}"))
+    assert entry["name"] == "other"
+    assert entry["warnings"] == ["metadata.name: written twice; kubectl takes the last and says nothing"]
+
+
+def test_an_object_of_another_kind_is_passed_over() -> None:
+    (entry,) = entries("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    assert (entry["allowed"], entry["patch"]) == (True, [])
+    assert entry["warnings"] == ["not reviewed: the kinds known here are diengine.opendilab.org/v2alpha1 DIJob"]
+
+
+def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
+    old = tmp_path / "old.yaml"
+    old.write_text(BROKEN)
+    (entry,) = entries("--old", str(old), "-", text=BROKEN.replace("spec:\n", "spec:\n  priority: high\n", 1))
+    assert entry["allowed"]
+    assert entry["warnings"] == [
+        "spec.tasks[0].name: Required value: a task of type none needs a name of its own "
+        "(it was stored so before, and is not refused for that)"
+    ]
+    (entry,) = entries("--old", str(old), "-", text=BROKEN.replace("spec:\n", "spec:\n  minReplicas: 9\n", 1))
+    assert [cause["field"] for cause in entry["status"]["details"]["causes"]] == ["spec.minReplicas"]
+
+
+def test_an_update_of_an_object_that_is_not_stored_is_reviewed_as_new(tmp_path: Path) -> None:
+    old = tmp_path / "old.yaml"
+    old.write_text(SOUND.replace("name: job", "name: other"))
+    (entry,) = entries("--old", str(old), "-", text=BROKEN)
+    assert not entry["allowed"]
+    assert entry["warnings"][0].startswith("reviewed as if it were new")
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--operation", "UPDATE", "-"], "name the stored objects with --old FILE"),
+        (["--operation", "CREATE", "--old", "x", "-"], "--old goes with --operation UPDATE"),
+        ([], "Missing argument"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_told(arguments: list[str], message: str) -> None:
+    result = review(*arguments, text=SOUND)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_file_that_cannot_be_read_is_named_with_its_place(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("a: b\n c: d\n")
+    result = review(str(broken), str(tmp_path / "missing.yaml"))
+    assert result.exit_code == 2
+    assert f"{broken}:2:" in result.stderr
+    assert f"{tmp_path / 'missing.yaml'}: No such file" in result.stderr
+
+
+def test_an_installation_says_what_its_operator_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SOUND.replace("spec:\n", "spec:\n  preemptible: true\n", 1)
+    assert review("-", text=text).exit_code == 1
+    assert review("--operator-can", "dijobs/preemptible", "-", text=text).exit_code == 0
+    config = tmp_path / "jobgate.yaml"
+    config.write_text("operator-can: [dijobs/preemptible]\n")
+    result = CliRunner().invoke(main, ["--config", str(config), "review", "-"], input=text)
+    assert result.exit_code == 0, result.output
+    monkeypatch.setenv("JOBGATE_OPERATOR_CAN", "dijobs/preemptible")
+    assert review("-", text=text).exit_code == 0
+
+
+@pytest.mark.parametrize("content", ["prot: 9443\n", "- a\n", "a: [\n"])
+def test_settings_that_are_none_are_told(tmp_path: Path, content: str) -> None:
+    config = tmp_path / "jobgate.yaml"
+    config.write_text(content)
+    result = CliRunner().invoke(main, ["--config", str(config), "review", "-"], input=SOUND)
+    assert result.exit_code == 2
+    assert str(config) in result.stderr

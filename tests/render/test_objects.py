@@ -1,0 +1,122 @@
+"""What is installed: the names that others rely on, and what must never be in it."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from crdgen import size
+from jobgate.kinds import installed
+from jobgate.kinds.common import pod
+from jobgate.render import Installation, committed, objects
+from jobgate.render.files import stale
+from webhook import Path as FieldPath
+
+KINDS = installed()
+
+
+def find(kind: str, installation: Installation | None = None) -> dict[str, Any]:
+    """Return the only object of a kind."""
+    (found,) = [one for one in objects(KINDS, installation or Installation()) if one["kind"] == kind]
+    return found
+
+
+def test_the_committed_files_are_what_the_code_gives() -> None:
+    assert stale(committed(KINDS), Path("manifests")) == []
+
+
+def test_rendering_is_the_same_every_time() -> None:
+    assert committed(KINDS) == committed(installed())
+
+
+def test_a_crd_fits_a_plain_apply() -> None:
+    assert size(find("CustomResourceDefinition")) < 200_000
+
+
+def test_no_text_stands_inside_the_pod_template() -> None:
+    version = find("CustomResourceDefinition")["spec"]["versions"][0]
+    task = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["tasks"]["items"]
+    assert "description" in task["properties"]["template"]
+    assert "description" not in _keywords(task["properties"]["template"]["properties"])
+    assert all("description" in field for field in task["properties"].values())
+
+
+def _keywords(properties: dict[str, Any]) -> set[str]:
+    found: set[str] = set()
+    for schema in properties.values():
+        found |= set(schema)
+        for inner in (schema.get("items"), schema.get("additionalProperties")):
+            if isinstance(inner, dict):
+                found |= _keywords({"": inner})
+        found |= _keywords(schema.get("properties", {}))
+    return found
+
+
+@pytest.mark.parametrize(
+    "kind, name, path",
+    [
+        ("MutatingWebhookConfiguration", "dijobs.diengine.opendilab.org.mutate.jobgate.dev",
+         "/mutate-diengine-opendilab-org-v2alpha1-dijob"),
+        ("ValidatingWebhookConfiguration", "dijobs.diengine.opendilab.org.validate.jobgate.dev",
+         "/validate-diengine-opendilab-org-v2alpha1-dijob"),
+    ],
+)  # fmt: skip
+def test_an_entry_calls_its_path_and_fails_closed(kind: str, name: str, path: str) -> None:
+    (entry,) = find(kind, Installation(ca_bundle=b"PEM", service_port=8443))["webhooks"]
+    assert entry["name"] == name
+    assert entry["clientConfig"] == {
+        "service": {"namespace": "jobgate-system", "name": "jobgate-webhook", "port": 8443, "path": path},
+        "caBundle": base64.b64encode(b"PEM").decode(),
+    }
+    fixed = {"failurePolicy": "Fail", "sideEffects": "None", "timeoutSeconds": 5, "matchPolicy": "Equivalent"}
+    assert entry | fixed | {"admissionReviewVersions": ["v1"]} == entry
+    assert entry.get("reinvocationPolicy") == ("IfNeeded" if kind.startswith("Mutating") else None)
+
+
+@pytest.mark.parametrize("kind", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"])
+def test_no_entry_can_lock_the_cluster_or_itself_out(kind: str) -> None:
+    (entry,) = find(kind, Installation(namespace="elsewhere"))["webhooks"]
+    expressions = {one["key"]: one for one in entry["namespaceSelector"]["matchExpressions"]}
+    assert expressions["kubernetes.io/metadata.name"] == {
+        "key": "kubernetes.io/metadata.name",
+        "operator": "NotIn",
+        "values": ["kube-system", "kube-public", "kube-node-lease", "elsewhere"],
+    }
+
+
+def test_without_a_certificate_there_is_no_bundle_rather_than_a_false_one() -> None:
+    (entry,) = find("MutatingWebhookConfiguration")["webhooks"]
+    assert "caBundle" not in entry["clientConfig"]
+
+
+def test_the_server_has_no_rights_and_no_token() -> None:
+    assert find("ServiceAccount")["automountServiceAccountToken"] is False
+    assert not [one for one in objects(KINDS, Installation()) if one["kind"].endswith("RoleBinding")]
+
+
+def test_the_pod_of_the_server_is_one_that_the_restricted_profile_takes() -> None:
+    template = find("Deployment")["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    assert template["spec"]["securityContext"]["runAsNonRoot"]
+    assert template["spec"]["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert container["securityContext"]["allowPrivilegeEscalation"] is False
+    assert list(pod.check(template, FieldPath("spec") / "template")) == []
+
+
+def test_a_server_outside_the_cluster_gets_a_service_that_points_to_it_and_no_deployment() -> None:
+    rendered = objects(KINDS, Installation(external_name="localhost", service_port=9443))
+    assert "Deployment" not in {one["kind"] for one in rendered}
+    (service,) = [one for one in rendered if one["kind"] == "Service"]
+    assert (service["spec"]["type"], service["spec"]["externalName"]) == ("ExternalName", "localhost")
+
+
+def test_every_committed_file_is_listed_for_kustomize() -> None:
+    files = committed(KINDS)
+    for folder in ("crds", "base"):
+        resources = set(yaml.safe_load(files[f"{folder}/kustomization.yaml"])["resources"])
+        assert {f"{folder}/{name}" for name in resources} | {f"{folder}/kustomization.yaml"} == {
+            name for name in files if name.startswith(folder)
+        }
