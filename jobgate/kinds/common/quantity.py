@@ -29,6 +29,10 @@ _REMEMBERED: Final = 32
 #: Digits of an amount that Kubernetes parses as one machine word.
 _WORD_DIGITS: Final = 18
 
+#: Greatest exponent that is taken, up or down: a rule of ours. Kubernetes takes any of 32 bits, and then works out the
+#: power of ten: an API server that was sent a Pod with `1e2147483647` did not answer in time (1.36, seen).
+EXPONENT_LIMIT: Final = 1000
+
 _INT32: Final = 2**31
 _INT64: Final = 2**63
 
@@ -38,6 +42,10 @@ _PARTS = re.compile(r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]?|[KMGTPE]i|
 _WHAT_IS_RIGHT: Final = (
     "must be a quantity: a number, with one of the suffixes n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or a "
     "whole exponent as in 1e3, or with none"
+)
+_TOO_GREAT: Final = (
+    f"must be a quantity with an exponent between -{EXPONENT_LIMIT} and {EXPONENT_LIMIT}: "
+    "Kubernetes hangs on very great ones"
 )
 
 
@@ -141,7 +149,10 @@ def _exponent(text: str) -> int:
     exponent = -int(digits) if text.startswith("-") else int(digits)
     if not -_INT64 <= exponent < _INT64:
         raise ValueError(_WHAT_IS_RIGHT)
-    return (exponent + _INT32) % (2 * _INT32) - _INT32
+    exponent = (exponent + _INT32) % (2 * _INT32) - _INT32
+    if abs(exponent) > EXPONENT_LIMIT:
+        raise ValueError(_TOO_GREAT)
+    return exponent
 
 
 def _rounded(amount: Decimal) -> Decimal:
