@@ -12,7 +12,8 @@ from urllib.request import urlopen
 from tests.controlplane.plane import ControlPlane, reserve_port
 from tests.controlplane.waiting import wait_for
 
-_STOP_WAIT = 15.0
+_START_WAIT = 90.0
+_STOP_WAIT = 30.0
 _COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
 # Whether the API server calls the webhook yet is told by a job that only the webhook refuses.
@@ -53,9 +54,13 @@ class InstalledWebhook:
     def start(self) -> Self:
         """Issue certificates, start the server, install everything, and come back when the webhook is called."""
         jobgate("certs", "issue", "--dir", str(self.folder), "--force")
-        self._serve()
-        self.install()
-        wait_for(self._is_called, 30, what="the API server to call the webhook")
+        try:
+            self._serve()
+            self.install()
+            wait_for(self._is_called, _START_WAIT, every=0.2, what="the API server to call the webhook")
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def install(self) -> None:
@@ -73,7 +78,7 @@ class InstalledWebhook:
         """Remove the webhook configurations, as on a day before the installation; the CRD stays."""
         for resource in ("mutatingwebhookconfiguration", "validatingwebhookconfiguration"):
             self.plane.kubectl("delete", resource, "jobgate")
-        wait_for(lambda: not self._is_called(), 30, what="the API server to forget the webhook")
+        wait_for(lambda: not self._is_called(), _START_WAIT, every=0.2, what="the API server to forget the webhook")
 
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and give back its exit code."""
@@ -103,7 +108,7 @@ class InstalledWebhook:
         ]
         with self.log.open("wb") as log:
             self._server = subprocess.Popen([*_COMMAND, *arguments], stderr=log, stdout=log, env=_environment())
-        wait_for(self._is_ready, 30, what="the webhook server")
+        wait_for(self._is_ready, _START_WAIT, what="the webhook server")
 
     def _is_ready(self) -> bool:
         assert self._server is not None
