@@ -95,8 +95,13 @@ def _enum(schema: Schema) -> list[Test]:
     if "enum" not in schema:
         return []
     allowed = {_plain(value) for value in schema["enum"]}
-    listed = ", ".join(quoted(value) for value in schema["enum"])
-    return [_invalid(lambda value: _plain(value) in allowed, f"supported values: {listed}", Reason.NOT_SUPPORTED)]
+    message = supported_values(schema["enum"])
+    return [_invalid(lambda value: _plain(value) in allowed, message, Reason.NOT_SUPPORTED)]
+
+
+def supported_values(enum: list[Any]) -> str:
+    """Return what a message says of an enum."""
+    return f"supported values: {', '.join(quoted(value) for value in enum)}"
 
 
 def _plain(value: Any) -> tuple[str, Any]:

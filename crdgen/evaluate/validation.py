@@ -1,5 +1,8 @@
 """Validation: k8s.io/kube-openapi, pkg/validation/validate, for what a structural schema may hold.
 
+It differs from the API server in one point, on purpose: a list in the place of a text with a format, such as a time, is
+refused here, and taken there by mistake. No typed client could read it.
+
 A check returns None for a value that is right, which costs nothing, or the violations, seen from that value.
 """
 
@@ -9,8 +12,8 @@ from crdgen.evaluate.branches import branches
 from crdgen.evaluate.check import Check, both
 from crdgen.evaluate.lists import list_checker
 from crdgen.evaluate.objects import object_checker
-from crdgen.evaluate.scalars import scalar_checker
-from crdgen.evaluate.violation import Violation
+from crdgen.evaluate.scalars import scalar_checker, supported_values
+from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
 
@@ -54,7 +57,11 @@ def _nullable(check: Check, schema: Schema) -> Check:
     if not schema.get("nullable") and (schema.get("type") or schema.get(INT_OR_STRING)):
         return check
 
+    # A null is held against the enum and against nothing else; it is no member even where the enum lists it.
+    enum = schema.get("enum")
+    refusal = [Violation((), Reason.NOT_SUPPORTED, None, supported_values(enum))] if enum else None
+
     def check_unless_null(value: Any) -> list[Violation] | None:
-        return None if value is None else check(value)
+        return refusal if value is None else check(value)
 
     return check_unless_null

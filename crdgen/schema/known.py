@@ -41,7 +41,12 @@ def known(schema: Schema, path: str) -> Schema:
 
 
 def _type_of_enum(schema: Schema, path: str) -> Schema:
-    if "enum" not in schema or "type" in schema:
+    if "enum" not in schema:
+        return schema
+    if schema.get("nullable"):
+        fix = "make None the field's default, so that null means absent, or drop `| None`"
+        raise SchemaError(path, "the API server takes null for no enum, not even for one that lists it", fix)
+    if "type" in schema:
         return schema
     types = {type(value) for value in schema["enum"]}
     names = {str: "string", int: "integer", bool: "boolean", float: "number"}

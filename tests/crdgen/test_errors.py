@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -71,6 +71,13 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ),
         ("a mixed tuple", field(tuple[int, str]), "Spec.value", "prefixItems", "a model with one field"),
         ("an ISO duration", field(timedelta), "Spec.value", "ISO 8601", "`30s`"),
+        (
+            "an enum or null",
+            field(Literal["a"] | None),
+            "Spec.value",
+            "null for no enum",
+            "make None the field's default",
+        ),
         ("bytes", field(bytes), "Spec.value", "base64", "`format: byte`"),
         ("a callable", field(Callable[[], None]), "Spec", "", "JSON can carry"),
         (

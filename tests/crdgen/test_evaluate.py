@@ -115,6 +115,12 @@ PORT = {"x-kubernetes-int-or-string": True}
         ("text", TEXT, 1, ("TypeInvalid", (), "must be a string")),
         ("null", TEXT, None, ("TypeInvalid", (), "must be a string, not null")),
         ("a nullable null", TEXT | {"nullable": True}, None, None),
+        (
+            "a null for an enum",
+            TEXT | {"nullable": True, "enum": ["a"]},
+            None,
+            ("NotSupported", (), 'supported values: "a"'),
+        ),
         ("a boolean", {"type": "boolean"}, "true", ("TypeInvalid", (), "must be true or false")),
         ("an integer in quotes", INT, "3", ("TypeInvalid", (), "must be an integer")),
         ("true is no integer", INT, True, ("TypeInvalid", (), "must be an integer")),
