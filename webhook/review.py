@@ -73,9 +73,11 @@ def _mutate(kind: Kind, document: dict[str, Any], context: Context, response: Re
     violations = kind.schema.check(draft.value)
     if violations:
         verdict = _verdict(kind, draft.value, context, violations)
-        # A schema fault that was stored before does not keep the API server from calling the validating webhook.
         if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in verdict):
             return replace(response, causes=[one for _, one in verdict if isinstance(one, Cause)])
+        # All of them were stored before. The API server forgives that only where the values around them are untouched:
+        # a default that we add beside them would have it refuse what it would have let through.
+        return response
     return replace(response, patch=draft.patch)
 
 
