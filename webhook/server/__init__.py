@@ -10,6 +10,6 @@
 
 from webhook.server.endpoint import Endpoint
 from webhook.server.limits import Limits
-from webhook.server.run import Addresses, Drain, Listening, new_event_loop, serve, stopping_on_signals
+from webhook.server.run import Addresses, Drain, Listening, serve, stopping_on_signals
 
-__all__ = ["Addresses", "Drain", "Endpoint", "Limits", "Listening", "new_event_loop", "serve", "stopping_on_signals"]
+__all__ = ["Addresses", "Drain", "Endpoint", "Limits", "Listening", "serve", "stopping_on_signals"]

@@ -46,7 +46,7 @@ class Connections:
 
 
 class GuardedConnection(web.RequestHandler):
-    """A connection that is closed where headers take too long to arrive, or an answer to be taken."""
+    """A connection that is closed where the headers of a request take too long to arrive."""
 
     __slots__ = ("_address", "_alarm", "_begun", "_clock", "_connections", "_heard", "_progress")
 
@@ -95,7 +95,7 @@ class GuardedConnection(web.RequestHandler):
             self._heard = self._clock.time()
             if not self._begun:
                 self._begun = True
-                self._arm(self._connections.limits.header_time)
+                self._alarm = self._clock.call_later(self._connections.limits.header_time, self.force_close)
         super().data_received(data)
 
     def headers_complete(self) -> None:
@@ -106,12 +106,10 @@ class GuardedConnection(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Write the answer, which the client must take in bounded time, and await the next request."""
-        self._arm(self._connections.limits.write_time)
+        """Write the answer and await the next request, for as long as the client may also take over the answer."""
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
-            self._silence()
             # Otherwise the rest of a refused body follows, and the connection is closed after it.
             self._begun = not request.content.is_eof()
             self._progress.set()
@@ -129,10 +127,6 @@ class GuardedConnection(web.RequestHandler):
         response = web.Response(status=status, text="this is not a request that can be read\n")
         response.force_close()
         return response
-
-    def _arm(self, seconds: float) -> None:
-        self._silence()
-        self._alarm = self._clock.call_later(seconds, self.force_close)
 
     def _silence(self) -> None:
         if self._alarm is not None:

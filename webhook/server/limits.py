@@ -23,10 +23,10 @@ class Limits:
         connections, connections_per_address: the API server keeps at most 25 idle connections per host.
         header_time: from a request's first byte to the end of its headers.
         body_time: to read a body, where the caller leaves more.
-        write_time: for the client to take its answer.
         handshake_time: for the TLS handshake.
         keepalive: longer than the 90 s after which Go's client closes an idle connection, so that it is the client
-            that closes: a POST that meets a closing server is not repeated.
+            that closes: a POST that meets a closing server is not repeated. A client that does not take its answer is
+            idle, too.
     """
 
     body: int = 7 * MIB
@@ -38,7 +38,6 @@ class Limits:
     connections_per_address: int = 500
     header_time: float = 10.0
     body_time: float = 5.0
-    write_time: float = 10.0
     handshake_time: float = 10.0
     keepalive: float = 120.0
 

@@ -53,6 +53,11 @@ class Metrics:
             ["kind", "reason"],
             registry=self.registry,
         )
+        self.connections = Gauge(
+            "jobgate_connections",
+            "Open connections to the admission port.",
+            registry=self.registry,
+        )
         self.shed = Counter(
             "jobgate_shed_requests",
             "Requests that were told to come back later.",

@@ -76,6 +76,7 @@ async def serve(
     """
     loop = asyncio.get_running_loop()
     guarded, probes = GuardedServer(endpoint, endpoint.limits), GuardedServer(Probes(endpoint), PROBES)
+    endpoint.metrics.connections.set_function(lambda: guarded.connections_held.total)
     async with AsyncExitStack() as stack:
         listener = await loop.create_server(
             guarded,
@@ -116,16 +117,6 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
         for number in signals:
             with suppress(ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
-
-
-def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop: uvloop's where it is installed, for `asyncio.Runner(loop_factory=new_event_loop)`."""
-    try:
-        import uvloop  # noqa: PLC0415  # not on every platform
-    except ImportError:
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-    return loop
 
 
 def _port(server: asyncio.Server) -> int:

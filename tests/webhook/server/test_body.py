@@ -12,18 +12,27 @@ from webhook.server import body
 from webhook.server.body import BadRequest, decode
 
 
+def as_go_holds(value: Any) -> Any:
+    """A value as the API server holds it: a number beyond 64 bits is a float."""
+    if isinstance(value, dict):
+        return {key: as_go_holds(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [as_go_holds(inner) for inner in value]
+    return float(value) if type(value) is int and not -(2**63) <= value < 2**63 else value
+
+
 def go(value: Any) -> bytes:
     """JSON as Go's encoder writes it."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(as_go_holds(value), separators=(",", ":"), ensure_ascii=False)
     for plain in "<>&":
         text = text.replace(plain, f"\\u{ord(plain):04x}")
     return text.encode() + b"\n"
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.dictionaries(st.text(st.sampled_from('<>&\\u03ce"a'), max_size=8), json_values, max_size=3))
 def test_what_go_writes_is_read_as_it_was(value: dict[str, Any]) -> None:
-    assert decode(go(value)) == value
+    assert decode(go(value)) == as_go_holds(value)
 
 
 @pytest.mark.parametrize("value", [{"a": "x<y>z&w", "b": [1, 2.5, None, 'é\n"\\']}, {"<": {"&": ">"}}, []])
@@ -41,7 +50,7 @@ def spelled(key: str, spelling: int) -> bytes:
     return text.replace(b"<", b"\\u003c").replace(b"&", b"\\u0026") if spelling else text
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(KEYS, st.lists(st.integers(0, 1), min_size=8, max_size=8))
 def test_a_key_that_stands_twice_is_refused_however_it_is_spelled(keys: list[str], spellings: list[int]) -> None:
     members = [

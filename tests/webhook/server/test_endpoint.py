@@ -9,6 +9,9 @@ import pytest
 from tests.webhook.kind import admission_review, job, parts
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, chunked, head, post
 
+# What is said here is the same on every loop.
+pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
+
 
 async def test_a_good_job_is_allowed(server: Running) -> None:
     answer = await server.ask(post(path=f"{VALIDATE}?timeout=5s"))
@@ -128,7 +131,7 @@ async def test_what_is_no_admission_review_is_a_bad_request(server: Running, con
         (head(Content_Length="1_0") + b"{}", 400),
         (head(X_Folded="a\r\n b", Content_Length=2) + b"{}", 400),
         (head(X_Long="x" * 9000), 400),
-        (head(**{f"X_{i}": i for i in range(200)}), 400),
+        (head(X="\r\n".join(["1", *("X: 1" for _ in range(200))])), 400),
         (head(Transfer_Encoding="chunked") + b"zz\r\n", 400),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +30,7 @@ def body(document: Any = None, **request: Any) -> bytes:
 
 def head(method: str = "POST", path: str = VALIDATE, **headers: str | int | None) -> bytes:
     """The head of a request. A header given as None is left out; `_` in its name stands for a dash."""
-    names: dict[str, str | int | None] = {"Host": "x", "Content_Type": "application/json"} | headers
+    names = {"Host": "x", "Content_Type": "application/json", **headers}
     lines = [f"{name.replace('_', '-')}: {value}" for name, value in names.items() if value is not None]
     return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode()
 
@@ -39,6 +39,20 @@ def post(content: bytes | None = None, path: str = VALIDATE, **headers: str | in
     """A whole request."""
     content = body() if content is None else content
     return head("POST", path, Content_Length=len(content), **headers) + content
+
+
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Wait until something holds.
+
+    Raises:
+        TimeoutError: it does not.
+    """
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            holds = condition()
+            if holds if isinstance(holds, bool) else await holds:
+                return
+            await asyncio.sleep(0.01)
 
 
 def chunked(*chunks: bytes) -> bytes:
@@ -148,6 +162,18 @@ class Running:
         text = (await self.probe("/metrics")).body.decode()
         lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
         return {name: float(value) for name, _, value in lines}
+
+    async def connected(self) -> int:
+        """How many connections the admission port has."""
+        return int((await self.metrics())["jobgate_connections"])
+
+    async def left(self) -> bool:
+        """Whether everybody has left the admission port."""
+        return await self.connected() == 0
+
+    async def drains(self) -> bool:
+        """Whether the server has been told to stop."""
+        return (await self.probe("/readyz")).code == 503
 
     async def lives(self) -> bool:
         """Whether the next caller is served."""

@@ -1,0 +1,156 @@
+"""Logs and metrics: one line a request, nothing of the object, and no more labels than paths."""
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.webhook.kind import crew, job, parts
+from tests.webhook.server.conftest import Start
+from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, post
+from webhook import Cause, Context, Job, Registry
+from webhook.server.log import JSONFormatter, logger
+
+# What is said here is the same on every loop.
+pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
+
+SECRET = "hunter2"
+
+
+class Lines(logging.Handler):
+    """What the server logs, as it would be printed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(JSONFormatter())
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture
+def lines() -> Iterator[list[str]]:
+    handler = Lines()
+    logger.addHandler(handler)
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    yield handler.lines
+    logger.setLevel(before)
+    logger.removeHandler(handler)
+
+
+def quotes(job: Job[Any], context: Context) -> Iterator[Cause]:
+    raise ValueError(job.document["spec"]["parts"][0]["template"]["password"])
+
+
+async def test_a_request_is_one_line_of_json_that_says_who_asked_what(server: Running, lines: list[str]) -> None:
+    lines.clear()
+    content = body(parts({}, {"name": "a", "template": {"privileged": 1}}))
+    await server.ask(post(content))
+    (line,) = map(json.loads, lines)
+    assert line.pop("milliseconds") > 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.pop("time"))
+    assert line == {
+        "level": "info",
+        "message": "request",
+        "path": VALIDATE,
+        "code": 200,
+        "bytes": len(content),
+        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
+        "operation": "CREATE",
+        "apiVersion": "toys.example.com/v1",
+        "kind": "Crew",
+        "namespace": "default",
+        "name": "demo",
+        "user": "jane",
+        "dryRun": False,
+        "verdict": "denied",
+        "causes": 1,
+        "warnings": 1,
+        "operations": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        parts({"name": "a", "template": {"password": SECRET}}),
+        parts({"name": SECRET, "replicas": 0}),
+        parts({"name": SECRET}, {"name": SECRET}),
+        job({"parts": SECRET}),
+        job(annotations={"a": SECRET}),
+        SECRET,
+    ],
+)
+@pytest.mark.parametrize("path", [VALIDATE, MUTATE])
+async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], document: Any, path: str) -> None:
+    server = await start(Registry([crew(), crew(kind="Odd", rules=(quotes,))]))
+    await server.ask(post(body(document), path))
+    odd = {"group": "toys.example.com", "version": "v1", "kind": "Odd"}
+    await server.ask(post(body(document, kind=odd), path.replace("crew", "odd")))
+    assert lines
+    assert not [line for line in lines if SECRET in line]
+
+
+async def test_a_failure_of_ours_is_logged_with_its_place(start: Start, lines: list[str]) -> None:
+    server = await start(Registry([crew(rules=(quotes,))]))
+    await server.ask(post(body(parts({"name": "a", "template": {"password": SECRET}}))))
+    (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
+    assert (line["message"], line["error"], line["path"]) == ("failed to answer", "ValueError", VALIDATE)
+    assert line["places"][-1].endswith(" quotes")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        head("GET", "/%0a%7Binjected%7D"),
+        head("GET", "/x?\x7f"),
+        post(body(name='x\n{"level":"error"}\u2028\u202e')),
+        post(body(userInfo={"username": "x\r\n\x1b[31m" + "y" * 1000})),
+        post(b"{"),
+        post(User_Agent="a\tb"),
+        b"\x00\xff\n\r\n\r\n",
+    ],
+)
+async def test_nothing_that_is_sent_breaks_a_line(server: Running, lines: list[str], request_: bytes) -> None:
+    await server.ask(request_)
+    for line in lines:
+        assert line.isascii()
+        assert line.isprintable()
+        assert len(line) < 1500
+        assert json.loads(line)
+
+
+async def test_metrics_are_named_as_controller_runtime_names_them(server: Running) -> None:
+    await server.ask(post(body(parts({"role": "lead"})), MUTATE))
+    await server.ask(post(body(parts({}))))
+    metrics = await server.metrics()
+    assert {
+        f'controller_runtime_webhook_requests_total{{code="200",webhook="{MUTATE}"}}': 1.0,
+        f'controller_runtime_webhook_requests_total{{code="200",webhook="{VALIDATE}"}}': 1.0,
+        f'controller_runtime_webhook_latency_seconds_count{{webhook="{VALIDATE}"}}': 1.0,
+        f'controller_runtime_webhook_latency_seconds_bucket{{le="+Inf",webhook="{VALIDATE}"}}': 1.0,
+        f'controller_runtime_webhook_requests_in_flight{{webhook="{VALIDATE}"}}': 0.0,
+        "controller_runtime_webhook_panics_total": 0.0,
+        'jobgate_reviews_total{kind="crews.toys.example.com",phase="mutate",verdict="patched"}': 1.0,
+        'jobgate_reviews_total{kind="crews.toys.example.com",phase="validate",verdict="denied"}': 1.0,
+        'jobgate_denial_causes_total{kind="crews.toys.example.com",reason="FieldValueRequired"}': 1.0,
+        "jobgate_shed_requests_total": 0.0,
+        "jobgate_connections": 0.0,
+    }.items() <= metrics.items()
+
+
+async def test_labels_are_bounded_whatever_is_sent(server: Running) -> None:
+    for place in range(30):
+        await server.ask(head("GET", f"/{place}"))
+        kind = {"group": "g", "version": "v1", "kind": f"K{place}"}
+        await server.ask(post(body(kind=kind, operation="DELETE")))
+    webhooks = {name for name in await server.metrics() if name.startswith("controller_runtime_webhook_requests_total")}
+    assert webhooks == {
+        'controller_runtime_webhook_requests_total{code="404",webhook="unknown"}',
+        f'controller_runtime_webhook_requests_total{{code="400",webhook="{VALIDATE}"}}',
+    }
