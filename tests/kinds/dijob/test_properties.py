@@ -20,7 +20,7 @@ from webhook.review import mutated
 EVALUATOR = Evaluator(definition(DIJOB)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
 
 #: Values that are right for one field or another, and those that nearly are; each a copy, as JSON shares nothing.
-ODD = st.sampled_from(
+ODD: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, False, 0, 1, 2, 3.0, 1.5, -1, 2**31 - 1, 2**31, 2**63, "", "3", "learner", "none", "None", "high",
      "Running", "a", "A_b", [], {}, [{}], [None], {"a": "b"}]
 ).map(copy.deepcopy)  # fmt: skip

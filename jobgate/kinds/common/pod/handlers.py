@@ -23,7 +23,9 @@ GRACE_PERIOD: Final = 30
 def grace_period(pod: Json) -> int:
     """Return how many seconds a pod may take to end."""
     period = whole(spec_of(pod).get("terminationGracePeriodSeconds"))
-    return GRACE_PERIOD if period is None else period
+    if period is None:
+        return GRACE_PERIOD
+    return period if period >= 0 else 1  # what the API server makes of a negative period on creation
 
 
 def handler(given: Json, path: Path, sorts: Sequence[str], grace: int) -> Iterator[Cause]:
