@@ -77,6 +77,7 @@ def compile_programs(
         environment=go.environment,
         progress=progress,
         remedy=_DOWNLOAD_REMEDY,
+        counting="modules",
     )
     into.mkdir()
     flags = [f"-mod={mod}", "-trimpath", "-buildvcs=false", "-ldflags", linker_flags(KUBERNETES)]
@@ -87,6 +88,7 @@ def compile_programs(
         environment=go.environment,
         progress=progress,
         remedy=_COMPILE_REMEDY,
+        counting="packages",
     )
 
 

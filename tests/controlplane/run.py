@@ -26,9 +26,12 @@ def run_with_news(
     environment: Mapping[str, str],
     progress: Progress,
     remedy: str,
+    counting: str = "lines",
     news_every: float = _NEWS_EVERY,
 ) -> str:
     """Run the command in the folder and give back what it printed on standard output.
+
+    While it runs, the news is its last line on standard error, and how many there were of what it is `counting`.
 
     Raises:
         BuildError: it could not be started, or ended with another code than 0.
@@ -42,7 +45,7 @@ def run_with_news(
         except OSError as error:
             raise BuildError(f"{step}: {command[0]} does not start: {error}\nTo mend it: {remedy}.") from error
         try:
-            code = _wait(process, errors.fileno(), step, progress, news_every)
+            code = _wait(process, errors.fileno(), f"{step}: {{}} {counting}, {{}}", progress, news_every)
         except BaseException:
             _end(process)
             raise
@@ -58,19 +61,18 @@ def run_with_news(
         return out.read()
 
 
-def _wait(process: subprocess.Popen[bytes], errors: int, step: str, progress: Progress, news_every: float) -> int:
+def _wait(process: subprocess.Popen[bytes], errors: int, news: str, progress: Progress, news_every: float) -> int:
     while True:
         try:
             return process.wait(timeout=news_every)
         except subprocess.TimeoutExpired:
-            progress(f"{step}: {_last_word(errors)}")
+            progress(_told_so_far(errors, news))
 
 
-def _last_word(errors: int) -> str:
-    """The last line so far; read apart from the writer's position."""
-    size = os.fstat(errors).st_size
-    lines = os.pread(errors, 500, max(0, size - 500)).decode(errors="replace").splitlines()
-    return lines[-1].removeprefix("go: ") if lines else "still at it"
+def _told_so_far(errors: int, news: str) -> str:
+    """The news with the number of lines and the last one; read apart from the writer's position."""
+    lines = os.pread(errors, os.fstat(errors).st_size, 0).decode(errors="replace").splitlines()
+    return news.format(len(lines), lines[-1].removeprefix("go: ") if lines else "still at it")
 
 
 def _last_lines(text: str) -> str:
