@@ -52,10 +52,11 @@ controlplane: install ## Build the Kubernetes control plane of tests and demo, o
 
 golden: install ## Regenerate the golden files of the tests; read the difference before you commit it
 	$(BIN)/python -m tests.cli.oracle
+	$(BIN)/python -m tests.crdgen.golden
 
 bench: install ## Measure: CPU time of a review, verdicts on pod templates against a real API server
 	$(BIN)/python -m bench.review
-	$(BIN)/python -m tests.differential
+	$(BIN)/python -m bench.pod_templates
 
 clean: ## Remove what was made here; the control plane's cache stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from crdgen.columns import printer_columns
 from crdgen.errors import SchemaError
+from crdgen.lint import check_structural
 from crdgen.resource import CustomResource, Names, Version
 from crdgen.schema import Schema, structural_schema
 from crdgen.schema.descriptions import descriptions
@@ -53,7 +54,11 @@ def root_schema(version: Version, kind: str) -> Schema:
     if "required" in parts["spec"]:
         schema["required"] = ["spec"]
     text = version.description or parts["spec"].get("description", "")
-    return order(descriptions(schema | {"description": text}, kind))
+    whole = order(descriptions(schema | {"description": text}, kind))
+    for finding in check_structural(whole):
+        at = f"{kind}.{finding.path}" if finding.path else kind
+        raise SchemaError(at, finding.problem, "say it by a type or a marker of crdgen, or as a rule of your own")
+    return whole
 
 
 def _names(names: Names) -> dict[str, Any]:

@@ -61,10 +61,18 @@ class Cause(Notice):
 
     __slots__ = ("value",)
     reason: ClassVar[str] = "FieldValueInvalid"
+    words: ClassVar[str] = "Invalid value"
 
     def __init__(self, path: Path | str, message: str, value: Any = None) -> None:
         super().__init__(path, message)
         self.value = value
+
+    @classmethod
+    def of(cls, path: Path | str, value: Any, detail: str) -> Cause:
+        """Return a cause of this sort whose detail is at hand as a sentence."""
+        cause = cls.__new__(cls)
+        Cause.__init__(cause, path, f"{cls.words}: {shown(value)}: {detail}", value)
+        return cause
 
     def to_status(self) -> dict[str, str]:
         """Return the entry of `status.details.causes`."""
@@ -105,21 +113,22 @@ class Duplicate(Cause):
 
     __slots__ = ()
     reason = "FieldValueDuplicate"
+    words = "Duplicate value"
 
     def __init__(self, path: Path | str, value: Any, detail: str = "") -> None:
         super().__init__(path, f"Duplicate value: {shown(value)}" + (f": {detail}" if detail else ""), value)
 
 
 class NotSupported(Cause):
-    """A value that is not one of a fixed set, which is given as its values or as a ready sentence."""
+    """A value that is not one of a fixed set."""
 
     __slots__ = ()
     reason = "FieldValueNotSupported"
+    words = "Unsupported value"
 
-    def __init__(self, path: Path | str, value: Any, supported: Iterable[str] | str) -> None:
-        if not isinstance(supported, str):
-            supported = "supported values: " + ", ".join(shown(choice) for choice in supported)
-        super().__init__(path, f"Unsupported value: {shown(value)}: {supported}", value)
+    def __init__(self, path: Path | str, value: Any, supported: Iterable[str]) -> None:
+        choices = ", ".join(shown(choice) for choice in supported)
+        super().__init__(path, f"Unsupported value: {shown(value)}: supported values: {choices}", value)
 
 
 class Forbidden(Cause):
@@ -137,6 +146,7 @@ class NotFound(Cause):
 
     __slots__ = ()
     reason = "FieldValueNotFound"
+    words = "Not found"
 
     def __init__(self, path: Path | str, value: Any, detail: str = "") -> None:
         super().__init__(path, f"Not found: {shown(value)}" + (f": {detail}" if detail else ""), value)
@@ -147,6 +157,7 @@ class TooLong(Cause):
 
     __slots__ = ()
     reason = "FieldValueTooLong"
+    words = "Too long"
 
     def __init__(self, path: Path | str, value: str, limit: int, detail: str = "", *, unit: str = "characters") -> None:
         text = f"Too long: {shown(value)}: may not be more than {limit} {unit}"
@@ -158,6 +169,7 @@ class TooMany(Cause):
 
     __slots__ = ()
     reason = "FieldValueTooMany"
+    words = "Too many"
 
     def __init__(self, path: Path | str, count: int, limit: int) -> None:
         super().__init__(path, f"Too many: {count}: must have at most {limit} items", count)

@@ -130,8 +130,11 @@ class Registry:
     def __init__(self, kinds: Iterable[Kind]) -> None:
         self._kinds: dict[GroupVersionKind, Kind] = {}
         for kind in kinds:
-            if kind.gvk in self._kinds:
-                raise ValueError(f"two kinds are called {kind.gvk.api_version} {kind.kind}")
+            for other in self._kinds.values():
+                if other.gvk == kind.gvk or (
+                    other.qualified_plural == kind.qualified_plural and other.kind != kind.kind
+                ):
+                    raise ValueError(f"two kinds claim one name: {_names(other)} and {_names(kind)}")
             self._kinds[kind.gvk] = kind
 
     def __iter__(self) -> Iterator[Kind]:
@@ -144,3 +147,7 @@ class Registry:
         """Return the kind of an object's `apiVersion` and `kind`, or None where it is not ours."""
         group, _, version = api_version.rpartition("/")
         return self._kinds.get(GroupVersionKind(group, version, kind))
+
+
+def _names(kind: Kind) -> str:
+    return f"{kind.gvk.api_version} {kind.kind} ({kind.qualified_plural})"

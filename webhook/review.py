@@ -44,7 +44,7 @@ def review(request: Request, phase: Phase, kinds: Registry, settings: Settings |
     if kind is None or request.subresource or request.operation not in {Operation.CREATE, Operation.UPDATE}:
         return Response(request.uid)
     document, old = request.document, request.old_document
-    subject = (kind.kind, kind.group, request.name or _generate_name(document))
+    subject = (kind.kind, kind.group, request.name or _subject_name(document))
     if not isinstance(document, dict):
         return Response(request.uid, [TypeInvalid("", document, f"must be a {kind.kind} object")], subject=subject)
     updates = request.operation is Operation.UPDATE and isinstance(old, dict)
@@ -177,7 +177,7 @@ def _metadata_text(document: Any, key: str) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _generate_name(document: Any) -> str:
+def _subject_name(document: Any) -> str:
     return _metadata_text(document, "name") or _metadata_text(document, "generateName")
 
 

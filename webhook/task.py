@@ -58,7 +58,13 @@ class Task:
     @property
     def template_path(self) -> Path:
         """Where the pod template stands in the job."""
-        return self.path / "template"
+        return self.at("template")
+
+    def at(self, word: str) -> Path:
+        """Return where a word stands in the job, as the kind's JSON calls it."""
+        attribute = self._names.get(word, word)
+        field = type(self._part).model_fields.get(attribute)
+        return self.path / (field.alias if field is not None and field.alias else attribute)
 
     def _read(self, word: str) -> Any:
         if word in self._fixed:

@@ -39,7 +39,7 @@ AT = Path("spec") / "tasks" / 1 / "name"
             "FieldValueNotSupported",
             'Unsupported value: "c": supported values: "a", "b"',
         ),
-        (NotSupported(AT, "c", "write a or b"), "FieldValueNotSupported", 'Unsupported value: "c": write a or b'),
+        (NotSupported.of(AT, "c", "write a or b"), "FieldValueNotSupported", 'Unsupported value: "c": write a or b'),
         (Forbidden(AT, "not here"), "FieldValueForbidden", "Forbidden: not here"),
         (NotFound(AT, "v"), "FieldValueNotFound", 'Not found: "v"'),
         (NotFound(AT, "v", "add it"), "FieldValueNotFound", 'Not found: "v": add it'),

@@ -379,9 +379,10 @@ def test_a_kind_is_found_by_group_version_and_kind() -> None:
     assert len(KINDS) == 1
 
 
-def test_two_kinds_cannot_claim_one_name() -> None:
-    with pytest.raises(ValueError, match=r"two kinds are called toys.example.com/v1 Crew"):
-        Registry([crew(), crew(plural="others")])
+@pytest.mark.parametrize("other", [{"plural": "others"}, {"kind": "Other"}], ids=["the kind", "the plural"])
+def test_two_kinds_cannot_claim_one_name(other: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"two kinds claim one name: toys.example.com/v1 Crew .* and "):
+        Registry([crew(), crew(**other)])
 
 
 def test_the_paths_of_a_kind_follow_from_its_names() -> None:

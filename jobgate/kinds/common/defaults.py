@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -10,7 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from jobgate.kinds.common.pod.amounts import may_overcommit
-from webhook import Context, Draft
+from webhook import Context, Default, Draft
 
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
@@ -26,27 +25,34 @@ def _constant_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
     return tuple((name, to_jsonable_python(value)) for name, value in defaults if value is not None)
 
 
-def limit_what_is_not_shared(job: Draft, _: Context) -> None:
-    """Devices and huge pages that are only requested are limited to as much.
+def limit_what_is_not_shared(*tasks: str) -> Default:
+    """Return the default by which devices and huge pages that are only requested are limited to as much.
 
     The API server refuses a pod that requests them without a limit, and takes no other limit than the request: there is
     one value that can be meant. Without it the job would be stored and its pods would never be made.
+
+    Args:
+        tasks: the fields below which the kind has its list of tasks, each with a `template`.
     """
-    for container in _containers(job):
-        resources = container.at("resources")
-        requests = resources.get("requests") if resources is not None else None
-        if resources is None or not isinstance(requests, dict):
-            continue
-        missing = {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
-        limits = resources.at("limits")
-        if limits is not None:
-            for name, amount in missing.items():
-                limits.setdefault(name, amount)
-        elif missing:
-            resources.setdefault("limits", missing)
+
+    def limit_devices(job: Draft, _: Context) -> None:
+        for task in job.each(*tasks):
+            for containers in ("initContainers", "containers"):
+                for container in task.each("template", "spec", containers):
+                    _limit(container)
+
+    return limit_devices
 
 
-def _containers(job: Draft) -> Iterator[Draft]:
-    for task in job.each("spec", "tasks"):
-        yield from task.each("template", "spec", "initContainers")
-        yield from task.each("template", "spec", "containers")
+def _limit(container: Draft) -> None:
+    resources = container.at("resources")
+    requests = resources.get("requests") if resources is not None else None
+    if resources is None or not isinstance(requests, dict):
+        return
+    missing = {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
+    limits = resources.at("limits")
+    if limits is not None:
+        for name, amount in missing.items():
+            limits.setdefault(name, amount)
+    elif missing:
+        resources.setdefault("limits", missing)

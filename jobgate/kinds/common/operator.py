@@ -52,5 +52,17 @@ class Operator:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
+def operator_of(job: Job[Any]) -> Operator:
+    """Return the profile of who runs a job.
+
+    Raises:
+        TypeError: the job's kind was bound to another sort of profile, and uses rules that need this one.
+    """
+    operator = job.kind.operator
+    if not isinstance(operator, Operator):
+        raise TypeError(f"the operator of {job.kind.kind} is no {Operator.__qualname__}")
+    return operator
+
+
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}

@@ -31,7 +31,7 @@ _WORD_DIGITS: Final = 18
 
 #: Greatest exponent that is taken, up or down: a rule of ours. Kubernetes takes any of 32 bits, and then works out the
 #: power of ten: an API server that was sent a Pod with `1e2147483647` did not answer in time (1.36, seen).
-EXPONENT_LIMIT: Final = 1000
+EXPONENT_LIMIT: Final = 999
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63

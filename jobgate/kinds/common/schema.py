@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from crdgen import CustomResource, crd
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common.metadata import metadata_causes
-from webhook import Cause, Duplicate, Invalid, NotSupported, Path, Required, TypeInvalid
+from webhook import Cause, Duplicate, Invalid, NotSupported, Required, TooLong, TooMany, TypeInvalid
 from webhook.path import join
 
 
@@ -38,15 +38,17 @@ class StructuralSchema:
 
 
 def _cause(violation: Violation) -> Cause:
-    path, value = join(violation.path), violation.value
+    path = join(violation.path)
     if violation.reason is Reason.REQUIRED:
         return Required(path, violation.message)
-    build = _CAUSES.get(violation.reason, Invalid)
-    return build(path, value, violation.message)
+    return _CAUSES[violation.reason].of(path, violation.value, violation.message)
 
 
-_CAUSES: Mapping[Reason, Callable[[Path, Any, str], Cause]] = {
+_CAUSES: Mapping[Reason, type[Cause]] = {
+    Reason.INVALID: Invalid,
     Reason.NOT_SUPPORTED: NotSupported,
-    Reason.DUPLICATE: Duplicate,
     Reason.TYPE_INVALID: TypeInvalid,
+    Reason.TOO_LONG: TooLong,
+    Reason.TOO_MANY: TooMany,
+    Reason.DUPLICATE: Duplicate,
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jobgate.kinds.common.names import LABEL_LIMIT, dns_label
-from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.common.names import GENERATED_LIMIT, LABEL_LIMIT, dns_label
+from jobgate.kinds.common.operator import Operator, operator_of
 from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, readable
 
-#: The API server cuts a `generateName` to this many characters and adds five of its own.
-GENERATED_PREFIX, GENERATED_SUFFIX = 58, "xxxxx"
+#: As many characters as the API server adds to a `generateName`, which it cuts before.
+GENERATED_SUFFIX = "x" * 5
 
 
 def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
@@ -21,14 +21,14 @@ def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
             continue
         first = seen.setdefault(task.name, task)
         if first is not task:
-            yield Duplicate(task.path / "name", task.name, f"{first.path} is called so already")
+            yield Duplicate(task.at("name"), task.name, f"{first.path} is called so already")
 
 
 def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task's name is part of its pods' names and a label on them."""
     for _, task in readable(job.tasks, "name"):
         if task.name and len(task.name) <= LABEL_LIMIT and (fault := dns_label(task.name)):
-            yield Invalid(task.path / "name", task.name, fault)
+            yield Invalid(task.at("name"), task.name, fault)
 
 
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
@@ -36,8 +36,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
 
     The largest index counts. Of a pod name that is too long, the longer part is blamed: the job's name or the task's.
     """
-    operator = job.kind.operator
-    assert isinstance(operator, Operator)
+    operator = operator_of(job)
     name = expected_name(context)
     if not name:
         return
@@ -51,7 +50,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
         excess = len(operator.pod_name.format(job=name, task=task.name, index=task.replicas - 1)) - LABEL_LIMIT
         if excess > 0 and len(task.name) > len(name):
             detail = f"the pods of the job are called {_pattern(operator)}"
-            yield TooLong(task.path / "name", task.name, max(len(task.name) - excess, 0), detail)
+            yield TooLong(task.at("name"), task.name, max(len(task.name) - excess, 0), detail)
         elif excess > 0:
             longest = min(longest, len(name) - excess)
     if len(name) > longest:
@@ -63,7 +62,7 @@ def expected_name(context: Context) -> str:
     """Return the job's name, or one as long as the API server will generate; empty where it has neither."""
     if context.name or not context.generate_name:
         return context.name
-    return context.generate_name[:GENERATED_PREFIX] + GENERATED_SUFFIX
+    return context.generate_name[:GENERATED_LIMIT] + GENERATED_SUFFIX
 
 
 def _uses(operator: Operator) -> str:

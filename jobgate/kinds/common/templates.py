@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common import pod, vintage
-from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.common.operator import Operator, operator_of
 from webhook import Cause, Context, Job, Notice, Path, Task, readable
 
 
 def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
-    operator = _operator(job)
+    operator = operator_of(job)
     told: set[Cause | Notice] = set()
     for _, task in readable(job.tasks, "template"):
         spec = task.template.get("spec")
@@ -40,7 +40,7 @@ def _of_the_job(finding: Cause | Notice, template: Path, own_volumes: int, job_v
 
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types drops newer fields without a word: what that breaks is refused."""
-    operator = _operator(job)
+    operator = operator_of(job)
     for _, task in readable(job.tasks, "template"):
         yield from vintage.vintage_findings(
             task.template, task.template_path, minor=operator.minor, operator=operator.name
@@ -49,7 +49,7 @@ def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cau
 
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
     """What the operator overwrites or drops is no fault, but not what the user will get."""
-    operator = _operator(job)
+    operator = operator_of(job)
     for _, task in readable(job.tasks, "template"):
         spec = task.template.get("spec")
         if isinstance(spec, Mapping):
@@ -75,12 +75,6 @@ def _dropped(task: Task, operator: Operator) -> Iterator[Notice]:
             task.template_path / "metadata",
             f"{operator.name} does not carry it over to the pods ({', '.join(written)})",
         )
-
-
-def _operator(job: Job[Any]) -> Operator:
-    operator = job.kind.operator
-    assert isinstance(operator, Operator)
-    return operator
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -62,5 +62,5 @@ DEFAULTS = (
     task_defaults,
     name_typed_tasks_by_their_type,
     main_containers_request_their_limits,
-    limit_what_is_not_shared,
+    limit_what_is_not_shared("spec", "tasks"),
 )

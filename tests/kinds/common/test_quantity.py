@@ -32,7 +32,7 @@ AMOUNTS: list[tuple[str, Any, str]] = [
     ("space around it", " 1Gi ", "1073741824"),
     ("what is finer than a billionth is rounded up", "1.0000000001", "1.000000001"),
     ("away from zero", "-0.1n", "-1e-9"),
-    ("however fine", "1e-1000", "1e-9"),
+    ("however fine", "1e-999", "1e-9"),
     ("a suffix alone is nothing", "Ki", "0"),
     ("a sign alone too", "+", "0"),
     ("and a dot", ".", "0"),
@@ -106,7 +106,7 @@ def test_kubernetes_keeps_the_text_of(case: str, value: str, expected: bool) -> 
 
 @pytest.mark.parametrize(
     ("text", "whole"),
-    [("1", True), ("1000m", True), ("1.5", False), ("1e1000", True), ("0.0", True), ("1n", False)],
+    [("1", True), ("1000m", True), ("1.5", False), ("1e999", True), ("0.0", True), ("1n", False)],
 )
 def test_an_amount_is_whole(text: str, whole: bool) -> None:
     assert quantity.is_whole(quantity.parse(text)) is whole

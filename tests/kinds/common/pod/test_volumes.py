@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.pod.volumes import SOURCES, check, check_shared, check_volumes
+from jobgate.kinds.common.pod.volumes import SOURCES, check, check_volumes
 from webhook.cause import Cause, Notice
 from webhook.path import Path
 
@@ -590,15 +590,6 @@ def test_every_source_is_tried() -> None:
 def test_judges_a_list_that_stands_elsewhere() -> None:
     messages = [str(cause) for cause in check_volumes([{"name": "a", "nfs": {}}], Path("spec") / "volumes")]
     assert begin(messages, ["spec.volumes[0].nfs.server: Required", "spec.volumes[0].nfs.path: Required"])
-
-
-def test_names_are_unique_among_the_jobs_and_a_templates_own() -> None:
-    shared = [{"name": "a"}, {"name": "b"}, {"name": "b"}]
-    own = [{"name": "b"}, {"name": "c"}, {}]
-    path = Path("spec.tasks[0].template.spec.volumes")
-    (cause,) = check_shared(shared, own, path, Path("spec.volumes"))
-    assert cause.path == "spec.tasks[0].template.spec.volumes[0].name"
-    assert "spec.volumes[1]" in cause.message
 
 
 def test_a_long_iscsi_name_is_judged_in_linear_time() -> None:

@@ -1,10 +1,10 @@
 """Volumes: what `core/v1` takes as the volumes of a pod, source by source.
 
-`check` judges those of a pod, `check_volumes` a list of them that stands elsewhere in a job, and `check_shared` the
-names of two lists that one pod will have. The sources live in files by family: `local`, `network`, `cloud`, `cluster`
-(what other objects of the cluster give), `projected`, `claims` and `drivers`.
+`check` judges those of a pod, `check_volumes` a list of them that stands elsewhere. The sources live in files by
+family: `local`, `network`, `cloud`, `cluster` (what other objects of the cluster give), `projected`, `claims` and
+`drivers`.
 """
 
-from jobgate.kinds.common.pod.volumes.volumes import SOURCES, check, check_shared, check_volumes
+from jobgate.kinds.common.pod.volumes.volumes import SOURCES, check, check_volumes
 
-__all__ = ["SOURCES", "check", "check_shared", "check_volumes"]
+__all__ = ["SOURCES", "check", "check_volumes"]

@@ -86,19 +86,6 @@ def check_volumes(volumes: Sequence[Fields], path: Path) -> Iterator[Cause | Not
             yield from network.iscsi_interface_name(volume, here)
 
 
-def check_shared(shared: Sequence[Fields], own: Sequence[Fields], path: Path, shared_path: Path) -> Iterator[Cause]:
-    """Refuse names of a template's own volumes, at `path`, that volumes of the whole job, at `shared_path`, have.
-
-    A pod of the job has both, and a name must be unique among its volumes (`core/v1` validation, volumes).
-    """
-    taken = {text(volume, "name"): index for index, volume in reversed(list(enumerate(objects(shared))))}
-    for index, volume in enumerate(objects(own)):
-        name = text(volume, "name")
-        if name and name in taken:
-            detail = f"{shared_path / taken[name]} has this name, and every pod of the job has that volume"
-            yield Duplicate(path / index / "name", name, detail)
-
-
 def _name(volume: Fields, index: int, first: dict[str, int], path: Path) -> Iterator[Cause]:
     """A volume's name is a DNS label, and no other volume of the pod has it (`core/v1` validation, volumes)."""
     name = text(volume, "name")
