@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tests.differential.answer import Answer
 from tests.differential.case import Case
+from tests.differential.known import Known, explanation
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,13 @@ class Comparison:
     def is_miss(self) -> bool:
         """Whether we take what the server refuses."""
         return self.judged and not self.server.accepted and self.ours.accepted
+
+    @property
+    def known(self) -> Known | None:
+        """The difference that we mean, of which this disagreement is one."""
+        if not self.is_false_refusal and not self.is_miss:
+            return None
+        return explanation(self.case, self.server, self.ours)
 
     @property
     def is_located(self) -> bool:
@@ -62,6 +70,11 @@ class Figures:
     same_fields: int = 0
     all_fields: int = 0
     disagreements: list[Comparison] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[Comparison]:
+        """The disagreements that we do not mean."""
+        return [comparison for comparison in self.disagreements if comparison.known is None]
 
     def add(self, comparison: Comparison) -> None:
         """Count one comparison."""

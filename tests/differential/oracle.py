@@ -34,19 +34,30 @@ def ask(api: ClusterApi, pod: Pod) -> Answer:
     status, body = api.post(_PODS, {"apiVersion": "v1", "kind": "Pod", **pod}, {"dryRun": "All"})
     if status == 201:
         return Answer()
-    return Answer(_findings(status, body))
+    return Answer(_findings(pod, status, body))
 
 
-def _findings(status: int, body: dict[str, Any]) -> tuple[Finding, ...]:
+def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[Finding, ...]:
     message = str(body.get("message", body))
     causes = (body.get("details") or {}).get("causes") or []
     if status == 422:
         found = tuple(Finding(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
         return found or (Finding("", message, "validation"),)
     if status == 403:
-        # A priority class or runtime class that is not there may be there tomorrow, or elsewhere.
-        absent = "not found" in message or "was found" in message
-        return (Finding("", message, "cluster" if absent else "admission"),)
+        return (Finding("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
+    if status == 500 and "resource name" in message:
+        # A plugin looks a runtime class up by a name that no path can hold, and its client refuses.
+        return (Finding("", message, "admission"),)
     if status == 400:
         return (Finding("", message, "decode"),)
     raise AssertionError(f"an answer that tells nothing of the Pod: {status} {message}")
+
+
+def _depends_on_the_cluster(pod: Pod, message: str) -> bool:
+    """Whether another cluster may take the Pod: one that has the class that it names, or has it otherwise."""
+    if "not found" in message or "was found" in message:
+        return True
+    spec = pod.get("spec") or {}
+    by_priority = "must not be provided in pod spec" in message and bool(spec.get("priorityClassName"))
+    by_runtime = "Pod Overhead" in message and bool(spec.get("runtimeClassName"))
+    return by_priority or by_runtime

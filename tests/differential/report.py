@@ -8,6 +8,7 @@ from tests.controlplane.versions import KUBERNETES
 from tests.differential.answer import Answer
 from tests.differential.case import FAMILIES
 from tests.differential.comparison import Comparison, Figures, brief, figures
+from tests.differential.known import KNOWN
 
 _HEAD = """\
 # Pod templates: our verdict and the API server's
@@ -19,8 +20,9 @@ the API server's: this page measures it. {cases:,} Pods (sound ones, and mutatio
 schema of `PodTemplateSpec`, and several at once) were given to kube-apiserver {version} as a dry-run create, and to our
 structural schema and rules. The same cases come of the same seed, {seed}.
 
-- Of the {accepted:,} Pods that the server accepts we refuse **{false_refusals}**.
-- Of the {refused:,} that it refuses we refuse **{caught:.2f} %** ({misses} missed).
+- Of the {accepted:,} Pods that the server accepts we refuse {false_refusals}, **{wrong}** of them without a reason that
+  is given below.
+- Of the {refused:,} that it refuses we refuse **{caught:.2f} %**; of the {misses} that we miss, {meant} are meant.
 - Where both name fields, we name the same ones in {same:.1f} % of the cases, and at least the server's in {all:.1f} %.
 - {cluster} more Pods are refused for what the test's cluster lacks (a priority class, a runtime class): no template can
   tell, so they are counted with neither.
@@ -29,7 +31,10 @@ structural schema and rules. The same cases come of the same seed, {seed}.
 
 *Schema alone*: refusals that our schema finds and our rules do not, most of them values of a wrong type. *Missed*: the
 server refuses, we do not. *Refused in error*: the other way round. *Same fields*: among the Pods that both refuse by
-rules, the share in which we blame exactly the fields that the server blames; *all fields*: at least those.
+rules, the share in which we blame exactly the fields that the server blames; *all fields*: at least those. Where they
+differ it is mostly that the server leaves an index or a step out (`spec.containers[0].volumeMounts.subPath`) or writes
+another name (`downwarAPI`, `persistentDisk`), where we name the very field, or that a broken volume is blamed once by us
+and again at each of its mounts by the server.
 
 | family | cases | accepted | refused | schema alone | missed | refused in error | caught | same fields | all fields |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -48,8 +53,10 @@ def page(comparisons: Sequence[Comparison], seed: int) -> str:
         accepted=total.accepted,
         refused=total.refused,
         false_refusals=total.false_refusals,
+        wrong=sum(fault.is_false_refusal for fault in total.faults),
         caught=total.caught,
         misses=total.misses,
+        meant=total.misses - sum(fault.is_miss for fault in total.faults),
         cluster=total.cluster,
         same=_share(total.same_fields, total.located),
         all=_share(total.all_fields, total.located),
@@ -75,16 +82,27 @@ def _row(family: str, figures_: Figures) -> str:
 
 
 def _listed(disagreements: Iterable[Comparison]) -> str:
-    refused_in_error: list[Comparison] = []
-    missed: list[Comparison] = []
+    found: dict[str, list[Comparison]] = {"Refused in error": [], "Missed": [], **{known.name: [] for known in KNOWN}}
     for comparison in disagreements:
-        (refused_in_error if comparison.is_false_refusal else missed).append(comparison)
+        plain = "Refused in error" if comparison.is_false_refusal else "Missed"
+        found[comparison.known.name if comparison.known else plain].append(comparison)
+    reasons = {known.name: known.reason for known in KNOWN}
     parts = []
-    for words, found in (("Refused in error", refused_in_error), ("Missed", missed)):
-        parts.append(f"### {words}: {len(found)}\n")
-        parts.extend(_entry(comparison) for comparison in found)
+    for name, comparisons in found.items():
+        title = f"Meant: {name}" if name in reasons else name
+        parts.append(f"### {title} ({len(comparisons)})\n")
+        parts.append(f"{reasons[name]}\n" if name in reasons else "")
+        parts.extend(map(_entry, comparisons))
         parts.append("")
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join(_without_doubled_blanks(parts)).rstrip() + "\n"
+
+
+def _without_doubled_blanks(parts: list[str]) -> list[str]:
+    return [
+        part
+        for index, part in enumerate(parts)
+        if part or (index and parts[index - 1] and parts[index - 1][-1] != "\n")
+    ]
 
 
 def _entry(comparison: Comparison) -> str:

@@ -20,13 +20,20 @@ _METADATA = ("labels", "annotations")
 _SKIPPED = {"ephemeralContainers"}
 
 
-def systematic(seed: int, per_field: int) -> Iterator[Case]:
-    """Yield the cases of the walk: at most `per_field` drawn values of each field, and all its other forms."""
+def systematic(seed: int, per_field: int, draw_only: int | None = None) -> Iterator[Case]:
+    """Yield the cases of the walk, or `draw_only` of them, drawn by `seed`.
+
+    Each field gets at most `per_field` values of its own, drawn too, and all its other forms.
+    """
+    found: list[tuple[str, Mutation]] = []
     for base, pod in BASES.items():
-        draw = random.Random(f"{seed} {base}")
-        for steps, words, value in mutations(pod, draw, per_field):
-            title = f"{base} {written(steps)} {words}"
-            yield Case(family_of(steps), title, changed(pod, steps, value), "systematic")
+        found.extend((base, mutation) for mutation in mutations(pod, random.Random(f"{seed} {base}"), per_field))
+    if draw_only is not None:
+        found = random.Random(seed).sample(found, draw_only)
+    for base, (steps, words, value) in found:
+        yield Case(
+            family_of(steps), f"{base} {written(steps)} {words}", changed(BASES[base], steps, value), "systematic"
+        )
 
 
 def mutations(pod: Pod, draw: random.Random, per_field: int) -> Iterator[Mutation]:

@@ -35,7 +35,7 @@ def test_the_sample_has_enough_of_both_sorts(total: Figures) -> None:
 
 
 def test_we_refuse_nothing_that_the_api_server_takes(total: Figures) -> None:
-    wrong = [one for one in total.disagreements if one.is_false_refusal]
+    wrong = [one for one in total.faults if one.is_false_refusal]
     assert not wrong, _told(wrong)
 
 
