@@ -155,7 +155,10 @@ def _identity(
     rule: str, cause: Cause, document: Mapping[str, Any], lists: dict[int, list[str]]
 ) -> tuple[str, str, str, str]:
     """Return what makes a fault the same fault before and after an UPDATE."""
-    value = json.dumps(cause.value, sort_keys=True, default=str)
+    try:
+        value = json.dumps(cause.value, sort_keys=True, default=str)
+    except (ValueError, RecursionError):
+        value = ""  # nested deeper than can be written: the place has to do
     return rule, keyed(cause.path, document, lists), cause.reason, value
 
 

@@ -2,27 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.names import dns_subdomain
-from webhook import Cause, Invalid, Required, TypeInvalid
+from jobgate.kinds.common.names import (
+    annotation_key,
+    dns_label,
+    dns_subdomain,
+    generate_name,
+    label_value,
+    qualified_name,
+)
+from webhook import Cause, Invalid, Path, Required, TypeInvalid
 
 
 def metadata_causes(metadata: Any) -> Iterator[Cause]:
-    """Yield what is wrong with the name of an object: `ValidateObjectMeta` of apimachinery asks for a subdomain."""
-    if not isinstance(metadata, dict):
+    """Yield what is wrong with an object's metadata, by `ValidateObjectMeta` of apimachinery.
+
+    That it is an object is the schema's to tell.
+    """
+    if metadata is None:
         yield Required("metadata", "an object has a name")
-        return
-    name, prefix = metadata.get("name"), metadata.get("generateName")
-    for key, text in (("name", name), ("generateName", prefix)):
+    if isinstance(metadata, Mapping):
+        yield from _names(metadata)
+        yield from _words(metadata, "labels", qualified_name, label_value)
+        yield from _words(metadata, "annotations", annotation_key)
+        yield from _finalizers(metadata.get("finalizers"))
+
+
+def _names(metadata: Mapping[str, Any]) -> Iterator[Cause]:
+    """The name is a DNS subdomain, and `generateName` the beginning of one."""
+    checks = (("name", dns_subdomain), ("generateName", generate_name), ("namespace", dns_label))
+    for key, fault_of in checks:
+        text = metadata.get(key)
         if text is not None and not isinstance(text, str):
             yield TypeInvalid(f"metadata.{key}", text, "must be a string")
-            return
-    if name:
-        if fault := dns_subdomain(name):
-            yield Invalid("metadata.name", name, fault)
-    elif not prefix:
+        elif text and (fault := fault_of(text)):
+            yield Invalid(f"metadata.{key}", text, fault)
+    if not metadata.get("name") and not metadata.get("generateName"):
         yield Required("metadata.name", "give a name, or a generateName")
-    elif fault := dns_subdomain(prefix.rstrip("-.") or prefix):
-        yield Invalid("metadata.generateName", prefix, fault)
+
+
+def _words(
+    metadata: Mapping[str, Any],
+    field: str,
+    key_fault: Callable[[str], str | None],
+    value_fault: Callable[[str], str | None] = lambda _: None,
+) -> Iterator[Cause]:
+    """Labels and annotations are maps of strings. The value of an annotation is shown to nobody."""
+    words, path = metadata.get(field), Path("metadata") / field
+    if words is None:
+        return
+    if not isinstance(words, Mapping):
+        yield Invalid(path, type_word(words), "must be a map of strings")
+        return
+    for key, value in words.items():
+        if fault := key_fault(key):
+            yield Invalid(path, key, fault)
+        if value is not None and not isinstance(value, str):
+            yield TypeInvalid(path.key(key), type_word(value), "must be a string: put it in quotes")
+        elif value and (fault := value_fault(value)):
+            yield Invalid(path.key(key), value, fault)
+
+
+def _finalizers(finalizers: Any) -> Iterator[Cause]:
+    if finalizers is None:
+        return
+    if not isinstance(finalizers, list):
+        yield TypeInvalid("metadata.finalizers", type_word(finalizers), "must be a list of strings")
+        return
+    for index, finalizer in enumerate(finalizers):
+        if not isinstance(finalizer, str):
+            yield TypeInvalid(f"metadata.finalizers[{index}]", type_word(finalizer), "must be a string")
+        elif fault := qualified_name(finalizer):
+            yield Invalid(f"metadata.finalizers[{index}]", finalizer, fault)
+
+
+def type_word(value: Any) -> str:
+    """Return what the API server calls the type of a JSON value: what a message shows of a value that is private."""
+    if isinstance(value, Mapping):
+        return "object"
+    words = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+    return words.get(type(value), "null")

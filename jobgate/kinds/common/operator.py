@@ -36,8 +36,8 @@ class Operator:
     volumes: Callable[[Any], Sequence[Mapping[str, Any]]] = lambda _: ()
     volumes_path: Path = Path("spec") / "volumes"
 
-    def pod(self, job: Job[Any], task: Task) -> dict[str, Any]:
-        """Return the Pod that this operator makes of a task.
+    def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+        """Return the Pod that this operator makes of a task, with these volumes of the job, or all.
 
         Names and labels that it derives are left out: they are judged by themselves, once for the job.
         """
@@ -45,9 +45,11 @@ class Operator:
         spec = {**_mapping(template.get("spec")), **self.overwrites}
         for name in self.replaces:
             spec.pop(name, None)
-        if shared := self.volumes(job.spec):
+        shared = self.volumes(job.spec) if shared is None else shared
+        if shared:
             own = spec.get("volumes")
-            spec["volumes"] = [*(own if isinstance(own, list) else ()), *shared]
+            kept = vintage.without({"spec": {"volumes": list(shared)}}, self.minor)["spec"]["volumes"]
+            spec["volumes"] = [*(own if isinstance(own, list) else ()), *kept]
         metadata = {} if self.drops_metadata else _mapping(template.get("metadata"))
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate.kinds.common import pod, vintage
@@ -14,12 +14,19 @@ def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause 
     """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
     operator = operator_of(job)
     told: set[Cause | Notice] = set()
+    shared: Shared | None = None
     for _, task in readable(job.tasks, "template"):
         spec = task.template.get("spec")
         own = spec.get("volumes") if isinstance(spec, Mapping) else None
         own_count = len(own) if isinstance(own, list) else 0
-        for finding in pod.check(operator.pod(job, task), task.template_path):
-            moved = _of_the_job(finding, task.template_path, own_count, operator.volumes_path)
+        if shared is None:
+            shared = Shared(operator.volumes(job.spec))
+            places: Sequence[int] = range(len(shared.volumes))
+        else:
+            places = shared.named_in(spec)
+        volumes = [shared.volumes[place] for place in places]
+        for finding in pod.check(operator.pod(job, task, volumes), task.template_path):
+            moved = _of_the_job(finding, task.template_path, own_count, operator.volumes_path, places)
             if moved is None:
                 yield finding
             elif moved not in told:
@@ -27,20 +34,55 @@ def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause 
                 yield moved
 
 
-def _of_the_job(finding: Cause | Notice, template: Path, own_volumes: int, job_volumes: Path) -> Cause | Notice | None:
-    """Return a finding about a volume of the job's own list, which every pod has, where it stands in the job."""
+class Shared:
+    """The volumes of the job's own list, which every pod has.
+
+    They are judged with the first template. A later one has to do only with those that it names: to judge all of them
+    with every template would cost the product of both.
+    """
+
+    def __init__(self, volumes: Sequence[Mapping[str, Any]]) -> None:
+        self.volumes = volumes
+        self._places: dict[str, int] = {}
+        for place, volume in enumerate(volumes):
+            name = volume.get("name") if isinstance(volume, Mapping) else None
+            if isinstance(name, str):
+                self._places.setdefault(name, place)
+
+    def named_in(self, spec: Any) -> list[int]:
+        """Return the places of the volumes whose name a pod spec says anywhere: where it mounts or reads them."""
+        places: set[int] = set()
+        parts: list[Any] = [spec] if self._places else []
+        while parts:
+            part = parts.pop()
+            if isinstance(part, Mapping):
+                parts.extend(part.values())
+            elif isinstance(part, list):
+                parts.extend(part)
+            elif isinstance(part, str) and part in self._places:
+                places.add(self._places[part])
+        return sorted(places)
+
+
+def _of_the_job(
+    finding: Cause | Notice, template: Path, own_volumes: int, job_volumes: Path, places: Sequence[int]
+) -> Cause | Notice | None:
+    """Return a finding about a volume of the job's own list where it stands in the job; `places` are those judged."""
     prefix = f"{template}.spec.volumes["
     if not finding.path.startswith(prefix):
         return None
     index, bracket, rest = finding.path[len(prefix) :].partition("]")
     if not bracket or not index.isdigit() or int(index) < own_volumes:
         return None
-    return finding.at(f"{job_volumes / (int(index) - own_volumes)}{rest}")
+    return finding.at(f"{job_volumes / places[int(index) - own_volumes]}{rest}")
 
 
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types drops newer fields without a word: what that breaks is refused."""
     operator = operator_of(job)
+    shared = {"spec": {"volumes": operator.volumes(job.spec)}}
+    for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
+        yield finding.at(f"{operator.volumes_path}{finding.path.removeprefix('spec.volumes')}")
     for _, task in readable(job.tasks, "template"):
         yield from vintage.vintage_findings(
             task.template, task.template_path, minor=operator.minor, operator=operator.name

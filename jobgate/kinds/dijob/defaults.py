@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.kinds.common.pod.resources import requirements_fit
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
-from webhook import Context, Draft
+from webhook import Context, Draft, Path
 
 
 def job_defaults(job: Draft, _: Context) -> None:
@@ -37,6 +38,7 @@ def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     """The operator adds its default requests to the main container's, and dies where there are only limits.
 
     Requests that are left out mean the limits to Kubernetes as well, so nothing changes but that they are written down.
+    Limits that are wrong are refused, and not written a second time: that would be told as a second fault.
     """
     for task in job.each("spec", "tasks"):
         for container in task.each("template", "spec", "containers"):
@@ -44,7 +46,7 @@ def main_containers_request_their_limits(job: Draft, _: Context) -> None:
             if container.get("name") != MAIN_CONTAINER or resources is None or resources.get("requests"):
                 continue
             limits = resources.get("limits")
-            if isinstance(limits, dict) and limits:
+            if isinstance(limits, dict) and limits and not any(requirements_fit({"limits": limits}, Path())):
                 _request(resources, limits)
 
 
