@@ -106,10 +106,17 @@ def _old(document: Mapping[str, Any], kind: Kind, circumstances: Circumstances) 
     """Return the stored object of the same kind and name, as the API server reads it: with its defaults."""
     if circumstances.operation is not Operation.UPDATE:
         return None
-    for stored in circumstances.stored:
-        if _identity(stored) == _identity(document):
-            return kind.schema.default(kind.schema.prune(stored))
-    return None
+    namesakes = [stored for stored in circumstances.stored if _identity(stored) == _identity(document)]
+    # An exported object says its namespace, the file that it came from often does not.
+    written = _namespace(document)
+    fitting = [stored for stored in namesakes if not written or _namespace(stored) in {"", written}]
+    fitting.sort(key=lambda stored: _namespace(stored) != (written or circumstances.namespace))
+    return kind.schema.default(kind.schema.prune(fitting[0])) if fitting else None
+
+
+def _namespace(document: Mapping[str, Any]) -> str:
+    metadata = document.get("metadata")
+    return _text(metadata.get("namespace")) if isinstance(metadata, Mapping) else ""
 
 
 def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:

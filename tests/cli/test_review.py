@@ -146,6 +146,27 @@ def test_an_update_of_an_object_that_is_not_stored_is_reviewed_as_new(tmp_path: 
 
 
 @pytest.mark.parametrize(
+    "arguments, metadata, allowed",
+    [
+        ([], "name: job, namespace: two", True),
+        ([], "name: job, namespace: one", False),
+        ([], "name: job, namespace: three", False),
+        (["-n", "two"], "name: job", True),
+        (["-n", "one"], "name: job", False),
+    ],
+)
+def test_an_update_is_compared_with_the_object_of_its_namespace(
+    arguments: list[str], metadata: str, allowed: bool, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.yaml"
+    one, two = (text.replace("job}", f"job, namespace: {name}}}") for text, name in ((SOUND, "one"), (BROKEN, "two")))
+    old.write_text(f"{one}---\n{two}")
+    text = BROKEN.replace("name: job", metadata).replace("spec:\n", "spec:\n  priority: high\n", 1)
+    (entry,) = entries("--old", str(old), *arguments, "-", text=text)
+    assert entry["allowed"] is allowed
+
+
+@pytest.mark.parametrize(
     "arguments, message",
     [
         (["--operation", "UPDATE", "-"], "name the stored objects with --old FILE"),
