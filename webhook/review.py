@@ -16,6 +16,9 @@ from webhook.kind import Job, Kind, Registry
 from webhook.path import keyed
 from webhook.view import opaque, unreadable, view, without
 
+#: After so many causes the review ends: nobody reads more, and hostile objects hold a million.
+ENOUGH = 1000
+
 #: What a cause of the schema counts as, where a cause is known by the rule that gave it.
 SCHEMA = "schema"
 
@@ -119,6 +122,9 @@ def _findings(
 ) -> Iterator[tuple[str, Cause | Notice]]:
     """Yield what the schema and every rule find, each with the name of the rule."""
     yield from ((SCHEMA, violation) for violation in violations)
+    left = ENOUGH - len(violations)
+    if left <= 0:
+        return
     if violations:
         hidden = [one.path for one in violations if opaque(kind.spec, one.path)]
         document = without(document, hidden)
@@ -130,6 +136,9 @@ def _findings(
             for finding in rule(job, context):
                 if finding.path not in broken:
                     yield rule.__name__, finding
+                    left -= isinstance(finding, Cause)
+                    if left <= 0:
+                        return
         except AttributeError as error:
             if whole or not unreadable(error):
                 raise

@@ -10,6 +10,9 @@ from crdgen.schema.walk import Schema
 Check: TypeAlias = Callable[[Any], list[Violation] | None]
 Compile: TypeAlias = Callable[[Schema], Check]
 
+#: Of one list, no more violations than these are looked for: nobody reads them, and hostile lists hold a million.
+ENOUGH: Final = 1000
+
 # A tuple, and not `dict | list`: that would be built anew for each value.
 CONTAINERS: Final = (dict, list)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from crdgen.evaluate.check import Check, Compile, identity, quick_class, quoted, under, wrong_type
+from crdgen.evaluate.check import ENOUGH, Check, Compile, identity, quick_class, quoted, under, wrong_type
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema.walk import Schema
 
@@ -29,6 +29,8 @@ def list_checker(schema: Schema, compile_: Compile) -> Check:
                 problems = item(child)
                 if problems is not None:
                     found += under(index, problems)
+                    if len(found) >= ENOUGH:
+                        break
         return found or None
 
     return check

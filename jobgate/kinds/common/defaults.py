@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from jobgate.kinds.common.pod.amounts import may_overcommit
-from webhook import Context, Default, Draft
+from jobgate.kinds.common.pod.resources import requirements_fit
+from webhook import Context, Default, Draft, Path
 
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
@@ -50,6 +51,8 @@ def _limit(container: Draft) -> None:
     if resources is None or not isinstance(requests, dict):
         return
     missing = {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
+    if any(requirements_fit({"limits": missing}, Path())):
+        return  # refused as requests; told once more as limits it would be a fault that nobody wrote
     limits = resources.at("limits")
     if limits is not None:
         for name, amount in missing.items():

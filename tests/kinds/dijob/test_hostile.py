@@ -60,3 +60,21 @@ def test_the_volumes_of_a_job_are_judged_once_and_not_with_every_task() -> None:
     assert apart == together == []
     # The product of both costs some thirty times as much as both apart.
     assert end - middle < 4 * (middle - start)
+
+
+def test_a_flood_of_faults_ends_the_review_early() -> None:
+    document = job(*({} for _ in range(20_000)))
+    for ask in (mutate, validate):
+        response = ask(document)
+        assert not response.allowed
+        assert len(response.causes) == 1000
+        assert len(response.status()["details"]["causes"]) == 201
+
+
+def test_a_wrong_request_of_a_device_is_not_written_a_second_time_as_its_limit() -> None:
+    container = {"name": "main", "image": "ding", "resources": {"requests": {"nvidia.com/gpu": "1.5"}}}
+    found = faults(validate(job(task("learner", template=template(containers=[container])))))
+    assert [fault for fault in found if 'Invalid value: "1.5"' in fault] == [
+        'spec.tasks[0].template.spec.containers[0].resources.requests[nvidia.com/gpu]: Invalid value: "1.5": must be a '
+        "whole number: devices are not divided"
+    ]

@@ -42,7 +42,7 @@ def there_is_a_container(pod: Json, path: Path) -> Iterator[Cause]:
     """A pod has at least one container that is no init container."""
     listed = spec_of(pod).get("containers")
     if listed is None or listed == []:
-        yield Required(path / "spec" / "containers")
+        yield Required(path / "spec" / "containers", "a pod has at least one container")
 
 
 def no_ephemeral_container_is_created(pod: Json, path: Path) -> Iterator[Cause]:
