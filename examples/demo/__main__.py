@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from jobgate.cli.difference import readable
+from jobgate.offline.difference import readable
 from tests.controlplane.assets import find_or_build
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.progress import Terminal

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from jobgate.cli.difference import readable
-from jobgate.cli.manifest import Manifest
-from jobgate.cli.offline import Verdict
+from jobgate.offline.difference import readable
+from jobgate.offline.judge import Verdict
+from jobgate.offline.manifest import Manifest
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 

@@ -11,11 +11,11 @@ from typing import Any
 import click
 import yaml
 
-from jobgate.cli.manifest import Manifest, Unreadable, read
-from jobgate.cli.offline import Circumstances, Verdict, judge
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import operator_can, settings
 from jobgate.kinds import installed
+from jobgate.offline.judge import Circumstances, Verdict, judge
+from jobgate.offline.manifest import Manifest, Unreadable, read
 from webhook import Operation
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonpatch
 
-from jobgate.cli.difference import difference
+from jobgate.offline.difference import difference
 from webhook import Kind, Operation, Phase, Registry, Request, Response, Settings, User, review
 
 
