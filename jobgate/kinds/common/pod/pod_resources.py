@@ -33,7 +33,7 @@ def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
     if mapping(spec_of(pod).get("os")).get("name") == "windows":
         yield Forbidden(here, "a Windows pod has none of its own: give them to its containers")
         return
-    if resources.get("claims"):
+    if resources.get("claims") is not None:
         yield Forbidden(here / "claims", "claims belong to containers: leave them out")
     faults: list[Cause] = []
     limits = amounts.read(resources, "limits", here, faults)

@@ -39,7 +39,7 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
         yield from _readiness_gates(spec["readinessGates"], path / "readinessGates")
     if spec.get("resourceClaims"):
         yield from _resource_claims(pod, path / "resourceClaims")
-    if spec.get("overhead"):
+    if spec.get("overhead") is not None:
         yield from _overhead(spec, path / "overhead")
     if isinstance(spec.get("os"), dict):
         yield from _system(spec["os"], path / "os")

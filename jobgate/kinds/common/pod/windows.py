@@ -32,8 +32,9 @@ _POD_CONTEXT: Final = (
     "runAsGroup",
     "supplementalGroupsPolicy",
     "seLinuxChangePolicy",
+    "supplementalGroups",
 )
-_POD_LISTS: Final = ("sysctls", "supplementalGroups")
+_POD_LISTS: Final = ("sysctls",)
 _POD: Final = ("hostUsers", "shareProcessNamespace")
 _POD_FLAGS: Final = ("hostPID", "hostIPC")
 _CONTAINER_CONTEXT: Final = (
