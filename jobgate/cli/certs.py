@@ -158,12 +158,12 @@ def _facts(generation: "Generation", names: "ServerNames") -> list[str]:
 
 _NEXT_WITH_SECRET = (
     "Next: pipe it into `kubectl apply -f -`,",
-    "and set caBundle in the webhook configurations to its ca.crt as printed.",
+    "and give its ca.crt, decoded, to `jobgate manifests --ca-bundle FILE`.",
 )
 
 
 def _next(folder: Path) -> list[str]:
     return [
         f"Next: jobgate serve --tls-cert {folder / 'tls.crt'} --tls-key {folder / 'tls.key'}",
-        f"and set caBundle in the webhook configurations to the base64 of {folder / 'ca.crt'}.",
+        f"and jobgate manifests --ca-bundle {folder / 'ca.crt'}, for what tells the API server of it.",
     ]

@@ -82,7 +82,7 @@ def test_the_text_says_what_was_written_until_when_it_holds_and_what_to_do_next(
         "  a.example.com",
         "  127.0.0.1",
         f"Next: jobgate serve --tls-cert {folder}/tls.crt --tls-key {folder}/tls.key",
-        f"and set caBundle in the webhook configurations to the base64 of {folder}/ca.crt.",
+        f"and jobgate manifests --ca-bundle {folder}/ca.crt, for what tells the API server of it.",
     ]
     assert abs(until - datetime.now(UTC) - timedelta(days=30)) < timedelta(minutes=5)
 
@@ -185,7 +185,7 @@ def test_the_secrets_text_goes_beside_it_and_names_no_key() -> None:
     assert f"Valid until {until:%Y-%m-%d}" in result.stderr
     assert result.stderr.splitlines()[-2:] == [
         "Next: pipe it into `kubectl apply -f -`,",
-        "and set caBundle in the webhook configurations to its ca.crt as printed.",
+        "and give its ca.crt, decoded, to `jobgate manifests --ca-bundle FILE`.",
     ]
     assert yaml.safe_load(result.stdout)["data"]["tls.key"] not in result.stderr
 
