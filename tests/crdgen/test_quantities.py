@@ -33,6 +33,7 @@ def test_an_exponent_that_takes_minutes_to_parse_is_refused(text: str) -> None:
 @pytest.mark.parametrize("digit", "0", ids=["zeros"])
 @pytest.mark.parametrize("head", ["", "1e", "1.", "."])
 def test_a_long_text_is_judged_at_once(head: str, digit: str) -> None:
+    # Backtracking would take hours; the bound is far from what a slow machine needs.
     begin = time.process_time()
     assert not is_quantity(head + digit * 1_000_000 + "x")
-    assert time.process_time() - begin < 1
+    assert time.process_time() - begin < 60

@@ -369,7 +369,7 @@ def test_faults_that_were_there_before_are_told_in_linear_time(change: dict[str,
         return time.process_time() - started
 
     few = min(seconds(150) for _ in range(3))
-    assert seconds(1500) < 40 * few  # ten times as many; quadratic, it is a hundred
+    assert min(seconds(1500) for _ in range(2)) < 60 * few  # ten times as many; quadratic, it is a hundred
 
 
 def test_a_kind_is_found_by_group_version_and_kind() -> None:
