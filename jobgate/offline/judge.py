@@ -71,10 +71,15 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
         )
     pruned = kind.schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = kind.schema.default(pruned)
-    warnings = [*_unknown_fields(document, pruned), *_missing_old(document, kind, circumstances)]
-    mutation = _review(Phase.MUTATE, kind, sent, circumstances)
+    old = _old(sent, kind, circumstances)
+    warnings = list(_unknown_fields(document, pruned))
+    if old is None and circumstances.operation is Operation.UPDATE:
+        warnings.append(
+            "reviewed as if it were new: the stored objects that were given hold none of this kind and name"
+        )
+    mutation = _review(Phase.MUTATE, kind, sent, old, circumstances)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
-    validation = _review(Phase.VALIDATE, kind, result, circumstances) if mutation.allowed else mutation
+    validation = _review(Phase.VALIDATE, kind, result, old, circumstances) if mutation.allowed else mutation
     return Verdict(
         allowed=validation.allowed,
         document=result,
@@ -84,17 +89,18 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     )
 
 
-def _review(phase: Phase, kind: Kind, document: Mapping[str, Any], circumstances: Circumstances) -> Response:
+def _review(
+    phase: Phase, kind: Kind, document: Mapping[str, Any], old: dict[str, Any] | None, circumstances: Circumstances
+) -> Response:
     metadata = document.get("metadata")
     names = metadata if isinstance(metadata, Mapping) else {}
-    old = _old(document, kind, circumstances)
     request = Request(
         uid="offline",
         api_version=kind.gvk.api_version,
         kind=kind.kind,
         operation=circumstances.operation,
         name=_text(names.get("name")),
-        namespace=_text(names.get("namespace")) or circumstances.namespace,
+        namespace=_namespace(document) or circumstances.namespace,
         user=User(circumstances.user),
         document=document,
         old_document=old,
@@ -123,11 +129,6 @@ def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return document.get("apiVersion"), document.get("kind"), name
-
-
-def _missing_old(document: Mapping[str, Any], kind: Kind, circumstances: Circumstances) -> Iterator[str]:
-    if circumstances.operation is Operation.UPDATE and _old(document, kind, circumstances) is None:
-        yield "reviewed as if it were new: the stored objects that were given hold none of this kind and name"
 
 
 def _unknown_fields(document: Mapping[str, Any], pruned: Any) -> Iterator[str]:

@@ -51,11 +51,19 @@ def _limit(container: Draft) -> None:
     if resources is None or not isinstance(requests, dict):
         return
     missing = {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
-    if any(requirements_fit({"limits": missing}, Path())):
-        return  # refused as requests; told once more as limits it would be a fault that nobody wrote
-    limits = resources.at("limits")
-    if limits is not None:
-        for name, amount in missing.items():
-            limits.setdefault(name, amount)
-    elif missing:
-        resources.setdefault("limits", missing)
+    copy_amounts(resources, missing, "limits")
+
+
+def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:
+    """Add amounts of resources to one side, `limits` or `requests`, where it has none of the same name.
+
+    Wrong amounts are refused where they stand; on the other side too, they would be a fault that nobody wrote.
+    """
+    if not amounts or any(requirements_fit({"limits": amounts}, Path())):
+        return
+    there = resources.at(side)
+    if there is None:
+        resources.setdefault(side, dict(amounts))
+        return
+    for name, amount in amounts.items():
+        there.setdefault(name, amount)

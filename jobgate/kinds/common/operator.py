@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobgate.kinds.common import vintage
+from jobgate.kinds.common.pod.reading import mapping
 from webhook import Job, Path, Task
 
 
@@ -42,7 +43,7 @@ class Operator:
         Names and labels that it derives are left out: they are judged by themselves, once for the job.
         """
         template = vintage.without(dict(task.template), self.minor)
-        spec = {**_mapping(template.get("spec")), **self.overwrites}
+        spec = {**mapping(template.get("spec")), **self.overwrites}
         for name in self.replaces:
             spec.pop(name, None)
         shared = self.volumes(job.spec) if shared is None else shared
@@ -50,7 +51,7 @@ class Operator:
             own = spec.get("volumes")
             kept = vintage.without({"spec": {"volumes": list(shared)}}, self.minor)["spec"]["volumes"]
             spec["volumes"] = [*(own if isinstance(own, list) else ()), *kept]
-        metadata = {} if self.drops_metadata else _mapping(template.get("metadata"))
+        metadata = {} if self.drops_metadata else mapping(template.get("metadata"))
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
@@ -64,7 +65,3 @@ def operator_of(job: Job[Any]) -> Operator:
     if not isinstance(operator, Operator):
         raise TypeError(f"the operator of {job.kind.kind} is no {Operator.__qualname__}")
     return operator
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

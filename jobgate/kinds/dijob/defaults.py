@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
-from jobgate.kinds.common.pod.resources import requirements_fit
+from jobgate.kinds.common.defaults import copy_amounts, fill, limit_what_is_not_shared
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
-from webhook import Context, Draft, Path
+from webhook import Context, Draft
 
 
 def job_defaults(job: Draft, _: Context) -> None:
@@ -38,7 +37,6 @@ def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     """The operator adds its default requests to the main container's, and dies where there are only limits.
 
     Requests that are left out mean the limits to Kubernetes as well, so nothing changes but that they are written down.
-    Limits that are wrong are refused, and not written a second time: that would be told as a second fault.
     """
     for task in job.each("spec", "tasks"):
         for container in task.each("template", "spec", "containers"):
@@ -46,17 +44,8 @@ def main_containers_request_their_limits(job: Draft, _: Context) -> None:
             if container.get("name") != MAIN_CONTAINER or resources is None or resources.get("requests"):
                 continue
             limits = resources.get("limits")
-            if isinstance(limits, dict) and limits and not any(requirements_fit({"limits": limits}, Path())):
-                _request(resources, limits)
-
-
-def _request(resources: Draft, limits: dict[str, object]) -> None:
-    requests = resources.at("requests")
-    if requests is None:
-        resources.setdefault("requests", dict(limits))
-        return
-    for resource, amount in limits.items():
-        requests.setdefault(resource, amount)
+            if isinstance(limits, dict):
+                copy_amounts(resources, limits, "requests")
 
 
 DEFAULTS = (
