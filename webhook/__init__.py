@@ -24,18 +24,19 @@ from webhook.cause import (
     TooMany,
     TypeInvalid,
 )
-from webhook.context import Context, Operation, Settings, User
+from webhook.context import Context, NoObjects, Objects, Operation, Settings, User
 from webhook.draft import Draft
 from webhook.kind import Default, GroupVersionKind, Job, Kind, OperatorProfile, Registry, Rule, Schema
 from webhook.path import Path
 from webhook.review import Phase, review
-from webhook.task import Task
+from webhook.task import DependsOn, Task
 from webhook.view import readable
 
 __all__ = [
     "Cause",
     "Context",
     "Default",
+    "DependsOn",
     "Draft",
     "Duplicate",
     "Forbidden",
@@ -44,9 +45,11 @@ __all__ = [
     "Job",
     "Kind",
     "Malformed",
+    "NoObjects",
     "NotFound",
     "NotSupported",
     "Notice",
+    "Objects",
     "Operation",
     "OperatorProfile",
     "Path",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 
 class Operation(StrEnum):
@@ -32,9 +32,39 @@ class Settings:
     Attributes:
         operator_can: capabilities of the installed operators beyond what their profiles say, as `<plural>/<word>`,
             for example `dijobs/preemptible` where a mended DI-orchestrator runs.
+        forgetful_writers: service accounts whose full updates erase the fields that they do not know; what they erase
+            is put back.
+        kinds: what the installation says of single kinds, by qualified plural; each is of the model that the kind
+            declares (`Kind.settings`).
     """
 
     operator_can: frozenset[str] = frozenset()
+    forgetful_writers: frozenset[str] = frozenset()
+    kinds: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Objects(Protocol):
+    """A read-only cache of objects of the cluster. Looking into it costs no call."""
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return an object, or None where there is none.
+
+        Args:
+            resource: as `<plural>.<version>.<group>`.
+            name: of the object.
+            namespace: of the object, empty for a resource of the cluster.
+
+        Raises:
+            LookupError: nothing is known of the resource: it is not watched, not installed, or not read yet.
+        """
+
+
+class NoObjects:
+    """The cache of an installation without a cluster: nothing is known."""
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:  # noqa: ARG002
+        """Know nothing."""
+        raise LookupError(resource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +77,9 @@ class Context:
         name: the object's name; empty while the API server has not generated it.
         generate_name: the prefix that the name is generated from, or empty.
         user: who asks.
-        old: the stored object before an UPDATE.
+        old: the stored object before an UPDATE, with the defaults of today.
         settings: what the installation says of itself.
+        objects: what is known of other objects of the cluster.
     """
 
     operation: Operation = Operation.CREATE
@@ -58,3 +89,4 @@ class Context:
     user: User = field(default_factory=User)
     old: Mapping[str, Any] | None = None
     settings: Settings = field(default_factory=Settings)
+    objects: Objects = field(default_factory=NoObjects)

@@ -78,6 +78,31 @@ class Draft:
                 if isinstance(item, dict):
                     yield Draft(item, self, (*keys, index))
 
+    def entries(self, *keys: str) -> Iterator[tuple[str, Draft]]:
+        """Yield the drafts of the objects in the map below these fields, each with its key."""
+        value: Any = self.value
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, dict):
+            for key, item in tuple(value.items()):
+                if isinstance(item, dict):
+                    yield key, Draft(item, self, (*keys, key))
+
+    def append(self, key: str, item: Any) -> None:
+        """Add an item to the end of a list, which is made where it is absent.
+
+        Raises:
+            TypeError: the field holds something else than a list.
+        """
+        if key not in self:
+            self[key] = [item]
+            return
+        if not isinstance(self.value[key], list):
+            raise TypeError(f"{key} is no list: a mutation only adds what is absent")
+        self._own()
+        self.value[key] = [*self.value[key], item]
+        self._operations.append({"op": "add", "path": f"{self._pointer(key)}/-", "value": item})
+
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
         if self._parent is None:

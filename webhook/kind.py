@@ -12,7 +12,9 @@ from pydantic import BaseModel
 from webhook.cause import Cause, Notice
 from webhook.context import Context
 from webhook.draft import Draft
+from webhook.path import Path
 from webhook.task import Task
+from webhook.view import model_of
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
@@ -73,6 +75,35 @@ class Job(Generic[Spec]):
         """The neutral views of the job's parts."""
         return tuple(self.kind.tasks(self.spec))
 
+    def word(self, word: str) -> Any:
+        """Return a word of the job that not every kind has, or None where this kind or this job has not.
+
+        Such are `queue`, `min_available`, `policies`, `scheduler_name`, `priority_class_name`, `suspend`. The kind says
+        where else than in the field of that name it stands (`Kind.words`).
+
+        Raises:
+            AttributeError: the field does not fit its schema (see `webhook.view`): the rule that asked ends.
+        """
+        part: Any = self.spec
+        for attribute in self._attributes(word):
+            if part is None or attribute not in type(part).model_fields:
+                return None
+            part = getattr(part, attribute)
+        return part
+
+    def at(self, word: str) -> Path:
+        """Return where a word stands in the job, as the kind's JSON calls it."""
+        path: Path = Path("spec")
+        model: type[BaseModel] | None = self.kind.spec
+        for attribute in self._attributes(word):
+            found = model.model_fields.get(attribute) if model is not None else None
+            path /= found.alias if found is not None and found.alias else attribute
+            model = model_of(found.annotation) if found is not None else None
+        return path
+
+    def _attributes(self, word: str) -> tuple[str, ...]:
+        return self.kind.words.get(word, (word,))
+
 
 Default: TypeAlias = Callable[[Draft, Context], None]
 Rule: TypeAlias = Callable[[Job[Any], Context], Iterable[Cause | Notice]]
@@ -90,6 +121,10 @@ class Kind:
         operator: the profile of who runs its jobs.
         defaults: what mutation adds, in order.
         rules: what validation checks; each reports all that it finds.
+        words: where the kind has a word of the job that all kinds share, as attributes from the spec on; a word that is
+            not here is the field of its own name.
+        settings: the model of what an installation can say of this kind (`Settings.kinds`), or None.
+        watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
         resource: what the CRD is generated from; admission does not look into it.
     """
 
@@ -103,6 +138,9 @@ class Kind:
     operator: OperatorProfile
     defaults: tuple[Default, ...] = ()
     rules: tuple[Rule, ...] = ()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: type[BaseModel] | None = None
+    watches: tuple[str, ...] = ()
     resource: Any = field(default=None, repr=False, compare=False)
 
     @property

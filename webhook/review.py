@@ -10,7 +10,7 @@ from typing import Any
 
 from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TypeInvalid
-from webhook.context import Context, Operation, Settings
+from webhook.context import Context, NoObjects, Objects, Operation, Settings
 from webhook.draft import Draft
 from webhook.kind import Job, Kind, Registry
 from webhook.path import keyed
@@ -30,7 +30,13 @@ class Phase(StrEnum):
     VALIDATE = "validate"
 
 
-def review(request: Request, phase: Phase, kinds: Registry, settings: Settings | None = None) -> Response:
+def review(
+    request: Request,
+    phase: Phase,
+    kinds: Registry,
+    settings: Settings | None = None,
+    objects: Objects | None = None,
+) -> Response:
     """Review one request.
 
     An object of a kind that is not ours, a subresource, and an UPDATE that leaves the spec as it is are allowed
@@ -42,6 +48,7 @@ def review(request: Request, phase: Phase, kinds: Registry, settings: Settings |
             with every fault, and never with a patch.
         kinds: the kinds that are served.
         settings: what the installation says of itself.
+        objects: what is known of other objects of the cluster.
     """
     kind = kinds.get(request.api_version, request.kind)
     if kind is None or request.subresource or request.operation not in {Operation.CREATE, Operation.UPDATE}:
@@ -53,7 +60,7 @@ def review(request: Request, phase: Phase, kinds: Registry, settings: Settings |
     updates = request.operation is Operation.UPDATE and isinstance(old, dict)
     if updates and same(document.get("spec"), old.get("spec")):
         return Response(request.uid)
-    context = _context(request, old if updates else None, settings or Settings())
+    context = _context(request, kind, old if updates else None, settings or Settings(), objects or NoObjects())
     if phase is Phase.MUTATE:
         return _mutate(kind, document, context, Response(request.uid, subject=subject))
     return _validate(kind, document, context, Response(request.uid, subject=subject))
@@ -102,7 +109,7 @@ def _verdict(
     findings = list(_findings(kind, document, context, violations))
     if context.old is None or not any(isinstance(finding, Cause) for _, finding in findings):
         return findings
-    old = mutated(kind, dict(context.old), context).value
+    old = context.old
     lists: dict[int, list[str]] = {}
     before = {
         _identity(rule, finding, old, lists)
@@ -118,7 +125,7 @@ def _verdict(
 
 
 def _findings(
-    kind: Kind, document: dict[str, Any], context: Context, violations: list[Cause]
+    kind: Kind, document: Mapping[str, Any], context: Context, violations: list[Cause]
 ) -> Iterator[tuple[str, Cause | Notice]]:
     """Yield what the schema and every rule find, each with the name of the rule."""
     yield from ((SCHEMA, violation) for violation in violations)
@@ -171,16 +178,18 @@ def _identity(
     return rule, keyed(cause.path, document, lists), cause.reason, value
 
 
-def _context(request: Request, old: dict[str, Any] | None, settings: Settings) -> Context:
-    return Context(
+def _context(request: Request, kind: Kind, old: dict[str, Any] | None, settings: Settings, objects: Objects) -> Context:
+    context = Context(
         operation=request.operation,
         namespace=request.namespace,
         name=request.name or _metadata_text(request.document, "name"),
         generate_name=_metadata_text(request.document, "generateName"),
         user=request.user,
-        old=old,
         settings=settings,
+        objects=objects,
     )
+    # With the defaults of today, so that one which came with a newer version is never taken for the user's change.
+    return context if old is None else replace(context, old=mutated(kind, old, context).value)
 
 
 def _metadata_text(document: Any, key: str) -> str:

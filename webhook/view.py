@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError, create_model
 
@@ -67,11 +67,13 @@ def _read_into(part: BaseModel, name: str, value: Any) -> None:
         part.__dict__[name] = alone.__dict__[name]
     except ValidationError:
         annotation = type(part).model_fields[name].annotation
-        inner, item = _models(annotation)
+        inner, item, entry = _models(annotation)
         if inner and isinstance(value, Mapping):
             part.__dict__[name] = _partial(inner, value)
-        elif item and isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value):
-            part.__dict__[name] = [view(item, entry)[0] for entry in value]
+        elif item and isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+            part.__dict__[name] = [view(item, one)[0] for one in value]
+        elif entry and isinstance(value, Mapping) and all(isinstance(one, Mapping) for one in value.values()):
+            part.__dict__[name] = {key: view(entry, one)[0] for key, one in value.items()}
 
 
 @cache
@@ -101,15 +103,33 @@ def _empty(model: type[M]) -> M:
     return part
 
 
-def _models(annotation: Any) -> tuple[type[BaseModel] | None, type[BaseModel] | None]:
-    """Return the model that a field holds, and the model that the items of its list are, where it is such a field."""
+class _Models(NamedTuple):
+    """The model that a field holds: itself, in the items of its list, or in the entries of its map."""
+
+    inner: type[BaseModel] | None = None
+    item: type[BaseModel] | None = None
+    entry: type[BaseModel] | None = None
+
+
+def model_of(annotation: Any) -> type[BaseModel] | None:
+    """Return the model that a field of this annotation holds, or None where it holds no single object of a model."""
+    return _models(annotation).inner
+
+
+def _models(annotation: Any) -> _Models:
     for candidate in _alternatives(annotation):
         if _is_model(candidate):
-            return candidate, None
+            return _Models(inner=candidate)
         if get_origin(candidate) is list:
-            items = (one for argument in get_args(candidate) for one in _alternatives(argument))
-            return None, next((one for one in items if _is_model(one)), None)
-    return None, None
+            return _Models(item=_model_among(get_args(candidate)))
+        if get_origin(candidate) is dict:
+            return _Models(entry=_model_among(get_args(candidate)[1:]))
+    return _Models()
+
+
+def _model_among(arguments: tuple[Any, ...]) -> type[BaseModel] | None:
+    candidates = (one for argument in arguments for one in _alternatives(argument))
+    return next((one for one in candidates if _is_model(one)), None)
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
@@ -129,9 +149,12 @@ def _is_model(candidate: Any) -> bool:
 
 def opaque(model: type[BaseModel], path: str) -> bool:
     """Tell whether a path of the object leads into what the model holds as plain JSON, as a pod template."""
-    steps = iter(steps_of(path)[1:])
     current: type[BaseModel] | None = model
-    for step in steps:
+    entry: type[BaseModel] | None = None
+    for step in steps_of(path)[1:]:
+        if entry is not None:
+            current, entry = entry, None  # the step is a key of the map
+            continue
         if current is None:
             return True
         if isinstance(step, int):
@@ -139,7 +162,7 @@ def opaque(model: type[BaseModel], path: str) -> bool:
         field = next((one for name, one in current.model_fields.items() if _json_name(current, name) == step), None)
         if field is None:
             return True
-        inner, item = _models(field.annotation)
+        inner, item, entry = _models(field.annotation)
         current = inner or item
     return False
 

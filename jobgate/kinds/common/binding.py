@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+from pydantic import BaseModel
 
 from crdgen import CustomResource
 from jobgate.kinds.common.operator import Operator
@@ -18,6 +20,9 @@ def bind(
     tasks: Callable[[Any], Iterable[Task]],
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
+    words: Mapping[str, tuple[str, ...]] | None = None,
+    settings: type[BaseModel] | None = None,
+    watches: tuple[str, ...] = (),
 ) -> Kind:
     """Return the kind of a custom resource's stored version.
 
@@ -27,6 +32,9 @@ def bind(
         tasks: gives the neutral views of a spec's parts.
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
+        words: where the kind has a word that all share, if not in the field of that name (`Kind.words`).
+        settings: the model of what an installation can say of the kind.
+        watches: objects of the cluster that the rules look up.
     """
     version = next(one for one in resource.versions if one.storage)
     return Kind(
@@ -40,5 +48,8 @@ def bind(
         operator=operator,
         defaults=defaults,
         rules=rules,
+        words=words or {},
+        settings=settings,
+        watches=watches,
         resource=resource,
     )
