@@ -14,6 +14,7 @@ from webhook.context import Context, NoObjects, Objects, Operation, Settings
 from webhook.draft import Draft
 from webhook.kind import Job, Kind, Registry
 from webhook.path import keyed
+from webhook.restore import restoration
 from webhook.view import opaque, unreadable, view, without
 
 #: After so many causes the review ends: nobody reads more, and hostile objects hold a million.
@@ -62,7 +63,7 @@ def review(
         return Response(request.uid)
     context = _context(request, kind, old if updates else None, settings or Settings(), objects or NoObjects())
     if phase is Phase.MUTATE:
-        return _mutate(kind, document, context, Response(request.uid, subject=subject))
+        return _mutate(kind, document, old, context, Response(request.uid, subject=subject))
     return _validate(kind, document, context, Response(request.uid, subject=subject))
 
 
@@ -74,11 +75,15 @@ def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
     return draft
 
 
-def _mutate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
+def _mutate(
+    kind: Kind, document: dict[str, Any], stored: Mapping[str, Any] | None, context: Context, response: Response
+) -> Response:
     """Answer with the patch; or, where no validating call would ever come, with the whole verdict."""
     metadata = document.get("metadata")
     if isinstance(metadata, dict) and metadata.get("deletionTimestamp"):
         return response
+    if context.old is not None and stored and context.user.name in context.settings.forgetful_writers:
+        return replace(response, patch=restoration(document, stored))
     draft = mutated(kind, document, context)
     violations = kind.schema.check(draft.value)
     if violations:

@@ -25,6 +25,7 @@ class Operator:
         drops_metadata: whether the metadata of a template is lost.
         volumes: gives the volumes of the job's spec that it adds to every pod.
         volumes_path: where these stand.
+        heeds: the words of a job and its tasks that it acts on, of those that not every operator does (`heeded.py`).
     """
 
     name: str
@@ -36,6 +37,7 @@ class Operator:
     drops_metadata: bool = False
     volumes: Callable[[Any], Sequence[Mapping[str, Any]]] = lambda _: ()
     volumes_path: Path = Path("spec") / "volumes"
+    heeds: frozenset[str] = frozenset()
 
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """Return the Pod that this operator makes of a task, with these volumes of the job, or all.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from crdgen import CustomResource, crd
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common.metadata import metadata_causes, type_word
+from jobgate.kinds.common.privacy import is_private
 from webhook import Cause, Duplicate, Invalid, NotSupported, Required, TooLong, TooMany, TypeInvalid
 from webhook.path import join
 
@@ -42,22 +43,11 @@ def _cause(violation: Violation) -> Cause:
     if violation.reason is Reason.REQUIRED:
         return Required(path, violation.message)
     value = violation.value
-    if violation.reason is not Reason.TYPE_INVALID or not _is_private(violation.path, value):
+    if violation.reason is not Reason.TYPE_INVALID or not is_private(violation.path, value):
         return _CAUSES[violation.reason].of(path, value, violation.message)
     cause = TypeInvalid(path, type_word(value), violation.message)
     cause.value = value
     return cause
-
-
-#: Where users write passwords and tokens.
-_PRIVATE = frozenset({"env", "command", "args", "httpHeaders", "volumeAttributes", "options"})
-
-
-def _is_private(path: Sequence[str | int], value: Any) -> bool:
-    """Tell whether a value of the wrong type may hold a secret: by its place, or because anything may be in it."""
-    if value is None or value in ([], {}):
-        return False
-    return isinstance(value, list | Mapping) or not _PRIVATE.isdisjoint(path)
 
 
 _CAUSES: Mapping[Reason, type[Cause]] = {

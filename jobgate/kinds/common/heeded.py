@@ -1,0 +1,70 @@
+"""The rule of words that nobody acts on: a job must not run because a word was ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from jobgate.kinds.common.operator import Operator, operator_of
+from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable
+
+#: The words that an operator may act on, and what becomes of a job whose operator does not.
+_JOB_WORDS = {
+    "policies": "nothing will happen at these events",
+    "min_available": "its pods are not started as one gang",
+    "queue": "the job waits in no queue",
+    "scheduler_name": "the scheduler of the pod templates is used",
+    "priority_class_name": "the priority classes of the pod templates are used",
+    "ttl_seconds_after_finished": "the finished job stays until it is deleted",
+    "active_deadline_seconds": "the job runs as long as it takes",
+    "plugins": "nothing is put into its pods",
+}
+_TASK_WORDS = {
+    "policies": "nothing will happen at these events",
+    "min_available": "the pods of the task are not started as one gang",
+    "depends_on": "the pods of the task are made at once",
+}
+
+
+def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """A job that asks to wait and runs at once is worse than one that is refused."""
+    operator = operator_of(job)
+    if job.word("suspend") and not _acted_on("suspend", operator, job, context):
+        yield Forbidden(
+            job.at("suspend"),
+            f"{operator.name} does not act on it: the job would run at once. Leave it out, and apply the job when it "
+            f"may run; where something here holds suspended jobs back, the installation says so by the setting "
+            f"operator-can: [{job.kind.plural}/suspend]",
+        )
+
+
+def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """What a user writes and nobody reads is no fault, but not what the user will get."""
+    operator = operator_of(job)
+    for word, consequence in _JOB_WORDS.items():
+        if _says(job.word(word)) and not _acted_on(word, operator, job, context):
+            yield _ignored(job.at(word), operator, consequence)
+    for word, consequence in _TASK_WORDS.items():
+        if _acted_on(word, operator, job, context):
+            continue
+        for _, task in readable(job.tasks):
+            if _says(task.word(word)):
+                yield _ignored(task.at(word), operator, consequence)
+
+
+def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) -> bool:
+    return word in operator.heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can
+
+
+def _says(value: Any) -> bool:
+    return value is not None and value not in ([], {}, "")
+
+
+def _ignored(path: Path, operator: Operator, consequence: str) -> Notice:
+    return Notice(path, f"{operator.name} does not act on it: {consequence}")
+
+
+#: The rules, in the order in which a reader wants to know.
+heeded_rules = (suspend_is_acted_on, words_are_acted_on)
