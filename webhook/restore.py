@@ -50,6 +50,8 @@ def _operations(value: Any, wanted: Any, pointer: str) -> Iterator[Operation]:
     if value is None and wanted is not None:
         yield {"op": "add", "path": pointer, "value": wanted}
     elif isinstance(value, dict) and isinstance(wanted, dict):
+        for key in [key for key in value if key not in wanted]:
+            yield {"op": "remove", "path": f"{pointer}/{escape(key)}"}
         for key in wanted:
             yield from _operations(value.get(key), wanted[key], f"{pointer}/{escape(key)}")
     elif isinstance(value, list) and isinstance(wanted, list) and len(value) == len(wanted):
