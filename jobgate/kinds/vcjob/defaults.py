@@ -1,0 +1,157 @@
+"""What mutation adds to a Volcano Job. What the CRD defaults too is the same value there: both come from the models.
+
+What is derived is added when a job is created, and never after: Volcano takes an update for what it says, and a
+controller that writes a job back must find it as it wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.kinds.common.pod.reading import whole
+from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
+from webhook import Context, Default, Draft, Operation
+
+#: The scheduler of jobs that name none.
+SCHEDULER = "volcano"
+
+#: The most that a count of pods can be.
+COUNT_LIMIT = 2**31 - 1
+
+#: Plugins that work only with others, which are switched on with them.
+COMPANIONS = {
+    "tensorflow": ("svc",),
+    "mpi": ("svc", "ssh"),
+    "pytorch": ("svc",),
+    "ray": ("svc",),
+}
+
+
+def job_defaults(job: Draft, _: Context) -> None:
+    """The job's own defaults, for a server that has not applied the CRD's."""
+    spec = job.at("spec")
+    if spec is None:
+        return
+    fill(spec, JobSpec)
+    if (topology := spec.at("networkTopology")) is not None:
+        fill(topology, NetworkTopology)
+
+
+def task_defaults(job: Draft, _: Context) -> None:
+    """A task has no pods and three retries unless it says otherwise."""
+    for task in job.each("spec", "tasks"):
+        fill(task, TaskSpec)
+        if (partitions := task.at("partitionPolicy")) is None:
+            continue
+        fill(partitions, PartitionPolicy)
+        if (topology := partitions.at("networkTopology")) is not None:
+            fill(topology, NetworkTopology)
+
+
+def on_creation(default: Callable[[Draft], None]) -> Default:
+    """Return a default that is derived when a job is created, and leaves it alone from then on."""
+
+    def derived(job: Draft, context: Context) -> None:
+        if context.operation is Operation.CREATE:
+            default(job)
+
+    derived.__name__, derived.__doc__ = default.__name__, default.__doc__
+    return derived
+
+
+@on_creation
+def jobs_have_a_scheduler(job: Draft) -> None:
+    """Who makes a Volcano Job wants Volcano's scheduler, unless another is named."""
+    if (spec := job.at("spec")) is not None:
+        spec.setdefault("schedulerName", SCHEDULER)
+
+
+@on_creation
+def tasks_are_named_by_their_place(job: Draft) -> None:
+    """Volcano calls a task without a name default0, default1, …, by its place in the list."""
+    for place, task in enumerate(job.each("spec", "tasks")):
+        task.setdefault("name", f"default{place}")
+
+
+@on_creation
+def pods_in_the_host_network_find_services(job: Draft) -> None:
+    """In the host's network, the usual DNS policy means the host's DNS, which knows no Service."""
+    for task in job.each("spec", "tasks"):
+        pod = task.at("template", "spec")
+        if pod is not None and pod.get("hostNetwork") is True:
+            pod.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
+
+
+@on_creation
+def tasks_need_all_their_pods(job: Draft) -> None:
+    """A task that names no minimum needs all its pods, or as many groups of them as its partition policy says."""
+    for task in job.each("spec", "tasks"):
+        least = _least(task)
+        if least is not None and "minAvailable" not in task:
+            task["minAvailable"] = least
+
+
+def _least(task: Draft) -> int | None:
+    """Return the minimum that a task means, or None where what it says cannot be."""
+    partitions = task.at("partitionPolicy")
+    groups = whole(partitions.get("minPartitions")) if partitions is not None else None
+    if partitions is None or not groups:
+        return _count(task.get("replicas"))
+    size, total = whole(partitions.get("partitionSize")), whole(partitions.get("totalPartitions"))
+    if size is None or total is None or groups > total:
+        return None  # a rule says so, of the field that is wrong
+    return _count(groups * size)
+
+
+@on_creation
+def jobs_need_what_their_tasks_need(job: Draft) -> None:
+    """A job that names no minimum needs the minima of its tasks together: its PodGroup waits for as many pods."""
+    spec = job.at("spec")
+    if spec is None or "minAvailable" in spec or not isinstance(spec.get("tasks"), list):
+        return
+    minima = [_count(task.get("minAvailable", task.get("replicas"))) for task in spec.each("tasks")]
+    counted = [least for least in minima if least is not None]
+    total = _count(sum(counted))
+    if counted and len(counted) == len(spec["tasks"]) and total is not None:
+        spec["minAvailable"] = total
+
+
+def _count(value: Any) -> int | None:
+    """Return the value if it is a number of pods, else None: what is wrong is left to be told where it stands."""
+    count = whole(value)
+    return count if count is not None and 0 <= count <= COUNT_LIMIT else None
+
+
+@on_creation
+def plugins_have_their_companions(job: Draft) -> None:
+    """The plugins of frameworks reach pods by name, which svc gives them; MPI's also needs ssh to start its workers."""
+    plugins = job.at("spec", "plugins")
+    if plugins is None:
+        return
+    for plugin in [name for name in COMPANIONS if name in plugins.value]:
+        for companion in COMPANIONS[plugin]:
+            plugins.setdefault(companion, [])
+
+
+_limit_devices = limit_what_is_not_shared("spec", "tasks")
+
+
+def devices_are_limited_to_what_is_requested(job: Draft, context: Context) -> None:
+    """Devices that are only requested get the same limit; the API server takes no other, and no pod without one."""
+    if context.operation is Operation.CREATE:
+        _limit_devices(job, context)
+
+
+DEFAULTS = (
+    job_defaults,
+    task_defaults,
+    jobs_have_a_scheduler,
+    tasks_are_named_by_their_place,
+    pods_in_the_host_network_find_services,
+    tasks_need_all_their_pods,
+    jobs_need_what_their_tasks_need,
+    plugins_have_their_companions,
+    devices_are_limited_to_what_is_requested,
+)

@@ -1,0 +1,29 @@
+"""The profile of Volcano v1.15: what its controller makes of a Job."""
+
+from __future__ import annotations
+
+from jobgate.kinds.common.operator import Operator
+
+#: The queue that all others stand below; no job may wait in it.
+ROOT_QUEUE = "root"
+
+#: Where the cluster keeps its queues.
+QUEUES = "queues.v1beta1.scheduling.volcano.sh"
+
+VOLCANO = Operator(
+    name="Volcano",
+    minor=35,
+    pod_name="{job}-{task}-{index}",
+    heeds=frozenset(
+        {
+            "policies",
+            "min_available",
+            "queue",
+            "scheduler_name",
+            "priority_class_name",
+            "ttl_seconds_after_finished",
+            "plugins",
+            "depends_on",
+        }
+    ),
+)

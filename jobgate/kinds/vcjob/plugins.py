@@ -1,0 +1,152 @@
+"""The rules of plugins: what a job may ask Volcano to put into its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from jobgate.kinds.vcjob.flags import Argument, Fault, Flags, Sort, read, value_of
+from jobgate.kinds.vcjob.models import JobSpec
+from webhook import (
+    Cause,
+    Context,
+    Forbidden,
+    Invalid,
+    Job,
+    NotFound,
+    Notice,
+    NotSupported,
+    Path,
+    Required,
+    Rule,
+    TooLong,
+)
+
+#: The plugins that Volcano has, and the flags that each takes.
+PLUGINS: Final[Mapping[str, Flags]] = {
+    "ssh": {
+        "ssh-key-file-path": Sort.TEXT,
+        "ssh-private-key": Sort.TEXT,
+        "ssh-public-key": Sort.TEXT,
+        "ssh-port": Sort.PORT,
+    },
+    "env": {},
+    "svc": {
+        "publish-not-ready-addresses": Sort.SWITCH,
+        "disable-network-policy": Sort.SWITCH,
+        "inject-hosts-env": Sort.SWITCH,
+    },
+    "tensorflow": {
+        "ps": Sort.TEXT,
+        "worker": Sort.TEXT,
+        "chief": Sort.TEXT,
+        "evaluator": Sort.TEXT,
+        "port": Sort.PORT,
+    },
+    "mpi": {"master": Sort.TEXT, "worker": Sort.TEXT, "port": Sort.PORT},
+    "pytorch": {
+        "master": Sort.TEXT,
+        "worker": Sort.TEXT,
+        "port": Sort.PORT,
+        "wait-master-enabled": Sort.SWITCH,
+        "wait-master-timeout": Sort.SECONDS,
+        "wait-master-image": Sort.TEXT,
+    },
+    "hcclrank": {"master": Sort.TEXT, "worker": Sort.TEXT},
+    "ray": {
+        "head": Sort.TEXT,
+        "worker": Sort.TEXT,
+        "headContainer": Sort.TEXT,
+        "workerContainer": Sort.TEXT,
+        "port": Sort.PORT,
+        "dashboardPort": Sort.PORT,
+        "clientPort": Sort.PORT,
+    },
+}
+
+#: Flags that a plugin had once. Manifests still have them, and run.
+RETIRED: Final = {("ssh", "no-root")}
+
+_PLACE: Final = Path("spec") / "plugins"
+
+
+def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
+    """Volcano's plugins are compiled into it; it leaves a job Pending that asks for another."""
+    for name in job.spec.plugins or {}:
+        if name not in PLUGINS:
+            yield NotSupported(_PLACE.key(name), name, PLUGINS)
+
+
+def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
+    """What a plugin does not understand, it passes over with all that follows: the job runs otherwise than asked."""
+    for name, arguments in (job.spec.plugins or {}).items():
+        if (flags := PLUGINS.get(name)) is None:
+            continue
+        for argument in read(arguments, flags):
+            if argument.fault is not None:
+                yield _told(_PLACE.key(name) / argument.place, name, argument, flags)
+
+
+def _told(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause | Notice:
+    """Say what is wrong with an argument, without its value, which may be a key."""
+    if not flags:
+        return Forbidden(path, f"{plugin} takes no arguments: leave it out")
+    if argument.fault is Fault.NO_FLAG:
+        return Forbidden(path, f"{plugin} reads nothing but flags: write {_choices(flags)}")
+    if (plugin, argument.name) in RETIRED:
+        text = f"{plugin} has no flag --{argument.name} any more, and reads no argument behind it: leave it out"
+        return Notice(path, text)
+    if argument.fault is Fault.UNKNOWN:
+        return NotSupported(path, f"--{argument.name}", [f"--{flag}" for flag in flags])
+    sort = flags[argument.name]
+    if argument.fault is Fault.NO_VALUE:
+        return Required(path, f"--{argument.name} takes {sort.value}: write --{argument.name}=<value>")
+    return Invalid(path, f"--{argument.name}", f"its value must be {sort.value}")
+
+
+def _choices(flags: Flags) -> str:
+    return ", ".join(f"--{flag}" + ("" if sort is Sort.SWITCH else "=<value>") for flag, sort in flags.items())
+
+
+class Role(NamedTuple):
+    """A task that a plugin looks for by name.
+
+    Attributes:
+        flag: which names it; the default is the flag's own name.
+        refuses: whether Volcano refuses the job without it.
+        consequence: what becomes of a job without it.
+    """
+
+    flag: str
+    refuses: bool
+    consequence: str
+
+
+#: The task without which a plugin has nothing to do, or fails.
+_LEADERS: Final = {
+    "mpi": Role("master", refuses=True, consequence="it starts the workers"),
+    "pytorch": Role("master", refuses=False, consequence="the plugin does nothing without it"),
+    "ray": Role("head", refuses=False, consequence="the plugin fails without it, and the job stays Pending"),
+}
+
+
+def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
+    """A framework's plugin finds the leading task by name. Volcano refuses an MPI job without, and no other."""
+    names = [task.name for task in job.tasks]
+    for plugin, role in _LEADERS.items():
+        arguments = (job.spec.plugins or {}).get(plugin)
+        if arguments is None:
+            continue
+        wanted = value_of(arguments, PLUGINS[plugin], role.flag, role.flag)
+        if wanted in names:
+            continue
+        text = f"no task is called so: {role.consequence}. Name the task by --{role.flag}=<task>"
+        cause = NotFound(_PLACE.key(plugin), wanted, text)
+        yield cause if role.refuses else Notice(cause.path, cause.message)
+
+
+plugin_rules: tuple[Rule, ...] = (
+    plugins_are_known,
+    plugins_understand_their_arguments,
+    leading_tasks_are_there,
+)

@@ -1,0 +1,103 @@
+"""The rules of where pods may be: in the network, on a machine, and in which groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.quantity import is_whole, parse
+from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
+from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, Rule, readable
+
+_TASKS = Path("spec") / "tasks"
+
+
+def tiers_are_named_in_one_way(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """The highest tier is said by its number or by its name: both could contradict each other."""
+    for _, spec in readable([job.spec], "network_topology"):
+        yield from _one_tier(spec.network_topology, Path("spec") / "networkTopology")
+    for path, _, policy in _partitioned(job, "network_topology"):
+        yield from _one_tier(policy.network_topology, path / "partitionPolicy" / "networkTopology")
+
+
+def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
+    for _, one in readable([topology] if topology else [], "highest_tier_allowed", "highest_tier_name"):
+        if one.highest_tier_allowed is not None and one.highest_tier_name:
+            yield Forbidden(path / "highestTierName", "highestTierAllowed is set already: say the tier in one way")
+
+
+def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """The groups of a task are of equal size, and every pod is in one."""
+    for path, task, policy in _partitioned(job, "total_partitions", "partition_size"):
+        for _, one in readable([task], "replicas"):
+            total = policy.total_partitions * policy.partition_size
+            if one.replicas != total:
+                groups = f"partitionPolicy has {policy.total_partitions} partitions of {policy.partition_size}"
+                yield Invalid(path / "replicas", one.replicas, f"{groups}: must be {total}")
+
+
+def no_more_partitions_are_needed_than_there_are(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """A task that needs more groups than it has never starts."""
+    for path, _, policy in _partitioned(job, "total_partitions", "min_partitions"):
+        if policy.min_partitions > policy.total_partitions:
+            detail = f"must be at most totalPartitions, which is {policy.total_partitions}"
+            yield Invalid(path / "partitionPolicy" / "minPartitions", policy.min_partitions, detail)
+
+
+def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """Where a task says how many groups it needs, its minimum of pods says the same, or nothing."""
+    for path, task, policy in _partitioned(job, "total_partitions", "partition_size", "min_partitions"):
+        if not 0 < policy.min_partitions <= policy.total_partitions:
+            continue  # of too many, another rule tells
+        for _, one in readable([task], "min_available"):
+            least = policy.min_partitions * policy.partition_size
+            if one.min_available is not None and one.min_available != least:
+                groups = f"partitionPolicy needs {policy.min_partitions} partitions of {policy.partition_size}"
+                yield Invalid(path / "minAvailable", one.min_available, f"{groups}: must be {least}")
+
+
+def _partitioned(job: Job[JobSpec], *words: str) -> Iterator[tuple[Path, TaskSpec, PartitionPolicy]]:
+    """Yield the tasks with a partition policy of which these words can be read, each with its place."""
+    for index, task in readable(job.spec.tasks, "partition_policy"):
+        for _, policy in readable([task.partition_policy] if task.partition_policy else [], *words):
+            yield _TASKS / index, task, policy
+
+
+def pods_of_a_numa_policy_have_whole_cpus(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """Only whole CPUs are a pod's own, and only its own can be placed on one NUMA node.
+
+    A container that requests nothing requests its limits.
+    """
+    for index, task in readable(job.spec.tasks, "topology_policy", "template"):
+        if task.topology_policy in {None, TopologyPolicy.NONE}:
+            continue
+        pod = mapping(task.template.get("spec"))
+        for field in ("containers", "initContainers"):
+            for place, container in enumerate(items(pod.get(field))):
+                path = _TASKS / index / "template" / "spec" / field / place / "resources"
+                yield from _whole_cpus(mapping(mapping(container).get("resources")), path, task.topology_policy)
+
+
+def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy | None) -> Iterator[Cause]:
+    side = "requests" if mapping(resources.get("requests")) else "limits"
+    cpus = mapping(resources.get(side)).get("cpu")
+    wanted = f"topologyPolicy {policy} needs a whole number of CPUs"
+    if cpus is None:
+        yield Required((path / "requests").key("cpu"), wanted)
+        return
+    try:
+        amount = parse(cpus)
+    except ValueError:
+        return  # no quantity at all, which the rules of templates tell
+    if not amount or not is_whole(amount):
+        yield Invalid((path / side).key("cpu"), cpus, f"{wanted}, at least 1")
+
+
+topology_rules: tuple[Rule, ...] = (
+    tiers_are_named_in_one_way,
+    partitions_hold_all_pods,
+    no_more_partitions_are_needed_than_there_are,
+    minimum_is_as_many_partitions,
+    pods_of_a_numa_policy_have_whole_cpus,
+)

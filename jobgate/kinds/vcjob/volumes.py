@@ -1,0 +1,115 @@
+"""The rules of a job's own volumes: claims that every container has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from jobgate.kinds.common.names import dns_subdomain
+from jobgate.kinds.common.pod.reading import items, mapping, text
+from jobgate.kinds.common.pod.volumes.claims import claim_spec
+from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
+from webhook import (
+    Cause,
+    Context,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    Job,
+    Notice,
+    Operation,
+    Path,
+    Required,
+    Rule,
+    readable,
+)
+
+_PLACE = Path("spec") / "volumes"
+
+
+def volumes_are_mounted_at_paths(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """A colon ends a mount path for the container's runtime; Kubernetes takes none."""
+    for index, volume in readable(job.spec.volumes or (), "mount_path"):
+        if ":" in volume.mount_path:
+            yield Invalid(_PLACE / index / "mountPath", volume.mount_path, "must not contain ':'")
+
+
+def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """Two volumes cannot be mounted at one place."""
+    seen: dict[str, int] = {}
+    for index, volume in readable(job.spec.volumes or (), "mount_path"):
+        first = seen.setdefault(volume.mount_path, index)
+        if first != index:
+            yield Duplicate(_PLACE / index / "mountPath", volume.mount_path, f"{_PLACE / first} is mounted there")
+
+
+def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """Volcano mounts the job's volumes into every container, and the API server refuses two mounts at one place."""
+    places = {volume.mount_path: index for index, volume in reversed(tuple(_mounted(job)))}
+    if not places:
+        return
+    for _, task in readable(job.tasks, "template"):
+        for path, mounted in _mounts(task.template, task.template_path):
+            if mounted in places:
+                detail = f"{_PLACE / places[mounted]} is mounted there in every container: take another path for one"
+                yield Duplicate(path / "mountPath", mounted, detail)
+
+
+def _mounted(job: Job[JobSpec]) -> Iterator[tuple[int, VolumeSpec]]:
+    """Yield the volumes that Volcano mounts: of several of one claim, the first."""
+    seen: set[str] = set()
+    for index, volume in readable(job.spec.volumes or (), "mount_path", "volume_claim_name"):
+        if not volume.volume_claim_name or volume.volume_claim_name not in seen:
+            yield index, volume
+        seen.add(volume.volume_claim_name or "")
+
+
+def _mounts(template: Mapping[str, object], path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield where the containers of a template mount its own volumes; Volcano leaves init containers alone."""
+    for place, container in enumerate(items(mapping(template.get("spec")).get("containers"))):
+        for index, mount in enumerate(items(mapping(container).get("volumeMounts"))):
+            yield path / "spec" / "containers" / place / "volumeMounts" / index, text(mapping(mount).get("mountPath"))
+
+
+def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
+    """A volume is a claim that is there, or one that Volcano makes, and writes the name of into the stored job."""
+    for index, volume in readable(job.spec.volumes or (), "volume_claim", "volume_claim_name"):
+        path = _PLACE / index
+        if volume.volume_claim is None and not volume.volume_claim_name:
+            yield Required(path, "name an existing claim by volumeClaimName, or describe a new one in volumeClaim")
+        elif volume.volume_claim is not None and volume.volume_claim_name and context.operation is Operation.CREATE:
+            detail = "the claim of volumeClaim is named by Volcano: leave the name out, or name an existing claim alone"
+            yield Forbidden(path / "volumeClaimName", detail)
+
+
+def claims_have_legal_names(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """The name of a claim is a DNS subdomain."""
+    for index, volume in readable(job.spec.volumes or (), "volume_claim_name"):
+        if volume.volume_claim_name and (fault := dns_subdomain(volume.volume_claim_name)):
+            yield Invalid(_PLACE / index / "volumeClaimName", volume.volume_claim_name, fault)
+
+
+def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+    """The job would stay Pending of which the API server refuses the claim that Volcano makes."""
+    for index, volume in readable(job.spec.volumes or (), "volume_claim"):
+        if volume.volume_claim is not None:
+            yield from claim_spec(volume.volume_claim, _PLACE / index / "volumeClaim")
+
+
+def claims_are_mounted_once(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
+    """Of several volumes of one claim, Volcano mounts the first, and says nothing of the others."""
+    seen: dict[str, int] = {}
+    for index, volume in readable(job.spec.volumes or (), "volume_claim_name"):
+        if volume.volume_claim_name and (first := seen.setdefault(volume.volume_claim_name, index)) != index:
+            detail = f"Volcano mounts a claim once, and {_PLACE / first} is mounted before: this one will not be"
+            yield Notice(_PLACE / index / "volumeClaimName", detail)
+
+
+volume_rules: tuple[Rule, ...] = (
+    volumes_are_mounted_at_paths,
+    volumes_are_mounted_at_places_of_their_own,
+    volumes_leave_the_mounts_of_templates_alone,
+    volumes_have_one_claim,
+    claims_have_legal_names,
+    claims_can_be_made,
+    claims_are_mounted_once,
+)
