@@ -1,0 +1,23 @@
+"""MxJob: what mxnet-operator runs (https://github.com/deepinsight/mxnet-operator)."""
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.binding import bind
+from jobgate.kinds.mxjob.accelerators import MxJobSettings
+from jobgate.kinds.mxjob.defaults import DEFAULTS
+from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
+from jobgate.kinds.mxjob.operator import MXNET_OPERATOR
+from jobgate.kinds.mxjob.rules import RULES
+from webhook import Path, Task
+
+__all__ = ["MXJOB"]
+
+
+def tasks(spec: MxJobSpec) -> Iterator[Task]:
+    """Yield the neutral views of an MxJob's roles. A task is called as the operator calls it in names."""
+    for index, role in enumerate(spec.replica_specs):
+        path = Path("spec") / "replicaSpecs" / index
+        yield Task(path, role, names={"type": "mx_replica_type"}, places={"name": path / "mxReplicaType"})
+
+
+MXJOB = bind(RESOURCE, operator=MXNET_OPERATOR, tasks=tasks, defaults=DEFAULTS, rules=RULES, settings=MxJobSettings)

@@ -1,0 +1,50 @@
+"""The rules that come from batch Jobs: the operator makes one of a template for each replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.pod.reading import mapping, metadata_of
+from jobgate.kinds.mxjob.models import MxJobSpec
+from jobgate.kinds.mxjob.operator import BATCH_LABELS, LABELS, MXNET_OPERATOR
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, readable
+
+_POLICIES = ("OnFailure", "Never")
+
+
+def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """The API server takes no batch Job whose pods are always restarted: it would never be done."""
+    for _place, task in readable(job.tasks, "template"):
+        spec = task.template.get("spec")
+        policy = mapping(spec).get("restartPolicy")
+        if isinstance(spec, dict) and policy not in _POLICIES:
+            detail = "must be OnFailure or Never: the pods are those of batch Jobs"
+            yield Invalid(task.template_path / "spec" / "restartPolicy", policy, detail)
+
+
+def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """The API server refuses a batch Job whose template says whose it is: nobody can know before it is made."""
+    for _place, task in readable(job.tasks, "template"):
+        labels = mapping(metadata_of(task.template).get("labels"))
+        for key in BATCH_LABELS:
+            if key in labels:
+                path = (task.template_path / "metadata" / "labels").key(key)
+                yield Forbidden(path, "the API server sets it on the pods of batch Jobs: leave it out")
+
+
+def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+    """The operator finds its pods by these labels, and overwrites what the template has."""
+    for _place, task in readable(job.tasks, "template"):
+        labels = mapping(metadata_of(task.template).get("labels"))
+        for key in LABELS:
+            if key in labels:
+                path = (task.template_path / "metadata" / "labels").key(key)
+                yield Notice(path, f"{MXNET_OPERATOR.name} sets it itself in every pod")
+
+
+#: The rules, in the order in which a reader wants to know.
+batch_rules = (
+    pods_of_batch_jobs_end,
+    labels_of_batch_jobs_are_left_to_them,
+    labels_of_the_operator_are_left_to_it,
+)

@@ -1,0 +1,45 @@
+"""What mutation adds to an MxJob. What the CRD defaults too is the same value there: both come from the models.
+
+The runtime id is not among it. The operator makes it up, and writes it into the job; a random value of ours would be
+another one at each dry run and each repeated call.
+"""
+
+from __future__ import annotations
+
+from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.kinds.mxjob.drivers import main_containers_have_their_accelerators_drivers
+from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
+from webhook import Context, Draft
+
+#: Where the scheduler listens.
+PORT = 9091
+
+
+def role_defaults(job: Draft, _: Context) -> None:
+    """An element without a role is of workers; without a number of replicas it has one pod."""
+    for role in job.each("spec", "replicaSpecs"):
+        fill(role, ReplicaSpec)
+
+
+def schedulers_have_a_port(job: Draft, _: Context) -> None:
+    """The port is the scheduler's alone; the operator's own default puts it on every role."""
+    for role in job.each("spec", "replicaSpecs"):
+        if role.get("mxReplicaType") == ReplicaType.SCHEDULER and "PsRootPort" not in role:
+            role.setdefault("psRootPort", PORT)
+
+
+def pods_are_restarted_on_failure(job: Draft, _: Context) -> None:
+    """What a pod says where it says nothing, Always, is what no batch Job may have."""
+    for role in job.each("spec", "replicaSpecs"):
+        pod = role.at("template", "spec")
+        if pod is not None:
+            pod.setdefault("restartPolicy", "OnFailure")
+
+
+DEFAULTS = (
+    role_defaults,
+    schedulers_have_a_port,
+    pods_are_restarted_on_failure,
+    limit_what_is_not_shared("spec", "replicaSpecs"),
+    main_containers_have_their_accelerators_drivers,
+)

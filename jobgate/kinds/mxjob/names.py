@@ -1,0 +1,71 @@
+"""The rules of names: those of batch Jobs and of the scheduler's Service are made from the job's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.names import LABEL_LIMIT, dns_label
+from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
+from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
+from jobgate.kinds.mxjob.operator import MADE_UP_ID, MXNET_OPERATOR
+from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, readable
+
+_USES = (
+    f"{MXNET_OPERATOR.name} calls batch Jobs and the scheduler's Service <job>-<role>-<runtimeId>-<index>, of at most "
+    f"{LABEL_LIMIT} characters"
+)
+
+
+def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """The runtime id is a part of names, and a label on all that the job is made of."""
+    identity = job.spec.identity
+    if identity and len(identity) <= LABEL_LIMIT and (fault := dns_label(identity)):
+        yield Invalid(_identity_path(job), identity, fault)
+
+
+def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
+    """The scheduler is found by its Service, whose name begins with the job's: dots may not be in it.
+
+    Before Kubernetes 1.36, the name of a Service began with a letter.
+    """
+    name = expected_name(context)
+    if not name or job.spec.job_mode is not JobMode.DIST:
+        return
+    if fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name):
+        yield Invalid(_name_path(context), context.name or context.generate_name, f"{fault}: {_USES}")
+    elif name[0].isdigit():
+        yield Notice(
+            _name_path(context),
+            "a cluster older than Kubernetes 1.36 takes no Service that begins with a digit, and the scheduler's "
+            "begins with this name",
+        )
+
+
+def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
+    """The largest index of the longest role counts. Of what is too long, the longer is blamed: name or runtime id."""
+    name = expected_name(context)
+    if not name:
+        return
+    identity = job.spec.identity or MADE_UP_ID
+    tasks = readable(job.tasks, "name", "replicas")
+    endings = [f"-{task.name}-{identity}-{max(task.replicas, 1) - 1}" for _, task in tasks]
+    excess = len(name) + max(map(len, endings), default=0) - LABEL_LIMIT
+    if excess <= 0:
+        return
+    if len(identity) > len(name):
+        yield TooLong(_identity_path(job), identity, max(len(identity) - excess, 0), _USES)
+        return
+    room = len(name) - excess - (0 if context.name else len(GENERATED_SUFFIX))
+    yield TooLong(_name_path(context), context.name or context.generate_name, max(room, 0), _USES)
+
+
+def _name_path(context: Context) -> Path:
+    return Path("metadata") / ("name" if context.name else "generateName")
+
+
+def _identity_path(job: Job[MxJobSpec]) -> Path:
+    return Path("spec") / ("runtimeId" if job.spec.runtime_id else "RuntimeId")
+
+
+#: The rules, in the order in which a reader wants to know.
+name_rules = (runtime_ids_are_labels, distributed_jobs_can_name_a_service, derived_names_are_short_enough)

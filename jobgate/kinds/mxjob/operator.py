@@ -1,0 +1,46 @@
+"""The profile of mxnet-operator (deepinsight, 2017): what it makes of an MxJob.
+
+Of each pod template it makes batch Jobs, one a replica, and these make the pods.
+"""
+
+from __future__ import annotations
+
+from jobgate.kinds.common.operator import Operator
+
+#: What an installation says whose operator adds its variables to those of the container.
+OWN_VARIABLES = "mxjobs/env"
+
+#: The container that trains: the operator tells it, and no other, where the scheduler is.
+MAIN_CONTAINER = "mxnet"
+
+#: What the operator puts for a runtime id where the job has none: so many characters, not known before.
+MADE_UP_ID = "xxxx"
+
+#: The variables that the operator sets in the main container of a distributed job.
+VARIABLES = (
+    "DMLC_PS_ROOT_PORT",
+    "DMLC_PS_ROOT_URI",
+    "DMLC_NUM_SERVER",
+    "DMLC_NUM_WORKER",
+    "DMLC_ROLE",
+)
+
+#: The labels that the operator sets on pods, whatever the template says.
+LABELS = ("mxnet.mlkube.io", "job_type", "runtime_id", "task_index")
+
+#: The labels by which a batch Job knows its pods. The API server sets them, and refuses a template that has others.
+BATCH_LABELS = (
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+    "controller-uid",
+    "job-name",
+)
+
+MXNET_OPERATOR = Operator(
+    name="mxnet-operator",
+    # Its types are older still, those of Kubernetes 1.7. This is the oldest whose losses are known whole (`vintage`).
+    minor=21,
+    # The batch Jobs are called so, and the Service of the scheduler too. Pods get five random characters more, for
+    # which the name is cut where it is too long.
+    pod_name=f"{{job}}-{{task}}-{MADE_UP_ID}-{{index}}",
+)

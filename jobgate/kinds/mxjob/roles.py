@@ -1,0 +1,94 @@
+"""The rules of roles: which a job has, how many pods play them, and who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
+from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, MXNET_OPERATOR
+from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, readable
+
+ROLES = Path("spec") / "replicaSpecs"
+
+
+def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """The names of the pods are of role and index: those of two elements of one role would be the same."""
+    seen: dict[ReplicaType, int] = {}
+    for index, role in readable(job.spec.replica_specs, "mx_replica_type"):
+        first = seen.setdefault(role.mx_replica_type, index)
+        if first != index:
+            more = "" if _is_one(role.mx_replica_type, job) else "; give it more replicas"
+            detail = f"{ROLES / first} is the job's {role.mx_replica_type} already{more}"
+            yield Duplicate(ROLES / index / "mxReplicaType", role.mx_replica_type, detail)
+
+
+def _is_one(role: ReplicaType, job: Job[MxJobSpec]) -> bool:
+    """Tell whether there can be only one pod of a role."""
+    return role is ReplicaType.SCHEDULER or getattr(job.spec, "job_mode", None) is JobMode.LOCAL
+
+
+def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """A local job has nobody to schedule or to serve: its worker trains alone."""
+    if job.spec.job_mode is not JobMode.LOCAL:
+        return
+    for index, role in readable(job.spec.replica_specs, "mx_replica_type"):
+        if role.mx_replica_type is not ReplicaType.WORKER:
+            detail = f"a local job has no {role.mx_replica_type}: leave the element out, or set spec.jobMode to dist"
+            yield Forbidden(ROLES / index / "mxReplicaType", detail)
+
+
+def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """A local job is its worker; in a distributed one, pods of a role that nobody plays would be waited for."""
+    played = {role.mx_replica_type for role in job.spec.replica_specs}
+    mode = job.spec.job_mode
+    for role in ReplicaType if mode is JobMode.DIST else (ReplicaType.WORKER,):
+        if role not in played:
+            yield Required(ROLES, f"a {mode} job has a {role}: add an element of mxReplicaType {role}")
+
+
+def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """The operator fails a job with more, after it is stored: all others are told the address of the first."""
+    for index, role in readable(job.spec.replica_specs, "mx_replica_type", "replicas"):
+        if role.mx_replica_type is ReplicaType.SCHEDULER and role.replicas > 1:
+            yield Invalid(ROLES / index / "replicas", role.replicas, "must be 1: a job has one SCHEDULER")
+
+
+def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """The operator makes one pod of a local job, whatever number it says."""
+    if job.spec.job_mode is not JobMode.LOCAL:
+        return
+    for index, role in readable(job.spec.replica_specs, "mx_replica_type", "replicas"):
+        if role.mx_replica_type is ReplicaType.WORKER and role.replicas > 1:
+            detail = "must be 1: a local job has one WORKER; more of them train with spec.jobMode dist"
+            yield Invalid(ROLES / index / "replicas", role.replicas, detail)
+
+
+def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+    """All roles are told the SCHEDULER's port. A port of another is legal, and read by nobody."""
+    for index, role in readable(job.spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port"):
+        if role.mx_replica_type is not ReplicaType.SCHEDULER and role.port is not None:
+            spelling = "PsRootPort" if role.ps_root_port is None else "psRootPort"
+            yield Notice(ROLES / index / spelling, "only the SCHEDULER's port is read: leave it out")
+
+
+def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
+    """The operator looks for it by name, among the containers proper, to tell it what it is and whom to call."""
+    for _place, task in readable(job.tasks, "template"):
+        spec = task.template.get("spec")
+        containers = spec.get("containers") if isinstance(spec, Mapping) else None
+        items = containers if isinstance(containers, list) else ()
+        if not any(isinstance(one, Mapping) and one.get("name") == MAIN_CONTAINER for one in items):
+            detail = f"one must be called {MAIN_CONTAINER}: {MXNET_OPERATOR.name} takes it for the one that trains"
+            yield Required(task.template_path / "spec" / "containers", detail)
+
+
+#: The rules, in the order in which a reader wants to know.
+role_rules = (
+    each_role_is_played_by_one_element,
+    local_jobs_have_workers_only,
+    jobs_have_the_roles_of_their_mode,
+    there_is_one_scheduler,
+    there_is_one_local_worker,
+    the_port_is_the_schedulers,
+    templates_have_a_main_container,
+)

@@ -1,0 +1,83 @@
+"""The two spellings of `runtimeId` and `psRootPort`.
+
+The operator was published with `RuntimeId` and `PsRootPort`. It reads either, as Go matches names of fields in any
+case, and writes its own. The API server knows only what a schema lists: it would drop the other one without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.kinds.mxjob.models import MxJobSpec
+from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable
+
+#: Each field by its spelling of today: the one that it was published in.
+FORMER_OF_THE_JOB = {"runtimeId": "RuntimeId"}
+FORMER_OF_A_ROLE = {"psRootPort": "PsRootPort"}
+
+
+def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
+    """Of two spellings the operator reads the one that comes last: the user should say which.
+
+    A stored job may have both with one value: the operator writes its spelling beside the one that was put back.
+    """
+    for path, canonical, former, current, old in _spellings(job):
+        if current and old and not (context.old is not None and current == old):
+            yield Forbidden(path / former, f"{canonical} is there too, and is the same field: leave {former} out")
+
+
+def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+    """The old spelling works, and is no other tool's."""
+    for path, canonical, former, current, old in _spellings(job):
+        if old and not current:
+            yield Notice(path / former, f"the old spelling: write {canonical}")
+
+
+def _spellings(job: Job[MxJobSpec]) -> Iterator[tuple[Path, str, str, Any, Any]]:
+    """Yield the place of each field that has two spellings, both of them, and both values."""
+    roles = Path("spec") / "replicaSpecs"
+    for _, spec in readable((job.spec,), "runtime_id", "former_runtime_id"):
+        yield Path("spec"), "runtimeId", "RuntimeId", spec.runtime_id, spec.former_runtime_id
+    for index, role in readable(job.spec.replica_specs, "ps_root_port", "former_ps_root_port"):
+        yield roles / index, "psRootPort", "PsRootPort", role.ps_root_port, role.former_ps_root_port
+
+
+def respelled(stored: Any, written: Any) -> Any:
+    """Return a stored spec in the spelling of one that is written over it.
+
+    What neither spelling says in the stored one is taken over: the operator fills in the runtime id that it made up,
+    and a port for every role, and changes nothing by that.
+    """
+    if not isinstance(stored, Mapping) or not isinstance(written, Mapping):
+        return stored
+    spec = _in_the_spelling_of(written, stored, FORMER_OF_THE_JOB)
+    roles, others = stored.get("replicaSpecs"), written.get("replicaSpecs")
+    if isinstance(roles, list) and isinstance(others, list) and len(roles) == len(others):
+        spec["replicaSpecs"] = [
+            _in_the_spelling_of(other, role, FORMER_OF_A_ROLE)
+            if isinstance(role, Mapping) and isinstance(other, Mapping)
+            else role
+            for role, other in zip(roles, others, strict=True)
+        ]
+    return spec
+
+
+def _in_the_spelling_of(
+    written: Mapping[str, Any], stored: Mapping[str, Any], spellings: Mapping[str, str]
+) -> dict[str, Any]:
+    part = dict(stored)
+    for spelling in spellings.items():
+        used = [name for name in spelling if written.get(name)]
+        value = next((stored[name] for name in spelling if stored.get(name)), None)
+        if not used:
+            continue
+        for name in spelling:
+            part.pop(name, None)
+        for name in used:
+            part[name] = written[name] if value is None else value
+    return part
+
+
+#: The rules, in the order in which a reader wants to know.
+spelling_rules = (fields_have_one_spelling, old_spellings_are_left_behind)

@@ -1,0 +1,51 @@
+"""The rules of environment variables: the operator tells the main containers of a distributed job where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.pod.reading import objects, spec_of
+from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
+from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, MXNET_OPERATOR, OWN_VARIABLES, VARIABLES
+from webhook import Context, Job, Notice, Path, readable
+
+
+def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+    """All roles must be told the same, and only the operator knows what."""
+    for path, variables in _variables(job):
+        for index, variable in objects(variables):
+            if variable.get("name") in VARIABLES:
+                detail = f"{MXNET_OPERATOR.name} sets it itself in the container {MAIN_CONTAINER}: leave it out"
+                yield Notice(path / index / "name", detail)
+
+
+def own_variables_want_a_mended_operator(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
+    """The published operator writes its five variables by their place: over others, or past the end of a shorter list.
+
+    It is told and not refused: that operator asks for an API of definitions that no cluster of today has, so one that
+    runs has been worked on.
+    """
+    if OWN_VARIABLES in context.settings.operator_can:
+        return
+    for path, variables in _variables(job):
+        if variables:
+            yield Notice(
+                path,
+                f"{MXNET_OPERATOR.name} as published writes its variables over the first {len(VARIABLES)} of these, "
+                "and stops where there are fewer. An installation with a mended operator says so by the setting "
+                f"operator-can: [{OWN_VARIABLES}]",
+            )
+
+
+def _variables(job: Job[MxJobSpec]) -> Iterator[tuple[Path, object]]:
+    """Yield the place and the list of the variables of each main container of a distributed job."""
+    if job.spec.job_mode is not JobMode.DIST:
+        return
+    for _, task in readable(job.tasks, "template"):
+        for index, container in objects(spec_of(task.template).get("containers")):
+            if container.get("name") == MAIN_CONTAINER:
+                yield task.template_path / "spec" / "containers" / index / "env", container.get("env")
+
+
+#: The rules, in the order in which a reader wants to know.
+variable_rules = (variables_of_the_operator_are_left_to_it, own_variables_want_a_mended_operator)

@@ -1,0 +1,93 @@
+"""MxJobs for tests: a small builder, so that a case shows only what matters."""
+
+from typing import Any
+
+from jobgate.kinds.mxjob import MXJOB
+from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings
+from webhook import Operation, Phase, Registry, Request, Response, Settings, review
+
+KINDS = Registry([MXJOB])
+
+#: Where the template of the first role stands.
+TEMPLATE = "spec.replicaSpecs[0].template"
+POD = f"{TEMPLATE}.spec"
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    """Return the container that trains, with these fields."""
+    return {"name": "mxnet", "image": "mxjob/mxnet:gpu", **fields}
+
+
+def template(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """Return a sound pod template with these fields in its pod spec."""
+    return {"spec": {"containers": list(containers) or [container()], **spec}}
+
+
+def role(kind: str | None = None, **fields: Any) -> dict[str, Any]:
+    """Return the element of a role with a sound template."""
+    return ({} if kind is None else {"mxReplicaType": kind}) | {"template": template()} | fields
+
+
+def job(
+    mode: Any, *roles: Any, name: str = "job", metadata: dict[str, Any] | None = None, **spec: Any
+) -> dict[str, Any]:
+    """Return an MxJob of these roles."""
+    return {
+        "apiVersion": "mxnet.mlkube.io/v1beta1",
+        "kind": "MxJob",
+        "metadata": {"name": name} if metadata is None else metadata,
+        "spec": {"jobMode": mode, **spec, "replicaSpecs": list(roles)},
+    }
+
+
+def local(**fields: Any) -> dict[str, Any]:
+    """Return a local job whose worker has these fields."""
+    return job("local", role("WORKER", **fields))
+
+
+def dist(
+    name: str = "job", *, scheduler: Any = None, server: Any = None, worker: Any = None, **spec: Any
+) -> dict[str, Any]:
+    """Return a distributed job whose roles have these fields."""
+    roles = {"SCHEDULER": scheduler, "SERVER": server, "WORKER": worker}
+    return job("dist", *(role(kind, **(fields or {})) for kind, fields in roles.items()), name=name, **spec)
+
+
+def ask(
+    phase: Phase,
+    document: Any,
+    old: Any = None,
+    *,
+    accelerators: dict[str, Any] | None = None,
+    operator_can: frozenset[str] = frozenset({"mxjobs/env"}),
+) -> Response:
+    """Review a document; an update where an old one is given."""
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    given = metadata.get("name") if isinstance(metadata, dict) else None
+    request = Request(
+        uid="1",
+        api_version=MXJOB.gvk.api_version,
+        kind="MxJob",
+        operation=Operation.CREATE if old is None else Operation.UPDATE,
+        name=given if isinstance(given, str) else "",
+        namespace="default",
+        document=document,
+        old_document=old,
+    )
+    kinds = {} if accelerators is None else {SETTINGS: MxJobSettings.model_validate({"accelerators": accelerators})}
+    return review(request, phase, KINDS, Settings(operator_can=operator_can, kinds=kinds))
+
+
+def validate(document: Any, old: Any = None, **options: Any) -> Response:
+    """Return the validating answer."""
+    return ask(Phase.VALIDATE, document, old, **options)
+
+
+def mutate(document: Any, old: Any = None, **options: Any) -> Response:
+    """Return the mutating answer."""
+    return ask(Phase.MUTATE, document, old, **options)
+
+
+def faults(response: Response) -> list[str]:
+    """Return the causes as `kubectl` prints them."""
+    return [str(cause) for cause in response.causes]
