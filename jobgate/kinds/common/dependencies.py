@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from enum import StrEnum
-from typing import Annotated
+from functools import cached_property
+from typing import Annotated, Any, Final
 
 from crdgen import Atomic, Doc, Model
-from webhook import Path, Rule
+from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
+from jobgate.kinds.common.names import LABEL_LIMIT, dns_label
+from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable
+from webhook.cause import shown
+
+#: As many tasks as a message names, of all that there are or of those in a cycle.
+NAMED_TASKS: Final = 8
+#: To compare names costs: so many unknown ones are compared to so many tasks.
+SUGGESTIONS: Final = 8
+COMPARED_TASKS: Final = 64
 
 
 class Iteration(StrEnum):
@@ -36,8 +47,175 @@ class DependsOn(Model):
             yield path / "name" / index, name
 
 
-#: The rules, in the order in which a reader wants to know.
-dependency_rules: tuple[Rule, ...] = ()
+class Waiting:
+    """A task, and what it waits for."""
 
-#: The rules of how a gang and its dependencies get on; a kind chooses whether to refuse (`gangs_can_start`).
-gang_dependency_rules: tuple[Rule, ...] = ()
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+    @property
+    def name(self) -> str | None:
+        """The task's name."""
+        return self.task.name
+
+    @cached_property
+    def names(self) -> Sequence[tuple[Path, str]]:
+        """The names of the tasks that it waits for, each with its place."""
+        dependencies = self.task.depends_on
+        return () if dependencies is None else tuple(dependencies.names(self.task.at("depends_on")))
+
+
+def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """A task that waits for one that is not there never starts."""
+    known = {task.name: None for task in job.tasks if task.name}
+    near = [name for name in list(known)[:COMPARED_TASKS] if len(name) <= LABEL_LIMIT]
+    there = f"the job's tasks are {_enumerated(list(known))}" if known else "no task of the job has a name"
+    suggestions = 0
+    for _, task in readable(map(Waiting, job.tasks), "names"):
+        for place, name in task.names:
+            if name in known:
+                continue
+            meant = get_close_matches(name, near, n=1) if suggestions < SUGGESTIONS and len(name) <= LABEL_LIMIT else ()
+            suggestions += 1
+            yield NotFound(place, name, f"did you mean {_said(meant[0])}? {there}" if meant else there)
+
+
+def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """To wait twice for a task means no more than once; what was meant may be another task."""
+    for _, task in readable(map(Waiting, job.tasks), "names"):
+        seen: dict[str, Path] = {}
+        for place, name in task.names:
+            first = seen.setdefault(name, place)
+            if first is not place:
+                yield Duplicate(place, name, f"{first} names this task already")
+
+
+def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """A task that waits for itself never starts."""
+    for _, task in readable(map(Waiting, job.tasks), "name", "names"):
+        place = next((place for place, name in task.names if name == task.name), None)
+        if place is not None:
+            yield Invalid(place, task.name, "this is the task itself, which would never start: leave it out")
+
+
+def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """Tasks that wait for each other never start. Volcano refuses every circle, also where one of several would do.
+
+    A circle is told where it is closed, looking from the first task on; without the places that are told there is none.
+    """
+    graph = _graph(job)
+    done: set[str] = set()
+    for start in graph:
+        if start in done:
+            continue
+        way = {start: 0}  # the tasks on the way to the present one, with how far they are
+        open_edges = [iter(graph[start].items())]
+        while open_edges:
+            name, place = next(open_edges[-1], (None, None))
+            if name is None or place is None:
+                open_edges.pop()
+                done.add(way.popitem()[0])
+            elif name in way:
+                yield Invalid(place, name, f"the tasks wait in a circle, {_circle(way, name)}: none would ever start")
+            elif name not in done:
+                way[name] = len(way)
+                open_edges.append(iter(graph[name].items()))
+
+
+def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, Path]]:
+    """Return for each task the other tasks that it waits for, by name and with the place where it says so."""
+    tasks: dict[str, Waiting] = {}
+    for _, task in readable(map(Waiting, job.tasks), "name", "names"):
+        if task.name:
+            tasks.setdefault(task.name, task)
+    graph = {}
+    for name, task in tasks.items():
+        edges: dict[str, Path] = {}
+        for place, other in task.names:
+            if other != name and other in tasks:
+                edges.setdefault(other, place)
+        graph[name] = edges
+    return graph
+
+
+def _circle(way: dict[str, int], first: str) -> str:
+    """Write the circle from `first` to the end of the way and back; of a long one, the beginning and the end."""
+    names: list[str] = []
+    for name in reversed(way):
+        names.append(name)
+        if name == first or len(names) == NAMED_TASKS:
+            break
+    names.reverse()
+    left = len(way) - way[first] - len(names)
+    if left:
+        names = [first, *names] if left == 1 else [first, *names[1:]]
+    said = [*map(_said, names), _said(first)]
+    if left > 1:
+        said.insert(1, f"({left} more)")
+    return " → ".join(said)
+
+
+def gangs_can_start(*, refuse: bool) -> Rule:
+    """Return the rule that a gang does not wait for pods which wait for it.
+
+    The scheduler starts no pod of a gang before its minimum is made, and the pods of a task that waits for others are
+    made when those run: so the pods of the tasks that wait for nothing must do for a gang. And where the minima of the
+    tasks are enforced, as they are up to a minimum of the job below their sum, no task that waits may have one.
+
+    Args:
+        refuse: whether such a job is refused; else its user is told.
+    """
+
+    def gangs_do_not_wait_for_themselves(job: Job[Any], _: Context) -> Iterator[Cause | Notice]:
+        waiting = [task for task in map(Waiting, job.tasks) if task.names]
+        if not waiting or len(waiting) == len(job.tasks):
+            return  # where all wait there is a circle, which is told
+        stated = job.word("min_available")
+        fault = _deadlock(
+            job, [one.task for one in waiting], "give the job a minimum of" if stated is None else "set it to"
+        )
+        if fault is None:
+            return
+        path = waiting[0].task.at("depends_on") if stated is None else job.at("min_available")
+        value = [name for _, name in waiting[0].names] if stated is None else stated
+        yield Invalid(path, value, fault) if refuse else Notice(path, fault)
+
+    return gangs_do_not_wait_for_themselves
+
+
+def _deadlock(job: Job[Any], waiting: Sequence[Task], mend: str) -> str | None:
+    """Return why no pod of a gang would ever start, and how to mend it; None where they can."""
+    least, minima = gang_minimum(job), sum_of_minima(job)
+    ready = sum(task.replicas for task in job.tasks) - sum(task.replicas for task in waiting)
+    bound = next((task for task in waiting if task.min_available), None)
+    if ready < least:
+        why = f"no pod is started before {least} are made, and only {ready} wait for no other task"
+    elif bound is not None and least >= minima:
+        name = _said(bound.name or str(bound.path))
+        why = f"no pod is started before each task has its minimum made, and task {name} waits for others"
+    else:
+        return None
+    most = ready if bound is None else min(ready, minima - 1)
+    return f"{why}: {mend} at most {most}" if most > 0 else f"{why}: leave out dependsOn"
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    more = len(names) - NAMED_TASKS
+    return ", ".join(map(_said, names[:NAMED_TASKS])) + (f" and {more} more" if more > 0 else "")
+
+
+def _said(name: str) -> str:
+    """Return a name as a sentence has it: in quotes where it is none that a task can have."""
+    return shown(name) if dns_label(name) else name
+
+
+#: The rules, in the order in which a reader wants to know.
+dependency_rules = (
+    tasks_that_are_waited_for_exist,
+    no_task_is_named_twice,
+    no_task_waits_for_itself,
+    no_tasks_wait_in_a_circle,
+)
+
+#: What a kind adds whose operator schedules every job as a gang: `gangs_can_start(refuse=False)` tells instead.
+gang_dependency_rules = (gangs_can_start(refuse=True),)

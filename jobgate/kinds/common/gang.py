@@ -2,18 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from webhook import Job, Rule
+from webhook import Cause, Context, Invalid, Job, Notice, readable
+
+#: Operators count pods in 32 bits. Products and sums that do not fit come out as other numbers, negative ones too.
+COUNT_LIMIT = 2**31 - 1
 
 
 def gang_minimum(job: Job[Any]) -> int:
     """Return how many pods must be there together: what the job says, else the sum of what its tasks say or have."""
     least: int | None = job.word("min_available")
-    if least is not None:
-        return least
+    return sum_of_minima(job) if least is None else least
+
+
+def sum_of_minima(job: Job[Any]) -> int:
+    """Return how many pods the tasks need by themselves: of a task that states no minimum, all its replicas."""
     return sum(task.replicas if task.min_available is None else task.min_available for task in job.tasks)
 
 
+def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """An operator that adds up more pods than its integers hold gets a number that nobody wrote."""
+    total = 0
+    for task in job.tasks:
+        before, total = total, total + task.replicas
+        if before <= COUNT_LIMIT < total:
+            what = f"with the tasks before it the job has {total} pods"
+            detail = f"{what}, and operators count in 32 bits, up to {COUNT_LIMIT}: ask for fewer"
+            yield Invalid(task.at("replicas"), task.replicas, detail)
+
+
+def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """A gang that needs more pods than the job has is never scheduled."""
+    least: int | None = job.word("min_available")
+    if least is None:
+        return
+    total = sum(task.replicas for task in job.tasks)
+    if least > total:
+        detail = f"must be at most the replicas of all tasks, {total}: lower it, or bring them up to {least}"
+        yield Invalid(job.at("min_available"), least, detail)
+
+
+def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """A gang that needs more pods of a task than the task has is never scheduled."""
+    for _, task in readable(job.tasks, "replicas", "min_available"):
+        least, replicas = task.min_available, task.replicas
+        if least is not None and least > replicas:
+            detail = f"must be at most the replicas of its task, {replicas}: lower it, or bring them up to {least}"
+            yield Invalid(task.at("min_available"), least, detail)
+
+
+def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
+    """The job's minimum decides: below the sum of its tasks' minima these are not enforced, above it more is needed.
+
+    By validation a task's minimum may be a default, as of Volcano's jobs: what is said holds then, too.
+    """
+    least: int | None = job.word("min_available")
+    minima = [(task.min_available, task.replicas) for task in job.tasks]
+    if not least or all(minimum is None for minimum, _ in minima):
+        return
+    if least > sum(replicas for _, replicas in minima) or any(
+        minimum is not None and minimum > replicas for minimum, replicas in minima
+    ):
+        return  # refused; these sums would only confuse
+    total = sum_of_minima(job)
+    if least < total:
+        yield Notice(
+            job.at("min_available"),
+            f"{least} is below the sum of the tasks' minima, which is {total}: no task's minimum is enforced then, the "
+            f"job runs with any {least} of its pods",
+        )
+    elif least > total:
+        yield Notice(
+            job.at("min_available"),
+            f"{least} is above the sum of the tasks' minima, which is {total}: the job waits for {least - total} more "
+            "pods than these, of whichever tasks",
+        )
+
+
 #: The rules, in the order in which a reader wants to know.
-gang_rules: tuple[Rule, ...] = ()
+gang_rules = (pods_can_be_counted, minimum_is_at_most_the_pods, task_minima_are_at_most_their_replicas, minima_agree)

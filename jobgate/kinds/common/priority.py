@@ -1,8 +1,46 @@
-"""The rule of priorities: which tasks of a gang are scheduled first."""
+"""The rule of priorities: the tasks of a gang have one each, or none has."""
 
 from __future__ import annotations
 
-from webhook import Rule
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jobgate.kinds.common.gang import gang_minimum
+from jobgate.kinds.common.pod.reading import mapping, text
+from webhook import Context, Job, Notice, Task
+from webhook.cause import shown
+
+#: As many tasks as a message names.
+NAMED_TASKS = 3
+
+
+def priority_class_of(job: Job[Any], task: Task) -> str:
+    """Return the priority class of a task's pods: the template's own, else the job's; empty where there is none."""
+    return text(mapping(task.template.get("spec")).get("priorityClassName")) or text(job.word("priority_class_name"))
+
+
+def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
+    """A gang is as urgent as its least urgent pods: while they wait, or are evicted for others, all wait with them."""
+    tasks = [task for task in job.tasks if task.replicas]
+    if len(tasks) < 2 or gang_minimum(job) < 2:
+        return
+    without = [task for task in tasks if not priority_class_of(job, task)]
+    having = [task for task in tasks if priority_class_of(job, task)]
+    for task in without if having else ():
+        yield Notice(
+            task.template_path / "spec" / "priorityClassName",
+            f"{_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority class, and this task "
+            "has none: its pods have the cluster's default priority, and the gang waits for them; give it one, too",
+        )
+
+
+def _called(tasks: Sequence[Task]) -> str:
+    names = [shown(task.name) if task.name else str(task.path) for task in tasks[:NAMED_TASKS]]
+    if len(tasks) > NAMED_TASKS:
+        names.append(f"{len(tasks) - NAMED_TASKS} more")
+    *most, last = names
+    return f"{'tasks' if most else 'task'} {', '.join(most)}{' and ' if most else ''}{last}"
+
 
 #: The rules, in the order in which a reader wants to know.
-priority_rules: tuple[Rule, ...] = ()
+priority_rules = (a_gang_has_priorities_throughout,)

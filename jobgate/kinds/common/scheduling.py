@@ -1,8 +1,38 @@
-"""The rules of what hands a job to its scheduler: queue, scheduler and priority class."""
+"""The rules of what hands a job to its scheduler: queue, scheduler and priority class, each by its name."""
 
 from __future__ import annotations
 
-from webhook import Rule
+from collections.abc import Iterator
+from typing import Any
+
+from jobgate.kinds.common.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
+from webhook import Cause, Context, Invalid, Job, Path, TooLong
+
+
+def queue_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """A queue is an object of the cluster, called by a DNS subdomain; a job for one that cannot be waits for ever."""
+    yield from _subdomain(job.word("queue"), job.at("queue"), SUBDOMAIN_LIMIT)
+
+
+def scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """A scheduler is known by a name of at most 63 characters; pods for one that cannot be wait for ever."""
+    yield from _subdomain(job.word("scheduler_name"), job.at("scheduler_name"), LABEL_LIMIT)
+
+
+def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """The API server takes no pod of a priority class that is not there, and its name is a DNS subdomain."""
+    yield from _subdomain(job.word("priority_class_name"), job.at("priority_class_name"), SUBDOMAIN_LIMIT)
+
+
+def _subdomain(name: Any, path: Path, limit: int) -> Iterator[Cause]:
+    """Judge a name; an empty one is none, as Kubernetes reads it."""
+    if not isinstance(name, str) or not name:
+        return
+    if len(name) > limit:
+        yield TooLong(path, name, limit)
+    elif fault := dns_subdomain(name):
+        yield Invalid(path, name, fault)
+
 
 #: The rules, in the order in which a reader wants to know.
-scheduling_rules: tuple[Rule, ...] = ()
+scheduling_rules = (queue_can_exist, scheduler_can_exist, priority_class_can_exist)

@@ -1,0 +1,101 @@
+"""A kind of job with every word that the shared rules know, and jobs of it: a case shows only what matters."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from crdgen import Atomic, CustomResource, Int32, Model, Names, OpenPodTemplate, PreserveUnknown, Version
+from jobgate.kinds.common.binding import bind
+from jobgate.kinds.common.dependencies import DependsOn
+from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.common.policies import LifecyclePolicy
+from webhook import Operation, Path, Phase, Registry, Request, Response, Rule, Task, review
+
+Json = dict[str, Any]
+
+
+class GangTask(Model):
+    """A part of a gang."""
+
+    name: str | None = None
+    replicas: Annotated[int, Int32(minimum=0)] = 1
+    min_available: Annotated[int | None, Int32(minimum=0)] = None
+    template: OpenPodTemplate
+    policies: Annotated[list[LifecyclePolicy] | None, Atomic] = None
+    depends_on: DependsOn | None = None
+    partition_policy: Annotated[dict[str, Any] | None, PreserveUnknown] = None
+
+
+class GangSpec(Model):
+    """A gang."""
+
+    min_available: Annotated[int | None, Int32(minimum=0)] = None
+    queue: str | None = None
+    scheduler_name: str | None = None
+    priority_class_name: str | None = None
+    policies: Annotated[list[LifecyclePolicy] | None, Atomic] = None
+    tasks: Annotated[list[GangTask], Atomic]
+
+
+class GangStatus(Model):
+    """What has become of a gang."""
+
+    phase: str | None = None
+
+
+RESOURCE = CustomResource(
+    group="tests.example.com",
+    names=Names(kind="Gang"),
+    versions=(Version("v1", spec=GangSpec, status=GangStatus, description="A gang."),),
+)
+
+GANG = bind(
+    RESOURCE,
+    operator=Operator(name="gangs", minor=36, pod_name="{job}-{task}-{index}"),
+    tasks=lambda spec: [Task(Path("spec") / "tasks" / index, task) for index, task in enumerate(spec.tasks)],
+)
+
+
+def template(**spec: Any) -> Json:
+    """Return a sound pod template with these fields in its pod spec."""
+    return {"spec": {"containers": [{"name": "main", "image": "busybox"}], **spec}}
+
+
+def task(name: str | None = "a", replicas: Any = 1, *after: str, **fields: Any) -> Json:
+    """Return a task that waits for the tasks `after`."""
+    waiting = {"dependsOn": {"name": list(after)}} if after else {}
+    named = {} if name is None else {"name": name}
+    return {**named, "replicas": replicas, "template": template(), **waiting, **fields}
+
+
+def job(*tasks: Any, **spec: Any) -> Json:
+    """Return a gang of these tasks, or of one plain one."""
+    return {
+        "apiVersion": GANG.gvk.api_version,
+        "kind": "Gang",
+        "metadata": {"name": "job"},
+        "spec": {**spec, "tasks": list(tasks) or [task()]},
+    }
+
+
+def validate(document: Json, rules: tuple[Rule, ...]) -> Response:
+    """Return the validating answer of a kind with these rules."""
+    request = Request(
+        uid="1",
+        api_version=GANG.gvk.api_version,
+        kind="Gang",
+        operation=Operation.CREATE,
+        name="job",
+        namespace="default",
+        document=document,
+    )
+    return review(request, Phase.VALIDATE, Registry([replace(GANG, rules=rules)]))
+
+
+def faults(document: Json, rules: tuple[Rule, ...]) -> list[str]:
+    """Return the causes, as `kubectl` prints them."""
+    return [str(cause) for cause in validate(document, rules).causes]
+
+
+def notices(document: Json, rules: tuple[Rule, ...]) -> list[str]:
+    """Return the notices."""
+    return [str(notice) for notice in validate(document, rules).notices]

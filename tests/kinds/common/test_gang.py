@@ -1,0 +1,81 @@
+"""Gangs: minima that can be reached pass, others are refused with both numbers and what to do."""
+
+import pytest
+
+from jobgate.kinds.common.gang import gang_minimum, gang_rules
+from tests.kinds.common.gangs import GANG, GangSpec, Json, faults, job, notices, task
+from webhook import Job
+
+MOST = 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    "document, least",
+    [
+        (job(task("a", 4), task("b", 2)), 6),
+        (job(task("a", 4, minAvailable=1), task("b", 2)), 3),
+        (job(task("a", 4, minAvailable=1), task("b", 2), minAvailable=5), 5),
+        (job(task("a", 4), minAvailable=0), 0),
+        (job(task("a", 4, minAvailable=0)), 0),
+    ],
+)
+def test_the_minimum_is_the_jobs_or_the_sum_of_the_tasks(document: Json, least: int) -> None:
+    assert gang_minimum(Job(GANG, document, GangSpec.model_validate(document["spec"]))) == least
+
+
+@pytest.mark.parametrize(
+    "case, document",
+    [
+        ("no minimum", job(task("a", 3))),
+        ("all pods", job(task("a", 3), task("b", 3), minAvailable=6)),
+        ("a task's minimum is its replicas", job(task("a", 3, minAvailable=3))),
+        ("no pods at all", job(task("a", 0), minAvailable=0)),
+        ("as many pods as can be counted", job(task("a", MOST), task("b", 0))),
+    ],
+)
+def test_what_can_be_reached_is_allowed(case: str, document: Json) -> None:
+    assert (faults(document, gang_rules), notices(document, gang_rules)) == ([], []), case
+
+
+@pytest.mark.parametrize(
+    "document, expected",
+    [
+        (job(task("a", 3), task("b", 2), minAvailable=6),
+         ["spec.minAvailable: Invalid value: 6: must be at most the replicas of all tasks, 5: lower it, or bring them up to 6"]),
+        (job(task("a", 3, minAvailable=4), task("b", minAvailable=1), task("c", 0, minAvailable=1)),
+         ["spec.tasks[0].minAvailable: Invalid value: 4: must be at most the replicas of its task, 3: lower it, or bring them up to 4",
+          "spec.tasks[2].minAvailable: Invalid value: 1: must be at most the replicas of its task, 0: lower it, or bring them up to 1"]),
+        (job(task("a", MOST), task("b", 2), task("c")),
+         ["spec.tasks[1].replicas: Invalid value: 2: with the tasks before it the job has 2147483649 pods, and operators count "
+          "in 32 bits, up to 2147483647: ask for fewer"]),
+        (job(task("a", "3"), task("b", minAvailable=2), minAvailable=9),
+         ['spec.tasks[0].replicas: Invalid value: "3": must be an integer',
+          "spec.tasks[1].minAvailable: Invalid value: 2: must be at most the replicas of its task, 1: lower it, or bring them up to 2"]),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_reached_is_refused(document: Json, expected: list[str]) -> None:
+    assert faults(document, gang_rules) == expected
+
+
+@pytest.mark.parametrize(
+    "case, document, expected",
+    [
+        ("the job's minimum is the sum", job(task("a", 4, minAvailable=2), task("b"), minAvailable=3), []),
+        ("no task has a minimum", job(task("a", 4), minAvailable=3), []),
+        ("the job has none", job(task("a", 4, minAvailable=2)), []),
+        ("the job asks for no gang", job(task("a", 4, minAvailable=2), minAvailable=0), []),
+        ("a minimum that is refused has no sum", job(task("a", 4, minAvailable=5), minAvailable=3), []),
+        ("below", job(task("a", 4, minAvailable=2), task("b", 2, minAvailable=2), minAvailable=3),
+         ["spec.minAvailable: 3 is below the sum of the tasks' minima, which is 4: no task's minimum is enforced then, the job "
+          "runs with any 3 of its pods"]),
+        ("minima that defaults made are meant as well",
+         job(task("a", 4, minAvailable=4), task("b", 2, minAvailable=2), minAvailable=3),
+         ["spec.minAvailable: 3 is below the sum of the tasks' minima, which is 6: no task's minimum is enforced then, the job "
+          "runs with any 3 of its pods"]),
+        ("above", job(task("a", 4, minAvailable=1), task("b", 2), minAvailable=5),
+         ["spec.minAvailable: 5 is above the sum of the tasks' minima, which is 3: the job waits for 2 more pods than these, of "
+          "whichever tasks"]),
+    ],
+)  # fmt: skip
+def test_minima_that_differ_are_explained(case: str, document: Json, expected: list[str]) -> None:
+    assert notices(document, gang_rules) == expected, case

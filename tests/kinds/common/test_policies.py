@@ -1,0 +1,208 @@
+"""Lifecycle policies: what Volcano acts upon passes; the rest is refused, and what never applies is told."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds.common.policies import DURATION, policy_rules
+from tests.kinds.common.gangs import Json, faults, job, notices, task, template, validate
+
+EVENTS = '"*", PodPending, PodFailed, PodEvicted, Unknown, TaskCompleted or TaskFailed'
+ACTIONS = (
+    "AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob or ResumeJob"
+)  # fmt: skip
+
+
+def on(*events: str, action: str | None = "RestartJob", **fields: Any) -> Json:
+    """Return a policy for one event, or for several."""
+    policy: Json = {} if action is None else {"action": action}
+    if len(events) == 1:
+        policy["event"] = events[0]
+    elif events:
+        policy["events"] = list(events)
+    return policy | fields
+
+
+def at(code: Any, action: str | None = "AbortJob", **fields: Any) -> Json:
+    """Return a policy for an exit code."""
+    return on(action=action, exitCode=code, **fields)
+
+
+def of_job(*policies: Any) -> Json:
+    """Return a job with these policies."""
+    return job(policies=list(policies))
+
+
+def of_task(*policies: Any, **fields: Any) -> Json:
+    """Return a job of one task with these policies."""
+    return job(task(policies=list(policies), **fields))
+
+
+@pytest.mark.parametrize(
+    "case, policies",
+    [
+        ("none", []),
+        ("one event", [on("PodFailed")]),
+        ("several events", [on("PodFailed", "PodEvicted", action="RestartTask")]),
+        ("event and events, which are taken together", [on("PodFailed", events=["PodFailed", "PodEvicted", "PodEvicted"])]),
+        ("an exit code before all failures", [at(3), at(-1), on("PodFailed")]),
+        ("any event", [on("*", action="TerminateJob")]),
+        ("any event after an exit code", [at(137), on("*")]),
+        ("an action put off", [on("PodPending", timeout="1h30m"), on("PodFailed", timeout="10s"), on("TaskCompleted", timeout="0")]),
+        ("no events, and one event", [on("PodFailed", events=[])]),
+    ],
+)  # fmt: skip
+def test_policies_that_apply_are_allowed(case: str, policies: list[Json]) -> None:
+    for document in (of_job(*policies), of_task(*policies)):
+        response = validate(document, policy_rules)
+        assert (response.causes, response.notices) == ([], []), case
+
+
+SAYS_WHEN = "Required value: a policy needs event, events or exitCode: without any it would never apply"
+BOTH = "Forbidden: a policy is for events or for an exit code: make two policies of this one"
+INTERNAL_EVENT = f"it is one of Volcano's internal events; use {EVENTS}"
+INTERNAL_ACTION = f"it is one of Volcano's internal actions; use {ACTIONS}"
+
+
+@pytest.mark.parametrize(
+    "case, policies, expected",
+    [
+        ("no event", [on()], [f"[0]: {SAYS_WHEN}"]),
+        ("an empty list of events", [on(events=[])], [f"[0]: {SAYS_WHEN}"]),
+        ("an event and an exit code", [on("PodFailed", exitCode=3)], [f"[0].exitCode: {BOTH}"]),
+        ("events and an exit code", [on("PodFailed", "Unknown", exitCode=3)], [f"[0].exitCode: {BOTH}"]),
+        ("no action", [on("PodFailed", action=None), at(3, None)],
+         [f"[0].action: Required value: say what is done: {ACTIONS}", f"[1].action: Required value: say what is done: {ACTIONS}"]),
+        ("internal events", [on("OutOfSync"), on("CommandIssued", "PodRunning")],
+         [f'[0].event: Unsupported value: "OutOfSync": {INTERNAL_EVENT}',
+          f'[1].events[0]: Unsupported value: "CommandIssued": {INTERNAL_EVENT}',
+          f'[1].events[1]: Unsupported value: "PodRunning": {INTERNAL_EVENT}']),
+        *(("an internal action", [on("PodFailed", action=action)], [f'[0].action: Unsupported value: "{action}": {INTERNAL_ACTION}'])
+          for action in ("SyncJob", "EnqueueJob", "SyncQueue", "OpenQueue", "CloseQueue")),
+        ("an internal action at an exit code", [at(3, "SyncJob")],
+         [f'[0].action: Unsupported value: "SyncJob": {INTERNAL_ACTION}']),
+        ("an event in two policies", [on("PodEvicted"), on("PodFailed", "PodEvicted", event="PodEvicted")],
+         ['[1].event: Duplicate value: "PodEvicted": {}[0].event is for this event already, and the first policy counts']),
+        ("any event twice", [on("*"), on("*")],
+         ['[1].event: Duplicate value: "*": {}[0].event is for this event already, and the first policy counts']),
+        ("any event beside another", [on("Unknown", "PodEvicted"), on("*")],
+         ['[1].event: Invalid value: "*": it is for every event, and {}[0].events[0] is for Unknown: name all events, or "*" alone']),
+        ("any event before another, in one policy", [on("*", "PodFailed")],
+         ['[0].events[0]: Invalid value: "*": it is for every event, and {}[0].events[1] is for PodFailed: name all events, or '
+          '"*" alone']),
+        ("exit code 0", [at(0), at(0)],
+         [f"[{index}].exitCode: Invalid value: 0: 0 is no failure: use event TaskCompleted for pods that succeed" for index in (0, 1)]),
+        ("an exit code twice", [at(3), at(4), at(3)],
+         ["[2].exitCode: Duplicate value: 3: {}[0] is for this exit code already, and the first policy counts"]),
+        ("a timeout that no clock holds", [on("PodFailed", timeout="2562047h47m16.854775808s")],
+         ['[0].timeout: Invalid value: "2562047h47m16.854775808s": must be at most 2562047h47m16.854775807s']),
+        ("a timeout of many digits", [on("PodFailed", timeout="1" + "0" * 20 + "ns")],
+         [f'[0].timeout: Invalid value: "1{"0" * 20}ns": must be at most 2562047h47m16.854775807s']),
+        ("a timeout below nothing", [on("PodFailed", timeout="-10s")], [f'[0].timeout: Invalid value: "-10s": must match {DURATION}']),
+        ("a timeout without a unit", [on("PodFailed", timeout="10")], [f'[0].timeout: Invalid value: "10": must match {DURATION}']),
+        ("all at once, and a broken one among them", [on("PodFailed", action="Restart"), on("Failed"), on("PodFailed", action=None), at("3"), at(0)],
+         ['[0].action: Unsupported value: "Restart": supported values: "AbortJob", "RestartJob", "RestartTask", "RestartPod", '
+          '"RestartPartition", "TerminateJob", "CompleteJob", "ResumeJob", "SyncJob", "EnqueueJob", "SyncQueue", "OpenQueue", "CloseQueue"',
+          '[1].event: Unsupported value: "Failed": supported values: "*", "PodPending", "PodRunning", "PodFailed", "PodEvicted", '
+          '"Unknown", "TaskCompleted", "TaskFailed", "OutOfSync", "CommandIssued", "JobUpdated"',
+          '[3].exitCode: Invalid value: "3": must be an integer',
+          f"[2].action: Required value: say what is done: {ACTIONS}",
+          '[2].event: Duplicate value: "PodFailed": {}[0].event is for this event already, and the first policy counts',
+          "[4].exitCode: Invalid value: 0: 0 is no failure: use event TaskCompleted for pods that succeed"]),
+    ],
+)  # fmt: skip
+def test_what_volcano_does_not_act_upon_is_refused(case: str, policies: list[Json], expected: list[str]) -> None:
+    for document, place in (of_job(*policies), "spec.policies"), (of_task(*policies), "spec.tasks[0].policies"):
+        assert faults(document, policy_rules) == [f"{place}{says.replace('{}', place)}" for says in expected], case
+
+
+@pytest.mark.parametrize(
+    "timeout", ["2562047h47m16.854775807s", "0", "0s", "1.5h", "0" * 5000 + "1ms", "0.9999999999999999999999s", "3µs"]
+)
+def test_durations_that_go_holds_are_allowed(timeout: str) -> None:
+    assert faults(of_job(on("PodFailed", timeout=timeout)), policy_rules) == []
+
+
+def test_each_list_is_judged_on_its_own() -> None:
+    document = job(
+        task("a", policies=[on("PodFailed"), at(3)]), task("b", policies=[on("*")]), policies=[on("PodFailed"), at(3)]
+    )
+    assert faults(document, policy_rules) == []
+
+
+def test_a_broken_list_hides_no_other() -> None:
+    document = job(task("a", policies="none"), task("b", policies=[at(0)]), policies=[on()])
+    assert faults(document, policy_rules) == [
+        'spec.tasks[0].policies: Invalid value: "none": must be a list',
+        f"spec.policies[0]: {SAYS_WHEN}",
+        "spec.tasks[1].policies[0].exitCode: Invalid value: 0: 0 is no failure: use event TaskCompleted for pods that succeed",
+    ]
+
+
+PENDING = "PodPending applies only with a timeout: say how long a pod may be pending"
+NEVER = "TaskFailed counts restarts of containers, and {} restartPolicy is Never: use PodFailed, or make the restartPolicy OnFailure"
+PARTITIONS = "no partitionPolicy, and so no partitions: use RestartTask or RestartPod"
+ENDS = template(restartPolicy="Never")
+SIDECAR = template(restartPolicy="Never", initContainers=[{"name": "s", "image": "i", "restartPolicy": "Always"}])
+ALL_HAVE = "never applies: every task has policies of its own for that, which count first"
+
+
+@pytest.mark.parametrize(
+    "case, document, expected",
+    [
+        ("an event that nothing raises", of_job(on("JobUpdated", "PodFailed")),
+         ["spec.policies[0].events[0]: JobUpdated is raised by no part of Volcano: leave it out"]),
+        ("an event of the job in a task", of_task(on("Unknown")),
+         ["spec.tasks[0].policies[0].event: Unknown is raised for the job, not for a task: it belongs into the job's policies"]),
+        ("pending at once", of_task(on("PodPending", action="RestartPod")), [f"spec.tasks[0].policies[0].event: {PENDING}"]),
+        ("a task that never restarts", of_task(on("TaskFailed"), template=ENDS),
+         [f"spec.tasks[0].policies[0].event: {NEVER.format("this task's")}"]),
+        ("one that says nothing restarts always", of_task(on("TaskFailed")), []),
+        ("a container that restarts by itself", of_task(on("TaskFailed"), template=SIDECAR), []),
+        ("no task restarts", job(task("a", template=ENDS), task("b", template=ENDS), policies=[on("TaskFailed")]),
+         [f"spec.policies[0].event: {NEVER.format("every task's")}"]),
+        ("some task restarts", job(task("a", template=ENDS), task("b"), policies=[on("TaskFailed")]), []),
+        ("partitions of a task without", of_task(on("PodFailed", action="RestartPartition")),
+         [f"spec.tasks[0].policies[0].action: this task has {PARTITIONS}"]),
+        ("partitions of a task with some", of_task(on("PodFailed", action="RestartPartition"), partitionPolicy={"partitionSize": 1}), []),
+        ("partitions of no task", of_job(on("PodFailed", action="RestartPartition")),
+         [f"spec.policies[0].action: the tasks have {PARTITIONS}"]),
+        ("partitions of some task", job(task("a", partitionPolicy={}), task("b"), policies=[on("PodFailed", action="RestartPartition")]), []),
+        ("an exit code behind failures", of_job(on("Unknown"), on("PodFailed", "PodEvicted"), at(3), at(4)),
+         [f"spec.policies[{index}]: never applies: spec.policies[1] is for failed pods and counts first; put this policy before it"
+          for index in (2, 3)]),
+        ("an exit code behind everything", of_task(on("*"), at(3)),
+         ["spec.tasks[0].policies[1]: never applies: spec.tasks[0].policies[0] is for every event and counts first; put this policy "
+          "before it"]),
+        ("an exit code behind something else", of_job(on("PodEvicted"), at(3)), []),
+    ],
+)  # fmt: skip
+def test_what_never_applies_is_told(case: str, document: Json, expected: list[str]) -> None:
+    assert (faults(document, policy_rules), notices(document, policy_rules)) == ([], expected), case
+
+
+@pytest.mark.parametrize(
+    "case, tasks, policy, told",
+    [
+        ("every task has the event", [[on("PodFailed")], [on("PodEvicted"), on("PodFailed")]], on("PodFailed"), True),
+        ("one task has it not", [[on("PodFailed")], [on("PodEvicted")]], on("PodFailed"), False),
+        ("a task has no policies", [[on("PodFailed")], []], on("PodFailed"), False),
+        ("one of the events is left", [[on("PodFailed")], [on("PodFailed")]], on("PodFailed", "PodEvicted"), False),
+        ("every task has any event", [[on("*")], [on("*")]], on("PodFailed", "TaskCompleted"), True),
+        ("any event, of the job too", [[on("*")], [on("*")]], on("*"), False),
+        ("an event of the job", [[on("*")], [on("*")]], on("Unknown", "PodFailed"), False),
+        ("the exit code", [[at(3)], [at(4), at(3)]], at(3), True),
+        ("other exit codes", [[at(3)], [at(4)]], at(3), False),
+        ("an exit code, and failures", [[on("PodFailed")], [at(3)]], at(3), True),
+        ("an exit code, and failures of every task", [[on("PodFailed")], [on("*")]], at(3), True),
+        ("failures, and an exit code", [[at(3)], [at(3)]], on("PodFailed"), False),
+        ("pending with a time", [[on("PodPending", timeout="1m")]], on("PodPending", timeout="1h"), True),
+        ("any event applies to pending pods with a time only", [[on("*")]], on("PodPending", timeout="1h"), False),
+        ("and so it does then", [[on("*", timeout="1m")]], on("PodPending", timeout="1h"), True),
+    ],
+)
+def test_policies_of_the_job_that_leave_nothing_are_told(
+    case: str, tasks: list[list[Json]], policy: Json, told: bool
+) -> None:
+    document = job(*(task(f"t{index}", policies=policies) for index, policies in enumerate(tasks)), policies=[policy])
+    assert notices(document, policy_rules) == ([f"spec.policies[0]: {ALL_HAVE}"] if told else []), case

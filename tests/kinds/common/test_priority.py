@@ -1,0 +1,50 @@
+"""Priorities in a gang: where some tasks have a priority class, each that has none is told of."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds.common.priority import priority_rules
+from tests.kinds.common.gangs import Json, faults, job, notices, task, template
+
+
+def urgent(name: str | None, replicas: int = 1, **fields: Any) -> Json:
+    """Return a task with a priority class."""
+    return task(name, replicas, template=template(priorityClassName="urgent"), **fields)
+
+
+@pytest.mark.parametrize(
+    "case, document",
+    [
+        ("no task has one", job(task("a"), task("b"))),
+        ("all have one", job(urgent("a"), urgent("b"))),
+        ("the job has one for the others", job(urgent("a"), task("b"), priorityClassName="low")),
+        ("no gang: the job needs one pod at least", job(urgent("a"), task("b"), minAvailable=1)),
+        ("a task without pods is no part of the gang", job(urgent("a", 2), task("b", 0))),
+        ("one task only", job(task("a", 3))),
+        ("a class that is empty is none", job(task("a", template=template(priorityClassName="")), task("b"))),
+        ("a template that is any JSON", job(task("a", template={"spec": []}), task("b", template={"spec": {"priorityClassName": 3}}))),
+    ],
+)  # fmt: skip
+def test_a_gang_of_one_mind_is_not_told_of(case: str, document: Json) -> None:
+    assert notices(document, priority_rules) == [], case
+
+
+NONE = "has none: its pods have the cluster's default priority, and the gang waits for them; give it one, too"
+
+
+@pytest.mark.parametrize(
+    "document, expected",
+    [
+        (job(urgent("learner"), task("actor", 4)),
+         [f'spec.tasks[1].template.spec.priorityClassName: task "learner" of this gang has a priority class, and this task {NONE}']),
+        (job(task("a"), urgent("b"), task("c"), urgent(None)),
+         [f'spec.tasks[{index}].template.spec.priorityClassName: tasks "b" and spec.tasks[3] of this gang have a priority class, '
+          f"and this task {NONE}" for index in (0, 2)]),
+        (job(task("a"), *(urgent(f"b{index}") for index in range(5)), minAvailable=2),
+         ['spec.tasks[0].template.spec.priorityClassName: tasks "b0", "b1", "b2" and 2 more of this gang have a priority class, '
+          f"and this task {NONE}"]),
+    ],
+)  # fmt: skip
+def test_each_task_without_is_told_of(document: Json, expected: list[str]) -> None:
+    assert (faults(document, priority_rules), notices(document, priority_rules)) == ([], expected)
