@@ -25,6 +25,7 @@ from webhook.cause import (
     TypeInvalid,
 )
 from webhook.context import Context, NoObjects, Objects, Operation, Settings, User
+from webhook.conversion import Conversion
 from webhook.draft import Draft
 from webhook.kind import Default, GroupVersionKind, Job, Kind, OperatorProfile, Registry, Rule, Schema
 from webhook.path import Path
@@ -35,6 +36,7 @@ from webhook.view import readable
 __all__ = [
     "Cause",
     "Context",
+    "Conversion",
     "Default",
     "DependsOn",
     "Draft",

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from webhook.cause import Cause, Notice
 from webhook.context import Context
+from webhook.conversion import Convert
 from webhook.draft import Draft
 from webhook.path import Path
 from webhook.task import Task
@@ -125,6 +126,7 @@ class Kind:
             not here is the field of its own name.
         settings: the model of what an installation can say of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
+        conversion: gives the conversion of an object of an older shape, for `jobgate convert`, or None.
         resource: what the CRD is generated from; admission does not look into it.
     """
 
@@ -141,6 +143,7 @@ class Kind:
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
+    conversion: Convert | None = None
     resource: Any = field(default=None, repr=False, compare=False)
 
     @property

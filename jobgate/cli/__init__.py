@@ -8,6 +8,7 @@ import click
 
 from jobgate import __version__
 from jobgate.cli.certs import certs_group
+from jobgate.cli.convert import convert
 from jobgate.cli.manifests import manifests
 from jobgate.cli.review import review
 from jobgate.cli.serve import serve
@@ -32,5 +33,5 @@ def main() -> None:
     """Admission webhook and CRD toolkit for distributed training jobs on Kubernetes."""
 
 
-for _command in (review, serve, manifests, certs_group):
+for _command in (review, convert, serve, manifests, certs_group):
     main.add_command(_command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pydantic import BaseModel
 
@@ -11,6 +11,16 @@ from crdgen import CustomResource
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.schema import StructuralSchema
 from webhook import Default, Kind, Rule, Task
+from webhook.conversion import Convert
+
+
+class More(TypedDict, total=False):
+    """What few kinds have: the attributes of `webhook.Kind` of these names."""
+
+    words: Mapping[str, tuple[str, ...]]
+    settings: type[BaseModel] | None
+    watches: tuple[str, ...]
+    conversion: Convert | None
 
 
 def bind(
@@ -20,9 +30,7 @@ def bind(
     tasks: Callable[[Any], Iterable[Task]],
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
-    words: Mapping[str, tuple[str, ...]] | None = None,
-    settings: type[BaseModel] | None = None,
-    watches: tuple[str, ...] = (),
+    **more: Unpack[More],
 ) -> Kind:
     """Return the kind of a custom resource's stored version.
 
@@ -32,9 +40,7 @@ def bind(
         tasks: gives the neutral views of a spec's parts.
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
-        words: where the kind has a word that all share, if not in the field of that name (`Kind.words`).
-        settings: the model of what an installation can say of the kind.
-        watches: objects of the cluster that the rules look up.
+        more: what few kinds have.
     """
     version = next(one for one in resource.versions if one.storage)
     return Kind(
@@ -48,8 +54,6 @@ def bind(
         operator=operator,
         defaults=defaults,
         rules=rules,
-        words=words or {},
-        settings=settings,
-        watches=watches,
         resource=resource,
+        **more,
     )

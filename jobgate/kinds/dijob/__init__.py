@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from jobgate.kinds.common.binding import bind
+from jobgate.kinds.dijob.conversion import convert
 from jobgate.kinds.dijob.defaults import DEFAULTS
 from jobgate.kinds.dijob.models import RESOURCE, DIJobSpec
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
@@ -18,4 +19,4 @@ def tasks(spec: DIJobSpec) -> Iterator[Task]:
         yield Task(Path("spec") / "tasks" / index, task)
 
 
-DIJOB = bind(RESOURCE, operator=DI_ORCHESTRATOR, tasks=tasks, defaults=DEFAULTS, rules=RULES)
+DIJOB = bind(RESOURCE, operator=DI_ORCHESTRATOR, tasks=tasks, defaults=DEFAULTS, rules=RULES, conversion=convert)

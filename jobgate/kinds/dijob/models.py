@@ -20,6 +20,8 @@ from crdgen import (
     Version,
     Volumes,
 )
+from jobgate.kinds.common.dependencies import DependsOn
+from jobgate.kinds.common.policies import LifecyclePolicy
 
 
 class Priority(StrEnum):
@@ -52,7 +54,21 @@ class Task(Model):
     name: Annotated[str | None, Doc("Unique in the job; a typed task is called by its type.")] = None
     type: TaskType = TaskType.NONE
     replicas: Annotated[int, Int32(minimum=1), Doc("How many pods the task has.")] = 1
+    min_available: Annotated[
+        int | None, Int32(minimum=0), Doc("How many pods of the task start together, or none; replicas where absent.")
+    ] = None
+    depends_on: Annotated[DependsOn | None, Doc("The tasks that must be there before the pods of this one.")] = None
+    policies: Annotated[
+        list[LifecyclePolicy] | None, Atomic, Doc("What is done at events of the task, before the job's policies.")
+    ] = None
     template: Annotated[PodTemplate, Doc("What the pods of the task are made from.")]
+
+
+class EngineFields(Model):
+    """How the processes of a job of operator v1.0 were joined."""
+
+    topology: Annotated[str | None, Doc("star, alone or mesh.")] = None
+    parallel_workers: Annotated[int | None, Int32, Doc("How many workers each process had.")] = None
 
 
 class DIJobSpec(Model):
@@ -62,12 +78,33 @@ class DIJobSpec(Model):
     clean_pod_policy: CleanPodPolicy = CleanPodPolicy.RUNNING
     preemptible: Annotated[bool, Doc("Whether pods of the job may be taken away for other jobs.")] = False
     backoff_limit: Annotated[int, Int32(minimum=0), Doc("How many restarts after failures end in giving up.")] = 3
+    min_available: Annotated[
+        int | None,
+        Int32(minimum=0),
+        Doc("How many pods of the job start together, or none; the sum over the tasks where absent."),
+    ] = None
+    queue: Annotated[str | None, Doc("The queue that the job waits in.")] = None
+    scheduler_name: Annotated[str | None, Doc("The scheduler of pods whose template names none.")] = None
+    priority_class_name: Annotated[str | None, Doc("The priority class of pods whose template names none.")] = None
+    ttl_seconds_after_finished: Annotated[
+        int | None, Int32(minimum=0), Doc("After how many seconds the finished job is deleted; never where absent.")
+    ] = None
+    suspend: Annotated[bool | None, Doc("Whether the job waits, without pods.")] = None
+    policies: Annotated[list[LifecyclePolicy] | None, Atomic, Doc("What is done at events of the job's pods.")] = None
+    plugins: Annotated[
+        dict[str, list[str]] | None, Doc("What is put into the pods, env, svc or ssh, each with its arguments.")
+    ] = None
     min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Fewest pods that the job may be scaled to.")] = None
     max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Most pods that the job may be scaled to.")] = None
     volumes: Annotated[Volumes | None, Doc("Volumes that every pod of the job has beside those of its template.")] = (
         None
     )
     tasks: Annotated[list[Task], Atomic, MinItems(1), Doc("The parts of the job; their order is the order of ranks.")]
+    template: Annotated[
+        dict[str, Any] | None, PreserveUnknown, Doc("Of operator v1.0, refused: `jobgate convert` makes a task of it.")
+    ] = None
+    engine_fields: Annotated[EngineFields | None, Doc("Of operator v1.0, refused: see `jobgate convert`.")] = None
+    group: Annotated[str | None, Doc("Of operator v1.0, where it was a label of pods; read by nobody.")] = None
 
 
 class Condition(Model):

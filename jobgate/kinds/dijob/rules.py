@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from jobgate.kinds.common.bounds import bound_rules
+from jobgate.kinds.common.dependencies import dependency_rules, gangs_can_start
+from jobgate.kinds.common.gang import gang_rules
+from jobgate.kinds.common.heeded import heeded_rules
+from jobgate.kinds.common.policies import policy_rules
+from jobgate.kinds.common.priority import priority_rules
+from jobgate.kinds.common.scheduling import scheduling_rules
 from jobgate.kinds.common.tasks import task_rules
 from jobgate.kinds.common.templates import pod_template_rules
+from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
-from webhook import Cause, Context, Duplicate, Forbidden, Job, Required, readable
+from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Required, Rule, readable
 
 
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
@@ -41,11 +49,58 @@ def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Contex
         )
 
 
-RULES = (
+def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
+    """Operator v1.0 had one template for all pods; the operator of today reads nothing of it, and makes no pod."""
+    mend = "the operator has read tasks since v1.1: `jobgate convert FILE` writes the job in the new shape"
+    for word in ("template", "engine_fields"):
+        if job.word(word) is not None:
+            yield Forbidden(job.at(word), f"this is the shape of operator v1.0; {mend}")
+
+
+def group_is_read_by_nobody(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
+    """The samples of operator v1.1 still write it, and its own definition drops it."""
+    if job.spec.group:
+        yield Notice("spec.group", "no operator since v1.1 reads it: leave it out, or make it a label of the job")
+
+
+def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
+    """Who asks for a gang gets one that can start; the operator itself starts pods one by one."""
+    stated = job.spec.min_available is not None or any(task.min_available is not None for task in job.tasks)
+    if stated:
+        yield from gangs_can_start(refuse=True)(job, context)
+
+
+def has_started(status: Mapping[str, Any]) -> bool:
+    """Tell from a job's status whether the operator has made pods of it."""
+    return status.get("phase") not in {None, "", "Pending"}
+
+
+#: A task is known by name and type: pods that run are counted, and taken away, by them. All else the operator takes up
+#: when it next makes a pod.
+MAY_CHANGE = MayChange(
+    {
+        "spec": When.ALWAYS,
+        "spec.tasks[*].name": When.BEFORE_IT_RUNS,
+        "spec.tasks[*].type": When.BEFORE_IT_RUNS,
+    },
+    runs=has_started,
+)
+
+RULES: tuple[Rule, ...] = (
+    shape_is_the_one_with_tasks,
+    group_is_read_by_nobody,
     at_most_one_task_of_each_type,
     plain_tasks_have_names,
     preemptible_only_where_the_operator_can,
     *task_rules,
     *bound_rules,
+    *gang_rules,
+    *dependency_rules,
+    a_gang_can_start,
+    *policy_rules,
+    *scheduling_rules,
+    *priority_rules,
+    *heeded_rules,
     *pod_template_rules,
+    MAY_CHANGE,
 )

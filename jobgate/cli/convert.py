@@ -1,0 +1,62 @@
+"""`jobgate convert`: jobs of older shapes, written in the shape of today."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from crdgen import to_yaml
+from jobgate.kinds import installed
+from jobgate.offline.manifest import Manifest, Unreadable, read
+from webhook import Conversion, Registry
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Where to write; else standard output."
+)
+@click.pass_context
+def convert(context: click.Context, *, file: str, output_file: Path | None) -> None:
+    """Write the jobs of FILE in the shape that their operator reads today.
+
+    Above each job stands a comment for every decision. Objects that need no conversion are written as they are. FILE
+    may be - for standard input, and is never changed unless it is named as the output. Exit status: 0 where something
+    was converted, 1 where there was nothing to do, 2 where the input is not usable.
+    """
+    try:
+        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        manifests = read(text, "<stdin>" if file == "-" else file)
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror or error}") from None
+    except Unreadable as error:
+        raise click.UsageError(str(error)) from None
+    kinds = installed()
+    results = [(manifest, _conversion(manifest, kinds)) for manifest in manifests]
+    written = "---\n".join(_text(manifest, conversion) for manifest, conversion in results)
+    if output_file is None:
+        click.echo(written, nl=False)
+    else:
+        output_file.write_text(written, encoding="utf-8")
+    done = sum(conversion is not None for _, conversion in results)
+    click.echo(f"{done} of {len(results)} objects converted", err=True)
+    context.exit(0 if done else 1)
+
+
+def _conversion(manifest: Manifest, kinds: Registry) -> Conversion | None:
+    for kind in kinds:
+        conversion = kind.conversion(manifest.object) if kind.conversion is not None else None
+        if conversion is not None:
+            return conversion
+    return None
+
+
+def _text(manifest: Manifest, conversion: Conversion | None) -> str:
+    if conversion is None:
+        return to_yaml(manifest.object)
+    comments = "".join(f"# {' '.join(decision.split())}\n" for decision in conversion.decisions)
+    return (
+        f"# Converted from {manifest.object.get('apiVersion')}. What was decided:\n{comments}{to_yaml(conversion.job)}"
+    )

@@ -1,0 +1,120 @@
+"""What a DIJob took over from other systems: the words are checked, and who acts on them is told."""
+
+from typing import Any
+
+import jsonpatch
+import pytest
+
+from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, validate
+from webhook import Operation, Phase, Request, Settings, User, review
+
+OPERATOR = "system:serviceaccount:di-system:di-operator"
+
+
+def notices(document: Any, **options: Any) -> list[str]:
+    return [str(notice) for notice in validate(document, **options).notices]
+
+
+def test_suspend_is_refused_where_nobody_acts_on_it() -> None:
+    document = job(task("learner"), suspend=True)
+    assert faults(validate(document)) == [
+        "spec.suspend: Forbidden: DI-orchestrator does not act on it: the job would run at once. Leave it out, and apply "
+        "the job when it may run; where something here holds suspended jobs back, the installation says so by the setting "
+        "operator-can: [dijobs/suspend]"
+    ]  # fmt: skip
+    assert faults(validate(document, operator_can=frozenset({"dijobs/suspend"}))) == []
+    assert faults(validate(job(task("learner"), suspend=False))) == []
+
+
+@pytest.mark.parametrize(
+    "document, notice",
+    [
+        (job(task("learner"), queue="games"), "spec.queue: DI-orchestrator does not act on it: the job waits in no queue"),
+        (job(task("learner"), plugins={"svc": []}), "spec.plugins: DI-orchestrator does not act on it: nothing is put into its pods"),
+        (job(task("learner"), ttlSecondsAfterFinished=9),
+         "spec.ttlSecondsAfterFinished: DI-orchestrator does not act on it: the finished job stays until it is deleted"),
+        (job(task("learner"), task("collector", dependsOn={"name": ["learner"]})),
+         "spec.tasks[1].dependsOn: DI-orchestrator does not act on it: the pods of the task are made at once"),
+    ],
+)  # fmt: skip
+def test_a_word_that_nobody_acts_on_is_told(document: Any, notice: str) -> None:
+    assert notices(document) == [notice]
+    assert faults(validate(document)) == []
+
+
+def test_a_word_that_the_installation_acts_on_is_not() -> None:
+    assert notices(job(task("learner"), queue="games"), operator_can=frozenset({"dijobs/queue"})) == []
+
+
+@pytest.mark.parametrize(
+    "document, fault",
+    [
+        (job(task("learner"), policies=[{"event": "PodFailed", "exitCode": 3, "action": "AbortJob"}]), "spec.policies[0]"),
+        (job(task("learner", policies=[{"action": "AbortJob"}])), "spec.tasks[0].policies[0]"),
+        (job(task("learner"), minAvailable=2), "spec.minAvailable"),
+        (job(task("learner", minAvailable=2)), "spec.tasks[0].minAvailable"),
+        (job(task("learner", dependsOn={"name": ["nobody"]})), "spec.tasks[0].dependsOn.name[0]"),
+        (job(task("learner"), queue="No Queue"), "spec.queue"),
+        (job(task("learner"), task("collector", dependsOn={"name": ["learner"]}), minAvailable=2), "spec.minAvailable"),
+    ],
+)  # fmt: skip
+def test_the_shared_rules_hold(document: Any, fault: str) -> None:
+    told = faults(validate(document))
+    assert len(told) == 1
+    assert told[0].startswith(fault), told
+
+
+def test_the_gangs_minimum_is_computed_and_never_stored() -> None:
+    document = job(task("learner"))
+    assert not [one for one in mutate(document).patch if "minAvailable" in one["path"]]
+
+
+def running(document: dict[str, Any], phase: str = "Running") -> dict[str, Any]:
+    return {**document, "status": {"phase": phase}}
+
+
+@pytest.mark.parametrize(
+    "new, expected",
+    [
+        (job(task("learner", replicas=4)), []),
+        (job(task("learner"), task("collector")), []),
+        (job(task("learner"), priority="high"), []),
+        (job(task("none", "player")),
+         ['spec.tasks[0].type: Forbidden: may change only before the job runs: it is "learner" and would be "none"',
+          'spec.tasks[0].name: Forbidden: may change only before the job runs: it is "learner" and would be "player"']),
+    ],
+)  # fmt: skip
+def test_who_a_task_is_may_change_only_before_the_job_runs(new: Any, expected: list[str]) -> None:
+    old = job(task("learner"))
+    assert faults(validate(new, running(old))) == expected
+    assert faults(validate(new, running(old, "Pending"))) == []
+    assert faults(validate(new, old)) == []
+
+
+def test_a_default_of_today_is_no_change_of_the_user() -> None:
+    """A running job that was stored by a version which named no typed task, and an edit of something else."""
+    old = running(job(task("learner")))
+    new = job({**task("learner"), "name": "learner"}, priority="high")
+    assert faults(validate(new, old)) == []
+
+
+def write(document: Any, old: Any, user: str, *, forgetful: frozenset[str] = frozenset({OPERATOR})) -> list[Any]:
+    request = Request(
+        uid="1", api_version="diengine.opendilab.org/v2alpha1", kind="DIJob", operation=Operation.UPDATE, name="job",
+        namespace="default", document=document, old_document=old, user=User(user),
+    )  # fmt: skip
+    return list(review(request, Phase.MUTATE, KINDS, Settings(forgetful_writers=forgetful)).patch)
+
+
+def test_what_the_operator_erases_is_put_back_and_its_write_changes_nothing() -> None:
+    metadata = {"name": "job", "managedFields": [{"manager": "kubectl", "operation": "Apply"}]}
+    stored = job({**task("learner"), "name": "learner"}, metadata=metadata, queue="games", plugins={"svc": []})
+    erased = job({**task("learner"), "name": "learner"}, metadata={"name": "job", "managedFields": []})
+    patch = write(erased, stored, OPERATOR)
+    assert jsonpatch.apply_patch(erased, patch) == stored
+
+
+def test_what_a_person_removes_stays_removed() -> None:
+    stored, removed = job({**task("learner"), "name": "learner"}, queue="games"), job(task("learner", "learner"))
+    assert not [one for one in write(removed, stored, "jane") if "queue" in one["path"]]
+    assert not [one for one in write(removed, stored, OPERATOR, forgetful=frozenset()) if "queue" in one["path"]]
