@@ -8,9 +8,7 @@ from jobgate.kinds.common.policies import DURATION, policy_rules
 from tests.kinds.common.gangs import Json, faults, job, notices, task, template, validate
 
 EVENTS = '"*", PodPending, PodFailed, PodEvicted, Unknown, TaskCompleted or TaskFailed'
-ACTIONS = (
-    "AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob or ResumeJob"
-)  # fmt: skip
+ACTIONS = "AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob or ResumeJob"
 
 
 def on(*events: str, action: str | None = "RestartJob", **fields: Any) -> Json:
@@ -141,6 +139,8 @@ def test_a_broken_list_hides_no_other() -> None:
 
 PENDING = "PodPending applies only with a timeout: say how long a pod may be pending"
 NEVER = "TaskFailed counts restarts of containers, and {} restartPolicy is Never: use PodFailed, or make the restartPolicy OnFailure"
+NEVER_HERE = NEVER.format("this task's")
+NEVER_ANYWHERE = NEVER.format("every task's")
 PARTITIONS = "no partitionPolicy, and so no partitions: use RestartTask or RestartPod"
 ENDS = template(restartPolicy="Never")
 SIDECAR = template(restartPolicy="Never", initContainers=[{"name": "s", "image": "i", "restartPolicy": "Always"}])
@@ -156,11 +156,11 @@ ALL_HAVE = "never applies: every task has policies of its own for that, which co
          ["spec.tasks[0].policies[0].event: Unknown is raised for the job, not for a task: it belongs into the job's policies"]),
         ("pending at once", of_task(on("PodPending", action="RestartPod")), [f"spec.tasks[0].policies[0].event: {PENDING}"]),
         ("a task that never restarts", of_task(on("TaskFailed"), template=ENDS),
-         [f"spec.tasks[0].policies[0].event: {NEVER.format("this task's")}"]),
+         [f"spec.tasks[0].policies[0].event: {NEVER_HERE}"]),
         ("one that says nothing restarts always", of_task(on("TaskFailed")), []),
         ("a container that restarts by itself", of_task(on("TaskFailed"), template=SIDECAR), []),
         ("no task restarts", job(task("a", template=ENDS), task("b", template=ENDS), policies=[on("TaskFailed")]),
-         [f"spec.policies[0].event: {NEVER.format("every task's")}"]),
+         [f"spec.policies[0].event: {NEVER_ANYWHERE}"]),
         ("some task restarts", job(task("a", template=ENDS), task("b"), policies=[on("TaskFailed")]), []),
         ("partitions of a task without", of_task(on("PodFailed", action="RestartPartition")),
          [f"spec.tasks[0].policies[0].action: this task has {PARTITIONS}"]),
