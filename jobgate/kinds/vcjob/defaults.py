@@ -10,15 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import whole
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
+from jobgate.kinds.vcjob.operator import SCHEDULER
 from webhook import Context, Default, Draft, Operation
-
-#: The scheduler of jobs that name none.
-SCHEDULER = "volcano"
-
-#: The most that a count of pods can be.
-COUNT_LIMIT = 2**31 - 1
 
 #: Plugins that work only with others, which are switched on with them.
 COMPANIONS = {

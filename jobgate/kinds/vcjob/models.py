@@ -26,6 +26,7 @@ from crdgen.podtemplate import load
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
 from jobgate.kinds.common.policies import DURATION, LifecyclePolicy
+from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.kinds.vcjob.status import JobStatus
 
 
@@ -132,7 +133,7 @@ class JobSpec(Model):
     running_estimate: Annotated[
         str | None, Field(pattern=DURATION), Doc("How long the job is expected to run; nobody holds it to that.")
     ] = None
-    queue: Annotated[str, Field(max_length=SUBDOMAIN_LIMIT), Doc("The queue that the job waits in.")] = "default"
+    queue: Annotated[str, Field(max_length=SUBDOMAIN_LIMIT), Doc("The queue that the job waits in.")] = DEFAULT_QUEUE
     max_retry: Annotated[int, Int32(minimum=0), Doc("How many restarts of the job end in giving up.")] = 3
     ttl_seconds_after_finished: Annotated[
         int | None, Int32(minimum=0), Doc("When the finished job is deleted; never where left out.")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from jobgate.kinds.common.operator import Operator
 
+#: Who schedules a job that does not say, and the queue that it waits in.
+SCHEDULER = "volcano"
+DEFAULT_QUEUE = "default"
+
 #: The queue that all others stand below; no job may wait in it.
 ROOT_QUEUE = "root"
 

@@ -19,7 +19,6 @@ from webhook import (
     Path,
     Required,
     Rule,
-    TooLong,
 )
 
 #: The plugins that Volcano has, and the flags that each takes.

@@ -7,13 +7,22 @@ from collections.abc import Iterator
 from jobgate.kinds.common.names import LABEL_LIMIT
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.vcjob.models import JobSpec
-from jobgate.kinds.vcjob.operator import QUEUES, ROOT_QUEUE
-from webhook import Cause, Context, Forbidden, Job, NotFound, Operation, Rule, TooLong
+from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
+from webhook import Cause, Context, Forbidden, Job, NotFound, Operation, Required, Rule, TooLong
 
 _PLACE = "spec.queue"
 
 #: The state of a queue that takes jobs.
 _OPEN = "Open"
+
+
+def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
+    """An empty name is no name, and cannot be overwritten: the job would wait where nobody looks."""
+    if context.operation is not Operation.CREATE:
+        return
+    for word, default in (("queue", DEFAULT_QUEUE), ("scheduler_name", SCHEDULER)):
+        if job.word(word) == "":
+            yield Required(job.at(word), f"leave it out for {default}, or give a name")
 
 
 def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
@@ -27,7 +36,7 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
 
     A stored job stays in its queue, whatever becomes of that.
     """
-    if context.operation is not Operation.CREATE or job.spec.queue == ROOT_QUEUE:
+    if context.operation is not Operation.CREATE or job.spec.queue in {"", ROOT_QUEUE}:
         return
     try:
         queue = context.objects.get(QUEUES, job.spec.queue)
@@ -48,4 +57,9 @@ def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
         yield TooLong(_PLACE, job.spec.queue, LABEL_LIMIT, "it is a label on every pod")
 
 
-queue_rules: tuple[Rule, ...] = (queue_is_not_the_root, queue_takes_jobs, queue_name_fits_a_label)
+queue_rules: tuple[Rule, ...] = (
+    queue_and_scheduler_are_named,
+    queue_is_not_the_root,
+    queue_takes_jobs,
+    queue_name_fits_a_label,
+)

@@ -1,0 +1,114 @@
+"""Plugins of a Volcano Job and their arguments, as Go's flags are written."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds.vcjob.flags import Sort, value_of
+from tests.kinds.vcjob.jobs import faults, job, task, validate
+
+SSH = (
+    '"--ssh-key-file-path", "--ssh-private-key", "--ssh-public-key", "--ssh-port"'
+)  # fmt: skip
+
+
+def asked(**plugins: Any) -> list[str]:
+    """Return the faults of a job with these plugins."""
+    return faults(validate(job(task("master"), task("head"), task("worker"), plugins=plugins)))
+
+
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        {name: [] for name in ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch", "hcclrank", "ray")},
+        {"svc": ["--publish-not-ready-addresses=true", "-disable-network-policy"]},
+        {"svc": ["--publish-not-ready-addresses=F", "--inject-hosts-env=0"]},
+        {"ssh": ["--ssh-key-file-path=/home/user/.ssh", "-ssh-port", "2222"]},
+        {"ssh": ["--ssh-private-key", "-----BEGIN KEY", "--ssh-public-key", "ssh-rsa AAAA="]},
+        {"ssh": ["--no-root"]},
+        {"mpi": ["--master=worker", "--worker=head", "--port=22"]},
+        {"mpi": ["-master", "worker"]},
+        {"pytorch": ["--wait-master-enabled", "--wait-master-timeout=60", "--wait-master-image=busybox", "--port=0x5ba1"]},
+        {"tensorflow": ["--ps=ps", "--worker=worker", "--chief=chief", "--evaluator=e", "--port=02222", "--"]},
+        {"ray": ["--head=head", "--headContainer=h", "--workerContainer=w", "--dashboardPort=8265", "--clientPort=10001"]},
+    ],
+)  # fmt: skip
+def test_what_a_plugin_understands_is_allowed(plugins: dict[str, list[str]]) -> None:
+    assert asked(**plugins) == []
+
+
+@pytest.mark.parametrize(
+    "plugins, expected",
+    [
+        ({"sshd": []},
+         ['spec.plugins[sshd]: Unsupported value: "sshd": supported values: "ssh", "env", "svc", "tensorflow", "mpi", '
+          '"pytorch", "hcclrank", "ray"']),
+        ({"env": ["--x"]}, ["spec.plugins[env][0]: Forbidden: env takes no arguments: leave it out"]),
+        ({"ssh": ["--ssh-prot=22"]},
+         [f'spec.plugins[ssh][0]: Unsupported value: "--ssh-prot": supported values: {SSH}']),
+        ({"ssh": ["--key", "value", "--ssh-port=22"]},
+         [f'spec.plugins[ssh][0]: Unsupported value: "--key": supported values: {SSH}']),
+        ({"svc": ["true"]},
+         ["spec.plugins[svc][0]: Forbidden: svc reads nothing but flags: write --publish-not-ready-addresses, "
+          "--disable-network-policy, --inject-hosts-env"]),
+        ({"svc": ["--disable-network-policy", "true"]},
+         ["spec.plugins[svc][1]: Forbidden: svc reads nothing but flags: write --publish-not-ready-addresses, "
+          "--disable-network-policy, --inject-hosts-env"]),
+        ({"svc": ["--disable-network-policy=yes"]},
+         ['spec.plugins[svc][0]: Invalid value: "--disable-network-policy": its value must be true or false']),
+        ({"ssh": ["--ssh-port"]},
+         ["spec.plugins[ssh][0]: Required value: --ssh-port takes the number of a port, between 1 and 65535: write "
+          "--ssh-port=<value>"]),
+        ({"ssh": ["--ssh-port=0", "--ssh-port=99999", "--ssh-port=x"]},
+         [f'spec.plugins[ssh][{place}]: Invalid value: "--ssh-port": its value must be the number of a port, between 1 and '
+          "65535" for place in range(3)]),
+        ({"pytorch": ["--wait-master-timeout=1m"]},
+         ['spec.plugins[pytorch][0]: Invalid value: "--wait-master-timeout": its value must be a whole number of seconds']),
+        ({"mpi": ["--master=boss"]},
+         ['spec.plugins[mpi]: Not found: "boss": no task is called so: it starts the workers. Name the task by '
+          "--master=<task>"]),
+    ],
+)  # fmt: skip
+def test_what_it_does_not_is_refused(plugins: dict[str, list[str]], expected: list[str]) -> None:
+    assert asked(**plugins) == expected
+
+
+@pytest.mark.parametrize("arguments", [["--ssh-private-key"], ["SECRET"], ["-----SECRET"], ["--ssh-port", "SECRET"]])
+def test_no_value_of_an_argument_is_shown(arguments: list[str]) -> None:
+    told = asked(ssh=arguments)
+    assert told
+    assert "SECRET" not in "".join(told)
+
+
+@pytest.mark.parametrize(
+    "plugins, warning",
+    [
+        ({"pytorch": []},
+         'spec.plugins[pytorch]: Not found: "master": no task is called so: the plugin does nothing without it. Name the task '
+         "by --master=<task>"),
+        ({"ray": ["--head=boss"]},
+         'spec.plugins[ray]: Not found: "boss": no task is called so: the plugin fails without it, and the job stays Pending. '
+         "Name the task by --head=<task>"),
+        ({"ssh": ["--no-root"]},
+         "spec.plugins[ssh][0]: ssh has no flag --no-root any more, and reads no argument behind it: leave it out"),
+    ],
+)  # fmt: skip
+def test_what_volcano_takes_and_cannot_use_is_a_warning(plugins: dict[str, list[str]], warning: str) -> None:
+    response = validate(job(task("a"), plugins=plugins))
+    assert (faults(response), warning in response.warnings) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        ([], "master"),
+        (["--master=a", "-master", "b"], "b"),
+        (["--unknown", "--master=a"], "master"),
+        (["word", "--master=a"], "master"),
+        (["--", "--master=a"], "master"),
+        (["--master="], ""),
+        (["--master", "--port=1"], "--port=1"),
+    ],
+)
+def test_a_flag_is_read_as_go_reads_it(arguments: list[str], expected: str) -> None:
+    assert value_of(arguments, {"master": Sort.TEXT, "port": Sort.PORT}, "master", "master") == expected
