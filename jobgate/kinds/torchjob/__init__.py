@@ -1,0 +1,19 @@
+"""TorchJob: what torch-on-k8s runs (https://github.com/hliangzhao/torch-on-k8s)."""
+
+from jobgate.kinds.common.binding import bind
+from jobgate.kinds.torchjob.defaults import DEFAULTS
+from jobgate.kinds.torchjob.models import RESOURCE
+from jobgate.kinds.torchjob.operator import TORCH_ON_K8S
+from jobgate.kinds.torchjob.rules import RULES
+from jobgate.kinds.torchjob.tasks import tasks
+
+__all__ = ["TORCHJOB"]
+
+TORCHJOB = bind(
+    RESOURCE,
+    operator=TORCH_ON_K8S,
+    tasks=tasks,
+    defaults=DEFAULTS,
+    rules=RULES,
+    words={word: ("scheduling_policy", word) for word in ("queue", "min_available", "priority_class_name")},
+)

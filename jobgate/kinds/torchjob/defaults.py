@@ -1,0 +1,80 @@
+"""What mutation adds to a TorchJob. What the operator assumes by itself, of jobs that do not say it, is not stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.defaults import copy_amounts, fill
+from jobgate.kinds.common.pod.amounts import may_overcommit
+from jobgate.kinds.common.pod.reading import mapping, objects
+from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec
+from jobgate.kinds.torchjob.operator import MAIN_CONTAINER, PORT, PORT_NAME
+from jobgate.kinds.torchjob.tasks import TASKS, TaskType, type_of
+from webhook import Context, Draft
+
+#: What happens to a pod that has ended, where its task does not say. An AIMaster keeps what it knows in annotations of
+#: the job, so that it goes on where it was when its container is restarted.
+RESTART_POLICIES = {
+    TaskType.MASTER: RestartPolicy.EXIT_CODE,
+    TaskType.WORKER: RestartPolicy.ON_FAILURE,
+    TaskType.AI_MASTER: RestartPolicy.ON_FAILURE,
+}
+
+
+def task_defaults(job: Draft, __: Context) -> None:
+    """A task without a number of pods has one."""
+    for _, task in job.entries(*TASKS):
+        fill(task, TaskSpec)
+
+
+def restart_policy_by_type(job: Draft, _: Context) -> None:
+    """The operator assumes the same of a Master and a Worker, and dies of an AIMaster that says nothing."""
+    for key, task in job.entries(*TASKS):
+        role = type_of(key)
+        if role is not None:
+            task.setdefault("restartPolicy", RESTART_POLICIES[role].value)
+
+
+def the_master_has_its_port(job: Draft, __: Context) -> None:
+    """The operator looks for this port in the container that trains, and makes no pod of the job without it."""
+    for key, task in job.entries(*TASKS):
+        if type_of(key) is not TaskType.MASTER:
+            continue
+        named = (one for one in task.each("template", "spec", "containers") if one.get("name") == MAIN_CONTAINER)
+        container = next(named, None)
+        if container is None:
+            continue
+        ports = container.get("ports", [])
+        if isinstance(ports, list) and all(port.get("name") != PORT_NAME for _, port in objects(ports)):
+            container.append("ports", {"name": PORT_NAME, "containerPort": PORT})
+
+
+def the_last_words_of_a_container_are_kept(job: Draft, _: Context) -> None:
+    """Where a container leaves no message, its last lines of log are one, as the operator has it."""
+    for container in _containers(job, "containers"):
+        container.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
+
+
+def what_is_not_shared_is_limited(job: Draft, _: Context) -> None:
+    """Devices and huge pages that are only requested are limited to as much: pods take no other limit, nor none."""
+    for container in _containers(job, "initContainers", "containers"):
+        resources = container.at("resources")
+        if resources is not None:
+            requests = mapping(resources.get("requests"))
+            missing = {name: one for name, one in requests.items() if one is not None and not may_overcommit(name)}
+            copy_amounts(resources, missing, "limits")
+
+
+def _containers(job: Draft, *fields: str) -> Iterator[Draft]:
+    for _, task in job.entries(*TASKS):
+        for field in fields:
+            yield from task.each("template", "spec", field)
+
+
+DEFAULTS = (
+    task_defaults,
+    restart_policy_by_type,
+    the_master_has_its_port,
+    the_last_words_of_a_container_are_kept,
+    what_is_not_shared_is_limited,
+)

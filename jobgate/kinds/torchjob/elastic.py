@@ -1,0 +1,124 @@
+"""The rules of elastic training: by torchrun within the bounds of a policy, or by an AIMaster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.names import LABEL_LIMIT
+from jobgate.kinds.common.tasks import expected_name
+from jobgate.kinds.torchjob.models import TorchElasticPolicy, TorchJobSpec
+from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
+from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required
+from webhook.path import join
+
+POLICY = Path("spec") / "torchElasticPolicy"
+
+
+def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """Without its policy torchrun has no arguments, and without both bounds the operator never scales the job."""
+    if not job.spec.enable_torch_elastic:
+        return
+    policy = job.spec.torch_elastic_policy
+    if policy is None:
+        yield Required(POLICY, "spec.enableTorchElastic needs bounds and a rendezvous")
+        return
+    reasons = {
+        "num_min_replicas": "the operator scales between two bounds",
+        "num_max_replicas": "the operator scales between two bounds",
+        "rendezvous_backend": "the workers find each other by it, as by c10d",
+        "rendezvous_endpoint": "the workers find each other there, as host:port",
+    }
+    for attribute, reason in reasons.items():
+        # One that is broken has been told of by the schema, and counts as there.
+        if getattr(policy, attribute, policy) in {None, ""}:
+            yield Required(POLICY / str(TorchElasticPolicy.model_fields[attribute].alias), reason)
+
+
+def the_bounds_of_an_elastic_job_do_not_cross(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """Between bounds that cross, there is no number of workers."""
+    policy = job.spec.torch_elastic_policy
+    least, most = (policy.num_min_replicas, policy.num_max_replicas) if policy else (None, None)
+    if least is not None and most is not None and least > most:
+        yield Invalid(POLICY / "numMinReplicas", least, f"must be at most {POLICY}.numMaxReplicas, which is {most}")
+
+
+def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """An elastic job starts with a number of workers that it may have, and is never scaled to another.
+
+    The operator doubles the workers without a look at the upper bound; its update is refused then, and the job goes on.
+    """
+    policy = job.spec.torch_elastic_policy
+    if not job.spec.enable_torch_elastic or policy is None:
+        return
+    worker = task_of(job, TaskType.WORKER)
+    if worker is None:
+        yield Required(join((*TASKS, TaskType.WORKER.value)), "an elastic job scales its workers: it has some")
+        return
+    least, most = policy.num_min_replicas, policy.num_max_replicas
+    if least is not None and most is not None and least > most:
+        return  # told already; no number could mend it
+    if least is not None and worker.replicas < least:
+        detail = f"must be at least {POLICY}.numMinReplicas, which is {least}"
+        yield Invalid(worker.at("replicas"), worker.replicas, detail)
+    if most is not None and worker.replicas > most:
+        detail = f"must be at most {POLICY}.numMaxReplicas, which is {most}"
+        yield Invalid(worker.at("replicas"), worker.replicas, detail)
+
+
+def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
+    """The workers that the job may be scaled to need legal names as well: scaled later, it would be stuck."""
+    policy, name = job.spec.torch_elastic_policy, expected_name(context)
+    worker = task_of(job, TaskType.WORKER)
+    if not job.spec.enable_torch_elastic or policy is None or policy.num_max_replicas is None or not name or not worker:
+        return
+    lengths = [
+        len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1))
+        for count in (worker.replicas, policy.num_max_replicas)
+    ]
+    if lengths[0] <= LABEL_LIMIT < lengths[1]:
+        detail = f"pods are called <job>-<task>-<index>, and with so many the name is longer than {LABEL_LIMIT}"
+        yield Invalid(POLICY / "numMaxReplicas", policy.num_max_replicas, f"{detail}: call the job something shorter")
+
+
+def a_policy_counts_when_it_is_enabled(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+    """A policy by itself does nothing."""
+    if job.spec.torch_elastic_policy is not None and not job.spec.enable_torch_elastic:
+        yield Notice(POLICY, "does nothing until spec.enableTorchElastic is true")
+
+
+def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """Each would take the other's changes back."""
+    if job.spec.enable_torch_elastic and scaled_by_ai_master(job):
+        yield Forbidden(
+            "spec.enableTorchElastic",
+            f'the annotation {ELASTIC_TRAINING}: "true" has the AIMaster scale the job: use one of the two',
+        )
+
+
+def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+    """The operator compares the annotation's value letter by letter."""
+    value = annotation(job, ELASTIC_TRAINING)
+    if value is not None and value not in {"true", "false", ""}:
+        place = (Path("metadata") / "annotations").key(ELASTIC_TRAINING)
+        yield Notice(place, 'only the value "true" enables elastic training: the job runs without it')
+
+
+def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+    """Other than the rest of the operator, its scaler does not read keys of any case."""
+    worker = task_of(job, TaskType.WORKER)
+    if job.spec.enable_torch_elastic and worker is not None and worker.key != TaskType.WORKER:
+        yield Notice(worker.path, f"the scaler of torch-on-k8s finds only the key {TaskType.WORKER}: write it so")
+
+
+#: The rules, in the order in which a reader wants to know.
+elastic_rules = (
+    an_elastic_job_has_a_policy,
+    the_bounds_of_an_elastic_job_do_not_cross,
+    workers_are_within_the_bounds,
+    the_most_workers_have_names,
+    a_policy_counts_when_it_is_enabled,
+    one_of_two_scales_the_job,
+    elastic_training_is_asked_for_in_so_many_words,
+    an_elastic_worker_is_called_so,
+)

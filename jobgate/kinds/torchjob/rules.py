@@ -1,0 +1,202 @@
+"""The rules of a TorchJob beyond its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.dependencies import dependency_rules
+from jobgate.kinds.common.names import dns_subdomain, label_value, qualified_name
+from jobgate.kinds.common.pod.reading import mapping, objects
+from jobgate.kinds.common.scheduling import scheduling_rules
+from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name
+from jobgate.kinds.common.templates import pod_template_rules
+from jobgate.kinds.torchjob.elastic import elastic_rules
+from jobgate.kinds.torchjob.gang import gang_rules
+from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
+from jobgate.kinds.torchjob.operator import (
+    DEPENDS_ON,
+    MAIN_CONTAINER,
+    NETWORK_MODE,
+    RESERVED_ENV,
+    annotation,
+    restart_policy_of_pods,
+    scaled_by_ai_master,
+)
+from jobgate.kinds.torchjob.output import output_rules
+from jobgate.kinds.torchjob.spellings import spelling_rules
+from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, task_of, torch_tasks
+from jobgate.kinds.torchjob.updates import update_rules
+from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, NotSupported, Path, Required, readable
+from webhook.path import join
+
+
+def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """The operator makes no pods of another type, and yet counts them into the world size: the job would wait."""
+    for task in torch_tasks(job):
+        if task.role is None:
+            yield NotSupported(task.path, task.key, TaskType)
+
+
+def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """Keys are read in any case: of two that are then the same, the operator would drop one."""
+    seen: dict[str | None, str] = {}
+    for task in torch_tasks(job):
+        first = seen.setdefault(task.name, task.key)
+        if first != task.key:
+            yield Duplicate(task.path, task.key, f"{join((*TASKS, first))} is read as the same: keep one of the two")
+
+
+def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """Every pod is told the address of the master with index 0; the operator makes no second one."""
+    master = task_of(job, TaskType.MASTER)
+    if master is None:
+        yield Required(join((*TASKS, TaskType.MASTER.value)), "the pods find each other by the Master")
+    elif master.replicas != 1:
+        yield Invalid(master.at("replicas"), master.replicas, "must be 1: a job has one master")
+
+
+def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Notice]:
+    """A Worker without pods is for an AIMaster to scale up; an AIMaster without pods is waited for."""
+    for _, task in readable(torch_tasks(job), "replicas"):
+        if task.replicas == 0 and task.role is TaskType.WORKER and not scaled_by_ai_master(job):
+            yield Invalid(task.at("replicas"), 0, "must be at least 1: leave the Worker out if there are none")
+        if task.replicas == 0 and task.role is TaskType.AI_MASTER:
+            waits = "the other tasks wait until the job is annotated aimaster: ready"
+            yield Notice(task.at("replicas"), f"{waits}: leave the AIMaster out if there is none")
+
+
+def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
+    """The operator finds the port of the master, and what it starts, by the name of the container."""
+    for _, task in readable(torch_tasks(job), "template"):
+        if task.role not in {TaskType.MASTER, TaskType.WORKER}:
+            continue
+        containers = mapping(task.template.get("spec")).get("containers")
+        if not any(one.get("name") == MAIN_CONTAINER for _, one in objects(containers)):
+            path = task.template_path / "spec" / "containers"
+            yield Required(path, f"one of them is called {MAIN_CONTAINER}: it is the one that trains")
+
+
+def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
+    """The operator makes a Service for each pod, of its name, and a Service's name begins with a letter."""
+    name = expected_name(context)
+    if name[:1] in set("0123456789"):
+        place = Path("metadata") / ("name" if context.name else "generateName")
+        detail = "must begin with a letter: Services are called <job>-<task>-<index>"
+        yield Invalid(place, context.name or context.generate_name, detail)
+
+
+def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
+    """The pods of the highest indices may be taken away, and never the only master."""
+    for task, whole in _spot_tasks(job, "num_tasks"):
+        path = task.at("spot_task_spec") / "numSpotTasks"
+        for _, spot in readable([whole], "num_spot_tasks"):
+            count = spot.num_spot_tasks or 0
+            if task.role is TaskType.MASTER and count:
+                yield Forbidden(path, "a job does not outlive its Master: make pods of the Worker spot tasks")
+            elif count > task.replicas:
+                yield Invalid(path, count, f"must be at most {task.at('replicas')}, which is {task.replicas}")
+
+
+def spot_tasks_make_sound_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
+    """Labels and priority class go into the pods as they are."""
+    for task, whole in _spot_tasks(job):
+        path = task.at("spot_task_spec")
+        for _, spot in readable([whole], "labels"):
+            for key, value in (spot.labels or {}).items():
+                if fault := qualified_name(key):
+                    yield Invalid(path / "labels", key, fault)
+                if fault := label_value(value):
+                    yield Invalid((path / "labels").key(key), value, fault)
+        for _, spot in readable([whole], "priority_class_name"):
+            if spot.priority_class_name and (fault := dns_subdomain(spot.priority_class_name)):
+                yield Invalid(path / "priorityClassName", spot.priority_class_name, fault)
+
+
+def spot_tasks_keep_their_priority(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+    """The operator replaces the priority class of spot pods also by none."""
+    for task, spot in _spot_tasks(job, "template"):
+        own = mapping(task.template.get("spec")).get("priorityClassName")
+        if spot.num_spot_tasks and not spot.priority_class_name and own:
+            path = task.at("spot_task_spec") / "priorityClassName"
+            yield Notice(path, "without it the spot pods have no priority class, not even that of the template")
+
+
+def _spot_tasks(job: Job[TorchJobSpec], *words: str) -> Iterator[tuple[TorchTask, SpotTaskSpec]]:
+    """Yield the tasks with spot pods of which these attributes can be read, each with what is said of those."""
+    for task in torch_tasks(job):
+        for _, part in readable([task.part], "spot_task_spec", *words):
+            if part.spot_task_spec is not None:
+                yield task, part.spot_task_spec
+
+
+def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """Of any other value the operator makes nothing, without a word."""
+    mode = annotation(job, NETWORK_MODE)
+    if mode is not None and mode != "host":
+        yield NotSupported((Path("metadata") / "annotations").key(NETWORK_MODE), mode, ["host"])
+
+
+def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
+    """The operator sets that of the pods by the task, whatever the template says."""
+    for _, task in readable(torch_tasks(job), "template"):
+        written = mapping(task.template.get("spec")).get("restartPolicy")
+        made = restart_policy_of_pods(job, task)
+        if written and made and written != made:
+            path = task.template_path / "spec" / "restartPolicy"
+            why = (
+                "by the annotation for elastic training"
+                if scaled_by_ai_master(job)
+                else f"by {task.at('restart_policy')}"
+            )
+            yield Notice(path, f"torch-on-k8s sets it to {made} in every pod, {why}")
+
+
+def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
+    """The operator appends its own, and of two variables of one name the last wins."""
+    for _, task in readable(torch_tasks(job), "template"):
+        path = task.template_path / "spec" / "containers"
+        for place, container in objects(mapping(task.template.get("spec")).get("containers")):
+            for index, variable in objects(container.get("env")):
+                name = variable.get("name")
+                if isinstance(name, str) and name in RESERVED_ENV:
+                    yield Notice(path / place / "env" / index / "name", f"torch-on-k8s sets {name} itself, and wins")
+
+
+def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
+    """torch-on-k8s of today cannot be told what a task waits for: it has a fixed order."""
+    if DEPENDS_ON in context.settings.operator_can:
+        return
+    for task in torch_tasks(job):
+        for _, one in readable([task.part], "depends_on"):
+            if one.depends_on is not None:
+                yield Notice(
+                    task.at("depends_on"),
+                    "torch-on-k8s does not read it: the Master waits for a running AIMaster, the Worker for a running "
+                    f"Master. An installation whose operator does says so by the setting operator-can: [{DEPENDS_ON}]",
+                )
+
+
+RULES = (
+    task_types_are_known,
+    there_is_one_task_of_each_type,
+    there_is_one_master,
+    tasks_have_pods,
+    the_container_that_trains_is_there,
+    job_names_begin_with_a_letter,
+    derived_names_are_legal,
+    spot_tasks_are_some_of_the_pods,
+    spot_tasks_make_sound_pods,
+    spot_tasks_keep_their_priority,
+    *gang_rules,
+    *dependency_rules,
+    dependencies_are_read,
+    *elastic_rules,
+    the_network_mode_is_known,
+    *output_rules,
+    *scheduling_rules,
+    *spelling_rules,
+    the_restart_policy_is_the_tasks,
+    reserved_variables_are_left_to_the_operator,
+    *pod_template_rules,
+    *update_rules,
+)

@@ -1,0 +1,111 @@
+"""The rules of updates: what of a stored TorchJob may change, whoever changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from jobgate.kinds.common import vintage
+from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.updates import MayChange, When
+from jobgate.kinds.torchjob.models import TorchJobSpec
+from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
+from jobgate.kinds.torchjob.tasks import TASKS, type_of
+from webhook import Cause, Context, Forbidden, Job
+from webhook.path import join
+
+_SPECS = "spec.torchTaskSpecs[*]"
+
+#: When a field may change. The operator writes whole jobs from its own types, to scale them and to have a new
+#: generation. So what it erases by that may change: fields that it does not know, as the canonical spellings.
+MAY_CHANGE = MayChange(
+    {
+        "spec.cleanPodPolicy": When.ALWAYS,
+        "spec.clenPodPolicy": When.ALWAYS,
+        "spec.ttlSecondsAfterFinished": When.ALWAYS,
+        "spec.TTLSecondsAfterFinished": When.ALWAYS,
+        "spec.activeDeadlineSeconds": When.ALWAYS,
+        "spec.activeDurations": When.ALWAYS,
+        "spec.backoffLimit": When.ALWAYS,
+        "spec.schedulingPolicy": When.ALWAYS,
+        "spec.schedulingPolicy.queue": When.NEVER,
+        "spec.minMembers": When.ALWAYS,
+        "spec.torchElasticPolicy": When.ALWAYS,
+        "spec.torchElasticPolicy.rendezvousBackend": When.NEVER,
+        "spec.torchElasticPolicy.rendezvousEndpoint": When.NEVER,
+        "spec.torchTaskSpecs.Worker.numTasks": When.ALWAYS,
+        f"{_SPECS}.spotTaskSpec": When.ALWAYS,
+        f"{_SPECS}.dependsOn": When.ALWAYS,
+        f"{_SPECS}.template.metadata.annotations[{GENERATION}]": When.ALWAYS,
+    }
+)
+
+
+def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
+    """The ranks and the world size of a job are counted over its tasks. Another case of a key is the same task."""
+    if context.old is None:
+        return
+    before, after = _by_type(context.old), _by_type(job.document)
+    for name, key in after.items():
+        if name not in before:
+            yield Forbidden(join((*TASKS, key)), "a task may not be added once the job is stored")
+    for name, key in before.items():
+        if name not in after:
+            yield Forbidden(join((*TASKS, key)), "a task may not be removed once the job is stored")
+
+
+def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
+    """The pods of a job are made of its templates over its whole life; see `MAY_CHANGE` for what is free.
+
+    Keys are compared in any case, and templates as the operator knows them: what its types lack, its own writes erase.
+    """
+    if context.old is None:
+        return
+    before, after = _by_type(context.old), _by_type(job.document)
+    common = before.keys() & after.keys()
+    old = _comparable(context.old, {name: before[name] for name in common})
+    new = _comparable(job.document, {name: after[name] for name in common})
+    written = {_canonical(name): key for name, key in after.items()}
+    for cause in MAY_CHANGE(Job(job.kind, new, job.spec), replace(context, old=old)):
+        yield cause.at(_as_written(cause.path, written))
+
+
+def _by_type(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the keys of a job's tasks by the keys in lower case; of two that are read as one, the first."""
+    names: dict[str, str] = {}
+    for key in mapping(mapping(document.get("spec")).get("torchTaskSpecs")):
+        names.setdefault(key.lower(), key)
+    return names
+
+
+def _comparable(document: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return a job with these tasks only, under canonical keys, their templates as the operator reads them."""
+    spec = mapping(document.get("spec"))
+    parts = mapping(spec.get("torchTaskSpecs"))
+    tasks = {_canonical(name): _as_read(parts[key]) for name, key in keys.items()}
+    return {**document, "spec": {**spec, "torchTaskSpecs": tasks}}
+
+
+def _as_read(task: Any) -> Any:
+    template = task.get("template") if isinstance(task, Mapping) else None
+    if not isinstance(template, dict):
+        return task
+    return {**task, "template": vintage.without(template, TORCH_ON_K8S.minor)}
+
+
+def _canonical(name: str) -> str:
+    return type_of(name) or name
+
+
+def _as_written(path: str, keys: Mapping[str, str]) -> str:
+    """Return a path into a comparable job as the user's own leads there."""
+    for canonical, key in keys.items():
+        prefix = str(join((*TASKS, canonical)))
+        if path == prefix or path.startswith((f"{prefix}.", f"{prefix}[")):
+            return f"{join((*TASKS, key))}{path.removeprefix(prefix)}"
+    return path
+
+
+#: The rules, in the order in which a reader wants to know.
+update_rules = (tasks_stay, fields_change_only_when_they_may)

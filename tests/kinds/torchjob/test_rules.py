@@ -1,0 +1,251 @@
+"""The rules of a TorchJob: cases that pass, cases that fail, and the messages that the user reads."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.kinds.torchjob.jobs import (
+    TASKS,
+    container,
+    elastic,
+    faults,
+    job,
+    mutate,
+    output,
+    task,
+    tasks,
+    template,
+    validate,
+)
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "torchjob"
+ELASTIC = "distributed.io/enable-elastic-training"
+NETWORK = "distributed.io/network-mode"
+NAME = "j" * 55
+
+
+def spot(**fields: Any) -> dict[str, Any]:
+    """Return tasks whose Worker has spot pods."""
+    return tasks(task(4, spotTaskSpec=fields))
+
+
+@pytest.mark.parametrize(
+    "case, document",
+    [
+        ("a master alone", job({"Master": task()})),
+        ("keys in any case", job({"mAsTer": task(), "WORKER": task(2), "aimaster": task()})),
+        ("a worker without pods that an AIMaster scales", job(tasks(task(0), AIMaster=task()), annotations={ELASTIC: "true"})),
+        ("an AIMaster needs no container called torch", job(tasks(AIMaster=task(template=template(container("main")))))),
+        ("a name with the most characters", job(name="j" * 54)),
+        ("a generated name", job(metadata={"generateName": "sweep-"})),
+        ("spot pods, up to all", job(spot(numSpotTasks=4, priorityClassName="spot", labels={"a/b": "c"}))),
+        ("no spot pods of the master", job(tasks(master=task(spotTaskSpec={"numSpotTasks": 0})))),
+        ("minima up to the pods", job(minMembers={"master": 1, "Worker": 4})),
+        ("a minimum of the job", job(schedulingPolicy={"minAvailable": 5})),
+        ("an elastic job", job(**elastic())),
+        ("an elastic job at its lower bound", job(tasks(task(2)), **elastic())),
+        ("an elastic job at its upper bound", job(tasks(task(8)), **elastic())),
+        ("training that an AIMaster scales", job(tasks(AIMaster=task()), annotations={ELASTIC: "true"})),
+        ("the network of the host", job(annotations={NETWORK: "host"})),
+        ("a model on NFS", job(**output())),
+        ("a model on the node", job(**output({"localStorage": {"path": "/models", "mountPath": "/model"}}))),
+        ("a queue", job(schedulingPolicy={"queue": "research.team", "priority": -5, "priorityClassName": "high"})),
+        ("old spellings", job(clenPodPolicy="Running", TTLSecondsAfterFinished=0, activeDurations=1)),
+        ("canonical spellings", job(cleanPodPolicy="All", ttlSecondsAfterFinished=0, activeDeadlineSeconds=1)),
+        ("every restart policy", job(tasks(task(1, restartPolicy="Always"), task(restartPolicy="Never")))),
+        ("a task that waits", job(tasks(task(1, dependsOn=[{"dependsOn": "master", "onPhase": "Running"}])))),
+        ("a task that waits for nothing", job(tasks(task(1, dependsOn=[])))),
+        ("a master that waits for its workers", job(tasks(task(1, dependsOn=[]), task(dependsOn=[{"dependsOn": "Worker"}])))),
+    ],
+)  # fmt: skip
+def test_what_is_sound_is_allowed(case: str, document: dict[str, Any]) -> None:
+    assert mutate(document).allowed, case
+    assert faults(validate(document)) == [], case
+
+
+@pytest.mark.parametrize(
+    "document, expected",
+    [
+        (job(tasks(Wroker=task())),
+         [f'{TASKS}.Wroker: Unsupported value: "Wroker": supported values: "AIMaster", "Master", "Worker"']),
+        (job(tasks(**{"a.b": task()})),
+         [f'{TASKS}[a.b]: Unsupported value: "a.b": supported values: "AIMaster", "Master", "Worker"']),
+        (job(tasks() | {"worker": task()}), [f'{TASKS}.worker: Duplicate value: "worker": {TASKS}.Worker is read as the same: keep one of the two']),
+        (job(tasks() | {"master": task()}),
+         [f'{TASKS}.master: Duplicate value: "master": {TASKS}.Master is read as the same: keep one of the two']),
+        (job({"Worker": task()}), [f"{TASKS}.Master: Required value: the pods find each other by the Master"]),
+        (job({}), [f"{TASKS}.Master: Required value: the pods find each other by the Master"]),
+        (job({"AIMaster": task()}), [f"{TASKS}.Master: Required value: the pods find each other by the Master"]),
+        (job(tasks(master=task(2))), [f"{TASKS}.Master.numTasks: Invalid value: 2: must be 1: a job has one master"]),
+        (job(tasks(master=task(0))), [f"{TASKS}.Master.numTasks: Invalid value: 0: must be 1: a job has one master"]),
+        (job({"MASTER": task(2)}), [f"{TASKS}.MASTER.numTasks: Invalid value: 2: must be 1: a job has one master"]),
+        (job(tasks(task(0))), [f"{TASKS}.Worker.numTasks: Invalid value: 0: must be at least 1: leave the Worker out if there are none"]),
+        (job(tasks(task(-1))), [f"{TASKS}.Worker.numTasks: Invalid value: -1: must be at least 0"]),
+        (job(tasks(task(1, template=template(container("main"))))),
+         [f"{TASKS}.Worker.template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
+        (job(tasks(master=task(template=template(container("main"))))),
+         [f"{TASKS}.Master.template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
+        (job(tasks(task(1, template=template(container(image=""))))),
+         [f"{TASKS}.Worker.template.spec.containers[0].image: Required value: must name the container's image"]),
+        (job(tasks(task(1, restartPolicy="Sometimes"))),
+         [f'{TASKS}.Worker.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "ExitCode", "Never"']),
+        (job(name="0job"),
+         ['metadata.name: Invalid value: "0job": must begin with a letter: Services are called <job>-<task>-<index>']),
+        (job(metadata={"generateName": "0-"}),
+         ['metadata.generateName: Invalid value: "0-": must begin with a letter: Services are called <job>-<task>-<index>']),
+        (job(name=NAME), [f'metadata.name: Too long: "{NAME}": may not be more than 54 characters: torch-on-k8s calls the pods '
+                          "<job>-<task>-<index>, each of at most 63 characters"]),
+        (job(spot(numSpotTasks=5)),
+         [f"{TASKS}.Worker.spotTaskSpec.numSpotTasks: Invalid value: 5: must be at most {TASKS}.Worker.numTasks, which is 4"]),
+        (job(spot(numSpotTasks=-1)), [f"{TASKS}.Worker.spotTaskSpec.numSpotTasks: Invalid value: -1: must be at least 0"]),
+        (job(tasks(master=task(spotTaskSpec={"numSpotTasks": 1}))),
+         [f"{TASKS}.Master.spotTaskSpec.numSpotTasks: Forbidden: a job does not outlive its Master: make pods of the Worker spot tasks"]),
+        (job(spot(labels={"a b": "c", "d": "e f"})),
+         [f'{TASKS}.Worker.spotTaskSpec.labels: Invalid value: "a b": the name must consist of letters, digits, \'-\', \'_\' and \'.\', '
+          "and begin and end with a letter or a digit",
+          f'{TASKS}.Worker.spotTaskSpec.labels[d]: Invalid value: "e f": must be empty, or begin and end with a letter or digit and hold '
+          "letters, digits, '-', '_' and '.'"]),
+        (job(spot(priorityClassName="A")),
+         [f'{TASKS}.Worker.spotTaskSpec.priorityClassName: Invalid value: "A": must consist of lower case letters, digits, \'-\' and \'.\', '
+          "and each part between dots must begin and end with a letter or a digit"]),
+        (job(annotations={NETWORK: "Host"}),
+         [f'metadata.annotations[{NETWORK}]: Unsupported value: "Host": supported values: "host"']),
+        (job(backoffLimit=-1), ["spec.backoffLimit: Invalid value: -1: must be at least 0"]),
+        (job(ttlSecondsAfterFinished=-1), ["spec.ttlSecondsAfterFinished: Invalid value: -1: must be at least 0"]),
+        (job(TTLSecondsAfterFinished=-1), ["spec.TTLSecondsAfterFinished: Invalid value: -1: must be at least 0"]),
+        (job(activeDurations=0), ["spec.activeDurations: Invalid value: 0: must be at least 1"]),
+        (job(activeDeadlineSeconds=0), ["spec.activeDeadlineSeconds: Invalid value: 0: must be at least 1"]),
+        (job(clenPodPolicy="Some"),
+         ['spec.clenPodPolicy: Unsupported value: "Some": supported values: "None", "Running", "All"']),
+        (job(schedulingPolicy={"queue": "A"}),
+         ['spec.schedulingPolicy.queue: Invalid value: "A": must consist of lower case letters, digits, \'-\' and \'.\', and each part '
+          "between dots must begin and end with a letter or a digit"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
+    assert faults(validate(document)) == expected
+
+
+@pytest.mark.parametrize(
+    "document, expected",
+    [
+        (job(tasks(task(1, template=template(restartPolicy="Always")))),
+         [f"{TASKS}.Worker.template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by {TASKS}.Worker.restartPolicy"]),
+        (job(tasks(master=task(template=template(restartPolicy="Always")))),
+         [f"{TASKS}.Master.template.spec.restartPolicy: torch-on-k8s sets it to Never in every pod, by {TASKS}.Master.restartPolicy"]),
+        (job(tasks(task(1, restartPolicy="Never", template=template(restartPolicy="Never")), AIMaster=task()), annotations={ELASTIC: "true"}),
+         [f"{TASKS}.Worker.template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by the annotation for elastic training"]),
+        (job(tasks(task(1, template=template(restartPolicy="OnFailure")))), []),
+        (job(tasks(task(1, template=template(container(env=[{"name": "RANK", "value": "1"}, {"name": "LR", "value": "1"}]))))),
+         [f"{TASKS}.Worker.template.spec.containers[0].env[0].name: torch-on-k8s sets RANK itself, and wins"]),
+        (job(tasks(AIMaster=task(0))),
+         [f"{TASKS}.AIMaster.numTasks: the other tasks wait until the job is annotated aimaster: ready: leave the AIMaster out if there "
+          "is none"]),
+        (job(tasks(task(4, spotTaskSpec={"numSpotTasks": 1}, template=template(priorityClassName="high")))),
+         [f"{TASKS}.Worker.spotTaskSpec.priorityClassName: without it the spot pods have no priority class, not even that of the template"]),
+        (job(annotations={ELASTIC: "True"}),
+         [f'metadata.annotations[{ELASTIC}]: only the value "true" enables elastic training: the job runs without it']),
+        (job({"Master": task(), "worker": task(4)}, **elastic()),
+         [f"{TASKS}.worker: the scaler of torch-on-k8s finds only the key Worker: write it so"]),
+        (job(**{**elastic(), "enableTorchElastic": False}),
+         ["spec.torchElasticPolicy: does nothing until spec.enableTorchElastic is true"]),
+        (job(minMembers={"Worker": 2}, schedulingPolicy={"minAvailable": 3}),
+         ["spec.minMembers: only one of it and spec.schedulingPolicy.minAvailable is read: this where the operator has its feature gate "
+          "DAGScheduling, as by default, else the other"]),
+    ],
+)  # fmt: skip
+def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], expected: list[str]) -> None:
+    response = validate(document)
+    assert (faults(response), response.warnings) == ([], expected)
+
+
+@pytest.mark.parametrize("gate, warns", [(frozenset(), True), (frozenset({"torchjobs/dependsOn"}), False)])
+def test_who_says_what_a_task_waits_for_learns_whether_anybody_reads_it(gate: frozenset[str], warns: bool) -> None:
+    document = job(tasks(task(1, dependsOn=[{"dependsOn": "Master"}])))
+    told = [
+        f"{TASKS}.Worker.dependsOn: torch-on-k8s does not read it: the Master waits for a running AIMaster, the Worker for "
+        "a running Master. An installation whose operator does says so by the setting operator-can: [torchjobs/dependsOn]"
+    ]
+    assert validate(document, operator_can=gate).warnings == (told if warns else [])
+
+
+WAITS = f"{TASKS}.Worker.dependsOn"
+
+
+@pytest.mark.parametrize(
+    "document, places",
+    [
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "Evaluator"}]))), [f"{WAITS}[0].dependsOn: Not found"]),
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "AIMaster"}]))), [f"{WAITS}[0].dependsOn: Not found"]),
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "worker"}]))), [f"{WAITS}[0].dependsOn: Invalid value"]),
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "Master", "onPhase": "Failed"}]))),
+         [f'{WAITS}[0].onPhase: Unsupported value: "Failed"']),
+        (job(tasks(task(1, dependsOn=[{"onPhase": "Running"}]))), [f"{WAITS}[0].dependsOn: Required value"]),
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "Master"}]), task(dependsOn=[{"dependsOn": "Worker"}]))),
+         [f"{WAITS}[0].dependsOn: Invalid value"]),
+        (job(tasks(task(1), task(dependsOn=[{"dependsOn": "Worker"}]))), [f"{WAITS}: Invalid value"]),
+    ],
+)  # fmt: skip
+def test_tasks_wait_for_what_can_be(document: dict[str, Any], places: list[str]) -> None:
+    found = faults(validate(document))
+    assert [fault[: len(place)] for fault, place in zip(found, places, strict=True)] == places
+
+
+def test_a_worker_waits_for_its_master_though_it_does_not_say_so() -> None:
+    document = job(tasks(task(1), task(dependsOn=[{"dependsOn": "Worker"}])))
+    assert "circle" in faults(validate(document))[0]
+    document["spec"]["torchTaskSpecs"]["Worker"]["dependsOn"] = []
+    assert faults(validate(document)) == []
+
+
+def test_a_broken_part_hides_no_fault_of_another() -> None:
+    document = job(
+        {
+            "master": task("1"),
+            "Worker": task(0, dependsOn="Master", spotTaskSpec={"numSpotTasks": "1", "labels": {"a b": "c"}}),
+            "Wroker": task(template=[]),
+        },
+        minMembers={"Worker": "2"},
+        clenPodPolicy="Some",
+        activeDurations=5,
+        activeDeadlineSeconds=5,
+        **elastic(numMinReplicas=9, numMaxReplicas="9"),
+    )
+    assert sorted(fault.split(": ")[0] for fault in faults(validate(document))) == sorted(
+        [
+            "spec.clenPodPolicy",
+            "spec.activeDurations",
+            "spec.minMembers.Worker",
+            "spec.torchElasticPolicy.numMaxReplicas",
+            f"{TASKS}.master.numTasks",
+            f"{TASKS}.Worker.dependsOn",
+            f"{TASKS}.Worker.numTasks",
+            f"{TASKS}.Worker.spotTaskSpec.labels",
+            f"{TASKS}.Worker.spotTaskSpec.numSpotTasks",
+            f"{TASKS}.Wroker",
+            f"{TASKS}.Wroker.template",
+        ]
+    )
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_an_example_is_accepted_and_may_be_applied_again(file: Path) -> None:
+    written = yaml.safe_load(file.read_text())
+    before = copy.deepcopy(written)
+    response = validate(written)
+    assert (response.allowed, written) == (True, before)
+    assert faults(validate(written, before | {"spec": {**before["spec"], "backoffLimit": 9}})) == []
+
+
+@pytest.mark.parametrize("file", sorted((EXAMPLES / "broken").glob("*.yaml")), ids=lambda file: file.stem)
+def test_a_broken_example_is_denied_as_it_announces(file: Path) -> None:
+    text = file.read_text()
+    announced = [line.removeprefix("# denied: ") for line in text.splitlines() if line.startswith("# denied: ")]
+    found = faults(validate(yaml.safe_load(text)))
+    assert announced
+    assert len(found) == len(announced)
+    for fault in announced:
+        assert [one for one in found if one.startswith(fault)], found

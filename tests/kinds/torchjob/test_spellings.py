@@ -1,0 +1,59 @@
+"""The rules of words that are spelled in two ways."""
+
+from typing import Any
+
+import pytest
+
+from tests.kinds.torchjob.jobs import elastic, faults, job, mutate, validate
+
+CAN = frozenset({"torchjobs/canonical-spellings"})
+#: The old spelling, the canonical one, and a value.
+WORDS = [
+    ("clenPodPolicy", "cleanPodPolicy", "Running"),
+    ("TTLSecondsAfterFinished", "ttlSecondsAfterFinished", 60),
+    ("activeDurations", "activeDeadlineSeconds", 60),
+    ("numWorkersPerNodePolicy", "nprocPerNode", 2),
+]
+
+
+def saying(**words: Any) -> tuple[dict[str, Any], str]:
+    """Return a job that says these words, and where they stand."""
+    if words.keys() & {"numWorkersPerNodePolicy", "nprocPerNode"}:
+        return job(**elastic(**words)), "spec.torchElasticPolicy"
+    return job(**words), "spec"
+
+
+@pytest.mark.parametrize("old, canonical, value", WORDS)
+def test_the_old_spelling_is_kept_and_told_the_canonical_one(old: str, canonical: str, value: Any) -> None:
+    document, path = saying(**{old: value})
+    response = validate(document)
+    assert (faults(response), response.warnings) == (
+        [],
+        [f"{path}.{old}: deprecated: the canonical spelling is {canonical}"],
+    )
+    assert not [one for one in mutate(document).patch if one["path"].endswith((old, canonical))]
+
+
+@pytest.mark.parametrize("old, canonical, value", WORDS)
+def test_the_canonical_spelling_is_told_that_it_is_not_read(old: str, canonical: str, value: Any) -> None:
+    document, path = saying(**{canonical: value})
+    response = validate(document)
+    assert (faults(response), response.warnings) == (
+        [],
+        [
+            f"{path}.{canonical}: torch-on-k8s reads only {old}: write that for it to act. An installation whose operator "
+            "reads this spelling says so by the setting operator-can: [torchjobs/canonical-spellings]"
+        ],
+    )
+    assert validate(document, operator_can=CAN).warnings == []
+
+
+@pytest.mark.parametrize("old, canonical, value", WORDS)
+def test_both_spellings_at_once_are_refused(old: str, canonical: str, value: Any) -> None:
+    document, path = saying(**{old: value, canonical: value})
+    response = validate(document)
+    shown = f'"{value}"' if isinstance(value, str) else value
+    assert (faults(response), response.warnings) == (
+        [f"{path}.{old}: Invalid value: {shown}: {path}.{canonical} says the same thing: keep one of the two"],
+        [],
+    )
