@@ -142,7 +142,7 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], ex
          ["spec.tasks[0].policies[0].exitCode: Invalid value: 0"]),
         (job(task("a", dependsOn={"name": ["b", "b"]}), task("b", dependsOn={"name": ["a", "c"]})),
          ['spec.tasks[1].dependsOn.name[1]: Not found: "c"', 'spec.tasks[0].dependsOn.name[1]: Duplicate value: "b"',
-          'spec.tasks[0].dependsOn.name[0]: Invalid value: "b"']),
+          'spec.tasks[1].dependsOn.name[0]: Invalid value: "a"']),
         (job(task("a", dependsOn={"name": ["a"]})), ['spec.tasks[0].dependsOn.name[0]: Invalid value: "a"']),
         (job(task(), priorityClassName="High"), ['spec.priorityClassName: Invalid value: "High"']),
     ],
