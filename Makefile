@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test check format crds controlplane bench golden clean
+.PHONY: help install lock demo test check format crds docs controlplane bench golden clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,7 @@ check: install ## Lint, types, layers, and whether generated files are up to dat
 	$(BIN)/lint-imports
 	$(BIN)/python -m crdgen.podtemplate --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
+	$(BIN)/python -m jobgate.render.handbook --check
 
 format: install ## Format the code, and mend what the linter can
 	$(BIN)/ruff format .
@@ -49,6 +50,9 @@ format: install ## Format the code, and mend what the linter can
 crds: install ## Regenerate manifests/ from the models
 	$(BIN)/python -m crdgen.podtemplate
 	$(BIN)/jobgate manifests --output-dir manifests
+
+docs: install ## Regenerate docs/kinds/ from models, defaults and rules
+	$(BIN)/python -m jobgate.render.handbook
 
 controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
 	$(BIN)/python -m tests.controlplane build

@@ -6,11 +6,13 @@ A package adds a kind by the entry point `jobgate.kinds`: its value is a `webhoo
 from importlib.metadata import entry_points
 
 from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.mxjob import MXJOB
+from jobgate.kinds.vcjob import VCJOB
 from webhook import Kind, Registry
 
 __all__ = ["BUILT_IN", "ENTRY_POINT", "installed"]
 
-BUILT_IN: tuple[Kind, ...] = (DIJOB,)
+BUILT_IN: tuple[Kind, ...] = (DIJOB, VCJOB, MXJOB)
 ENTRY_POINT = "jobgate.kinds"
 
 

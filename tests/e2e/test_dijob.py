@@ -3,7 +3,6 @@
 import copy
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -14,8 +13,6 @@ from tests.controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
 
 EXAMPLES = Path("examples/dijob")
-GOOD = sorted(EXAMPLES.glob("*.yaml"))
-BROKEN = sorted((EXAMPLES / "broken").glob("*.yaml"))
 STATUS = """
 conditions:
 - {lastTransitionTime: "2022-05-26T07:25:11Z", lastUpdateTime: "2022-05-26T07:25:11Z", message: job created.,
@@ -37,48 +34,6 @@ completionTimestamp: "2022-05-26T08:25:11Z"
 @pytest.fixture
 def user(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) -> User:
     return User(controlplane, namespace)
-
-
-def holds(stored: Any, written: Any) -> bool:
-    """Tell whether an object has all that another says."""
-    if isinstance(written, dict):
-        return isinstance(stored, dict) and all(key in stored and holds(stored[key], written[key]) for key in written)
-    if isinstance(written, list):
-        return (
-            isinstance(stored, list)
-            and len(stored) == len(written)
-            and all(holds(one, other) for one, other in zip(stored, written, strict=True))
-        )
-    return type(stored) is type(written) and bool(stored == written)
-
-
-@pytest.mark.parametrize("file", GOOD, ids=lambda file: file.stem)
-@pytest.mark.parametrize("flags", [(), ("--server-side",)], ids=["client-side", "server-side"])
-def test_a_good_example_is_stored_whole_and_applying_it_again_changes_nothing(
-    user: User, file: Path, flags: tuple[str, ...]
-) -> None:
-    text = file.read_text()
-    written = yaml.safe_load(text)
-    done, output = user.apply(text, *flags)
-    assert done, output
-    stored = user.stored(written["metadata"]["name"])
-    assert holds(stored, written)
-    done, output = user.apply(text, *flags)
-    assert done, output
-    assert user.stored(written["metadata"]["name"])["metadata"]["generation"] == stored["metadata"]["generation"] == 1
-    done, output = user.kubectl("diff", *flags, "-f", "-", document=text)
-    assert done, output
-
-
-@pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
-def test_a_broken_example_is_refused_with_every_fault_that_it_announces(user: User, file: Path) -> None:
-    text = file.read_text()
-    announced = [line.removeprefix("# denied: ") for line in text.splitlines() if line.startswith("# denied: ")]
-    done, output = user.apply(text)
-    assert not done
-    assert announced
-    for fault in announced:
-        assert f"* {fault}" in output, output
 
 
 def test_kubectl_prints_the_four_faults_of_a_job_as_a_list(user: User) -> None:

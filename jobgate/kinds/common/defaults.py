@@ -36,13 +36,14 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
         tasks: the fields below which the kind has its list of tasks, each with a `template`.
     """
 
-    def limit_devices(job: Draft, _: Context) -> None:
+    def limit_what_is_not_shared(job: Draft, _: Context) -> None:
+        """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
         for task in job.each(*tasks):
             for containers in ("initContainers", "containers"):
                 for container in task.each("template", "spec", containers):
                     _limit(container)
 
-    return limit_devices
+    return limit_what_is_not_shared
 
 
 def _limit(container: Draft) -> None:

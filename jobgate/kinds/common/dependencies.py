@@ -167,6 +167,7 @@ def gangs_can_start(*, refuse: bool) -> Rule:
     """
 
     def gangs_do_not_wait_for_themselves(job: Job[Any], _: Context) -> Iterator[Cause | Notice]:
+        """The pods of tasks that wait for nothing must do for a gang: the others are made when these run."""
         waiting = [task for task in map(Waiting, job.tasks) if task.names]
         if not waiting or len(waiting) == len(job.tasks):
             return  # where all wait there is a circle, which is told

@@ -1,0 +1,50 @@
+"""The examples without a cluster: good ones are taken as they are, broken twins refused for what they announce."""
+
+from pathlib import Path
+
+import pytest
+
+from jobgate.kinds import BUILT_IN, installed
+from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.manifest import read
+from jobgate.render.handbook import title
+from tests.corpus import BROKEN, GOOD, announced, holds, name_of
+from webhook import Kind, Operation
+
+
+@pytest.mark.parametrize("file", GOOD, ids=name_of)
+def test_a_good_example_is_taken_whole_and_once_stored_it_is_not_changed_again(file: Path) -> None:
+    for manifest in read(file.read_bytes(), file.name):
+        verdict = judge(manifest.object, Circumstances(kinds=installed()))
+        assert verdict.reviewed
+        assert verdict.allowed, verdict.status
+        assert holds(verdict.document, manifest.object)
+        again = judge(
+            dict(verdict.document),
+            Circumstances(kinds=installed(), operation=Operation.UPDATE, stored=(verdict.document,)),
+        )
+        assert again.allowed, again.status
+        assert again.patch == []
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=name_of)
+def test_a_broken_example_is_refused_for_what_it_announces_and_nothing_else(file: Path) -> None:
+    faults = announced(file)
+    assert faults
+    for manifest in read(file.read_bytes(), file.name):
+        verdict = judge(manifest.object, Circumstances(kinds=installed()))
+        assert verdict.status is not None
+        told = [f"{cause['field']}: {cause['message']}" for cause in verdict.status["details"]["causes"]]
+        assert len(told) == len(faults), told
+        for fault in faults:
+            assert any(one.startswith(fault) for one in told), (fault, told)
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+def test_each_kind_has_its_examples_and_pages(kind: Kind) -> None:
+    name = title(kind)
+    assert (Path("examples") / name / "minimal.yaml").is_file()
+    assert (Path("examples") / name / "full.yaml").is_file()
+    assert list((Path("examples") / name / "broken").glob("*.yaml"))
+    assert Path(f"docs/{name}-differences.md").is_file()
+    assert Path(f"docs/kinds/{name}.md").is_file()
