@@ -11,8 +11,9 @@ from typing import Any
 import click
 import yaml
 
+from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.report import name_of, reading_warnings, text_report
-from jobgate.cli.settings import operator_can, settings
+from jobgate.cli.settings import installation, settings
 from jobgate.kinds import installed
 from jobgate.offline.judge import Circumstances, Verdict, judge
 from jobgate.offline.manifest import Manifest, Unreadable, read
@@ -30,9 +31,9 @@ from webhook import Operation
 @click.option("--namespace", "-n", default="default", show_default=True, help="Of objects that name none.")
 @click.option("--user", default="", help="Who applies.")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
-@operator_can
+@installation
 @click.pass_context
-def review(
+def review(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     *,
     files: tuple[str, ...],
@@ -42,6 +43,8 @@ def review(
     user: str,
     output: str,
     operator_can: tuple[str, ...],
+    forgetful_writer: tuple[str, ...],
+    kind_settings: tuple[KindFile, ...],
 ) -> None:
     """Show what the webhook would say of the objects in FILEs, with no cluster: faults, warnings, changes.
 
@@ -59,7 +62,7 @@ def review(
         operation=Operation.UPDATE if old else Operation.CREATE,
         namespace=namespace,
         user=user,
-        settings=settings(operator_can),
+        settings=settings(operator_can, forgetful_writer, kind_settings),
         stored=tuple(manifest.object for manifest in stored),
     )
     verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
-from jobgate.cli.settings import operator_can, setting, settings
+from jobgate.cli.kind_settings import KindFile
+from jobgate.cli.reload import Reloader
+from jobgate.cli.settings import installation, setting, settings
 from jobgate.kinds import installed
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -33,8 +38,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="How long to go on serving after SIGTERM, so that callers move elsewhere first.",
 )
-@operator_can
-def serve(
+@installation
+def serve(  # noqa: PLR0913 - one argument an option
     *,
     port: int,
     tls_cert: Path,
@@ -43,6 +48,8 @@ def serve(
     bind: str,
     drain_seconds: float,
     operator_can: tuple[str, ...],
+    forgetful_writer: tuple[str, ...],
+    kind_settings: tuple[KindFile, ...],
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
     try:
@@ -56,12 +63,14 @@ def serve(
         context = tls.context(tls_cert, tls_key)
     except (OSError, ssl.SSLError) as error:
         raise click.ClickException(f"{tls_cert} and {tls_key} are no certificate and its key: {error}") from None
-    endpoint = server.Endpoint(installed(), settings(operator_can))
+    endpoint = server.Endpoint(installed(), settings(operator_can, forgetful_writer, kind_settings))
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
         stop = asyncio.Event()
-        with server.stopping_on_signals(stop):
+        async with AsyncExitStack() as stack:
+            stack.enter_context(server.stopping_on_signals(stop))
+            await stack.enter_async_context(_beside(Reloader(endpoint, kind_settings).run()))
             await server.serve(endpoint, context, addresses, server.Drain(delay=drain_seconds), stop=stop)
 
     try:
@@ -69,6 +78,18 @@ def serve(
             runner.run(run())
     except OSError as error:
         raise click.ClickException(f"cannot listen on {bind}, ports {port} and {health_port}: {error}") from None
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do work beside the server, and end it with it."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def _loop_factory() -> type[asyncio.AbstractEventLoop] | None:

@@ -1,0 +1,220 @@
+"""The settings of an installation: what is taken, what is refused and why, and what a running server reads again."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from certs import issue_generation, service_names
+from jobgate.cli import main
+from jobgate.cli.kind_settings import KindFile
+from jobgate.cli.reload import Reloader
+from jobgate.kinds.mxjob import MXJOB
+from jobgate.kinds.mxjob.accelerators import MxJobSettings
+from tests.controlplane.waiting import wait_for
+from tests.webhook.server.wire import shown_files
+from webhook import Settings
+
+PLURAL = MXJOB.qualified_plural
+ACCELERATORS = "accelerators: {nvidia.com/gpu: {volumes: [{name: lib, hostPath: /lib, mountPath: /lib}]}}\n"
+SLIP = "accelerators: {nvidia.com/gpu: {volumes: [{name: lib, hostPath: lib, mountPath: /lib}]}}\n"
+
+
+class Server:
+    """What a reloader gives settings to."""
+
+    settings = Settings(operator_can=frozenset({"dijobs/preemptible"}))
+
+
+def review(*flags: str) -> Result:
+    """Run a review with settings; it ends before it reads the file where they are refused."""
+    return CliRunner().invoke(main, ["review", "examples/mxjob/minimal.yaml", *flags], catch_exceptions=False)
+
+
+def complaint(result: Result) -> str:
+    """Return what a refused setting is told, on one line."""
+    assert result.exit_code == 2, result.output
+    return " ".join(result.stderr.split())
+
+
+def test_a_forgetful_writer_is_one_service_account() -> None:
+    assert review("--forgetful-writer", "system:serviceaccount:di-system:di-operator").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["anna", "system:serviceaccounts", "system:serviceaccounts:di-system", "system:serviceaccount:di-system",
+     "system:serviceaccount:di-system:a:b", "system:serviceaccount::a", "system:serviceaccount:a:", "system:masters",
+     "system:serviceaccount:*:a", " system:serviceaccount:a:b", ""],
+)  # fmt: skip
+def test_a_person_or_a_group_is_no_forgetful_writer(name: str) -> None:
+    told = complaint(review("--forgetful-writer", name))
+    assert "system:serviceaccount:<namespace>:<name>" in told
+    assert "may mean it" in told
+
+
+def test_settings_come_from_variables_and_the_file_too(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("forgetful-writer: [anna]\n")
+    for arguments, environment in (
+        (["--config", str(config), "review", "examples/mxjob/minimal.yaml"], {}),
+        (["review", "examples/mxjob/minimal.yaml"], {"JOBGATE_FORGETFUL_WRITER": "anna"}),
+    ):
+        told = complaint(CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False))
+        assert "'anna' must be one service account" in told
+
+
+@pytest.mark.parametrize(
+    "value, expected",
+    [
+        (PLURAL, f"must be PLURAL.GROUP=FILE, as {PLURAL}=/etc/jobgate/settings.yaml"),
+        ("rayjobs.ray.io=FILE", f"'rayjobs.ray.io' is no kind of this installation; kinds with settings: {PLURAL}"),
+        ("dijobs.diengine.opendilab.org=FILE",
+         f"dijobs.diengine.opendilab.org has no settings; kinds with settings: {PLURAL}"),
+        (f"{PLURAL}=/nowhere", "/nowhere cannot be read: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_what_names_no_settings_of_a_kind_is_refused(value: str, expected: str) -> None:
+    assert expected in complaint(review("--kind-settings", value))
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        ("a: [", "is no YAML: line 1, column 5: "),
+        (b"\xff", "is no YAML in UTF-8"),
+        ("[" * 5000, "is "),
+        ("[]", f"does not fit {PLURAL}: "),
+        ("speed: 1", "speed: Extra inputs are not permitted"),
+        (SLIP, "accelerators[nvidia.com/gpu].volumes[0].hostPath: must begin with '/'"),
+    ],
+)  # fmt: skip
+def test_a_file_that_does_not_fit_is_told_by_place(content: str | bytes, expected: str, tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert expected in complaint(review("--kind-settings", f"{PLURAL}={file}"))
+
+
+def test_a_value_of_the_file_is_never_repeated(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("accelerators: {a: {envVars: [{name: TOKEN, value: {s3cr3t: 1}}]}}")
+    assert "s3cr3t" not in complaint(review("--kind-settings", f"{PLURAL}={file}"))
+
+
+def test_a_kind_has_one_file(tmp_path: Path) -> None:
+    flags = ["--kind-settings", f"{PLURAL}={tmp_path}/a", "--kind-settings", f"{PLURAL}={tmp_path}/b"]
+    assert f"{PLURAL} is given twice" in complaint(review(*flags))
+
+
+def test_a_review_heeds_what_the_file_says(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(ACCELERATORS)
+    done = review("--kind-settings", f"{PLURAL}={file}", "-o", "json")
+    assert done.exit_code == 0, done.output
+
+
+def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.touch()
+    assert KindFile(PLURAL, MxJobSettings, file).read() == MxJobSettings()
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> KindFile:
+    """A file behind a link that is swapped, as a ConfigMap is mounted."""
+    swap(tmp_path, "first", ACCELERATORS)
+    (tmp_path / "settings.yaml").symlink_to(tmp_path / "..data" / "settings.yaml")
+    return KindFile(PLURAL, MxJobSettings, tmp_path / "settings.yaml")
+
+
+def swap(folder: Path, version: str, content: str) -> None:
+    """Give the mounted file another content."""
+    (folder / version).mkdir()
+    (folder / version / "settings.yaml").write_text(content)
+    (folder / "..next").symlink_to(folder / version)
+    (folder / "..next").rename(folder / "..data")
+
+
+def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: KindFile) -> None:
+    server = Server()
+    reloader = Reloader(server, [mounted])
+    reloader.look()
+    assert server.settings.kinds == {PLURAL: mounted.read()}
+    before = server.settings
+    swap(mounted.path.parent, "second", "{}")
+    reloader.look()
+    assert server.settings.kinds == {PLURAL: MxJobSettings()}
+    assert server.settings.operator_can == {"dijobs/preemptible"}
+    assert before.kinds != server.settings.kinds
+
+
+def test_what_did_not_change_is_not_read(mounted: KindFile) -> None:
+    server = Server()
+    reloader = Reloader(server, [mounted])
+    reloader.look()
+    settings = server.settings
+    reloader.look()
+    swap(mounted.path.parent, "second", ACCELERATORS)
+    reloader.look()
+    assert server.settings is settings
+
+
+def test_a_slip_is_told_once_and_the_last_good_settings_stay(
+    mounted: KindFile, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server()
+    reloader = Reloader(server, [mounted])
+    reloader.look()
+    good = server.settings
+    for version, content in (("second", SLIP), ("third", SLIP), ("fourth", "a: [")):
+        swap(mounted.path.parent, version, content)
+        reloader.look()
+        reloader.look()
+    mounted.path.unlink()
+    reloader.look()
+    reloader.look()
+    assert server.settings is good
+    reasons = [record.__dict__["fields"]["reason"] for record in caplog.records if record.levelname == "ERROR"]
+    assert ["hostPath" in reasons[0], "no YAML" in reasons[1], "cannot be read" in reasons[2]] == [True] * 3
+    assert len(reasons) == 3
+    mounted.path.write_text("{}")
+    reloader.look()
+    assert server.settings.kinds == {PLURAL: MxJobSettings()}
+
+
+@pytest.fixture
+def log(mounted: KindFile, tmp_path: Path) -> Iterator[Path]:
+    """The log of a server process that reads the mounted file."""
+    shown = shown_files(issue_generation(service_names("jobgate", "jobgate"), datetime.now(UTC)), tmp_path)
+    flags = [f"--tls-cert={shown.certificate}", f"--tls-key={shown.key}", f"--kind-settings={PLURAL}={mounted.path}"]
+    command = [sys.executable, "-c", "from jobgate.cli import main; main()", "serve", "--bind=127.0.0.1", *flags]
+    path = tmp_path / "log"
+    with path.open("wb") as file:
+        process = subprocess.Popen([*command, "--port=0", "--health-port=0"], stderr=file)
+    try:
+        wait_for(lambda: lines(path, "serving"), 60)
+        yield path
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+
+
+def lines(log: Path, message: str) -> list[dict[str, Any]]:
+    """Return the log's lines of one message."""
+    return [line for line in map(json.loads, log.read_text().splitlines()) if line["message"] == message]
+
+
+def test_a_running_server_reads_a_changed_file_and_outlives_a_slip(log: Path, mounted: KindFile) -> None:
+    swap(mounted.path.parent, "second", SLIP)
+    (kept,) = wait_for(lambda: lines(log, "settings kept"), 30)
+    assert (kept["level"], kept["kind"]) == ("error", PLURAL)
+    assert "must begin with '/'" in kept["reason"]
+    swap(mounted.path.parent, "third", "{}")
+    (read,) = wait_for(lambda: lines(log, "settings read"), 30)
+    assert read["kind"] == PLURAL
