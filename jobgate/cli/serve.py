@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from jobgate.cli import watching
 from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.reload import Reloader
 from jobgate.cli.settings import installation, setting, settings
@@ -38,6 +39,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="How long to go on serving after SIGTERM, so that callers move elsewhere first.",
 )
+@setting(
+    "--cluster/--no-cluster",
+    default=None,
+    help="Look up objects of the cluster that rules ask for.  [default: where credentials are at hand]",
+)
+@setting("--kubeconfig", type=_FILE, help="Credentials for the cluster, in the place of the pod's own.")
 @installation
 def serve(  # noqa: PLR0913 - one argument an option
     *,
@@ -47,6 +54,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     health_port: int,
     bind: str,
     drain_seconds: float,
+    cluster: bool | None,
+    kubeconfig: Path | None,
     operator_can: tuple[str, ...],
     forgetful_writer: tuple[str, ...],
     kind_settings: tuple[KindFile, ...],
@@ -64,6 +73,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     except (OSError, ssl.SSLError) as error:
         raise click.ClickException(f"{tls_cert} and {tls_key} are no certificate and its key: {error}") from None
     endpoint = server.Endpoint(installed(), settings(operator_can, forgetful_writer, kind_settings))
+    if known := watching.cache(endpoint.kinds, wanted=cluster, kubeconfig=kubeconfig):
+        endpoint.objects = known
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
@@ -71,6 +82,8 @@ def serve(  # noqa: PLR0913 - one argument an option
         async with AsyncExitStack() as stack:
             stack.enter_context(server.stopping_on_signals(stop))
             await stack.enter_async_context(_beside(Reloader(endpoint, kind_settings).run()))
+            if known:
+                await stack.enter_async_context(_beside(watching.watch(known, kubeconfig)))
             await server.serve(endpoint, context, addresses, server.Drain(delay=drain_seconds), stop=stop)
 
     try:

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
     """Return an option that is a setting: `--tls-cert` is also `JOBGATE_TLS_CERT`, and `tls-cert` in the file."""
-    variable = "JOBGATE_" + flag.removeprefix("--").replace("-", "_").upper()
+    variable = "JOBGATE_" + flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
     return click.option(flag, *names, envvar=variable, show_envvar=True, **options)
 
 

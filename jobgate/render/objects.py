@@ -7,8 +7,8 @@ from typing import Any
 from jobgate.render.configurations import configuration
 from jobgate.render.definitions import definition
 from jobgate.render.installation import Installation
-from jobgate.render.roles import roles
-from jobgate.render.workload import account, deployment, namespace, service
+from jobgate.render.roles import rights, roles, watched
+from jobgate.render.workload import ACCOUNT, account, deployment, namespace, service
 from webhook import Phase, Registry
 
 
@@ -19,10 +19,10 @@ def definitions(kinds: Registry) -> list[dict[str, Any]]:
 
 def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:
     """Return what is installed beside the CRDs, by file; the webhook configurations come last, when all else stands."""
-    workload = [] if installation.external_name else [deployment(installation)]
+    workload = [] if installation.external_name else [deployment(installation, token=bool(watched(kinds)))]
     return {
         "namespace": [namespace(installation)],
-        "rbac": [account(installation), *roles(kinds)],
+        "rbac": [account(installation), *rights(kinds, ACCOUNT, installation), *roles(kinds)],
         "service": [service(installation)],
         **({"deployment": workload} if workload else {}),
         "webhooks": [configuration(phase, kinds, installation) for phase in Phase],

@@ -1,4 +1,4 @@
-"""Who may do what. The server itself may do nothing: it asks the API server for nothing.
+"""Who may do what. The server may read what rules look up in the cluster, and nothing where they look up nothing.
 
 Users get at jobs through the cluster's own roles: `view`, `edit` and `admin` gather what carries their label.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jobgate.render.installation import LABELS
+from jobgate.render.installation import LABELS, Installation
 from webhook import Kind
 
+_API = "rbac.authorization.k8s.io/v1"
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 
@@ -24,10 +25,37 @@ def roles(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
     ]
 
 
+def watched(kinds: Iterable[Kind]) -> list[str]:
+    """Return what the rules of these kinds look up in the cluster, as `<plural>.<version>.<group>`."""
+    return sorted({resource for kind in kinds for resource in kind.watches})
+
+
+def rights(kinds: Iterable[Kind], account: str, installation: Installation) -> list[dict[str, Any]]:
+    """Return what lets the server read exactly what its rules look up: nothing at all where they look up nothing."""
+    # RBAC knows no versions.
+    resources = sorted({(resource.split(".", 2)[2], resource.split(".")[0]) for resource in watched(kinds)})
+    if not resources:
+        return []
+    role = {
+        "apiVersion": _API,
+        "kind": "ClusterRole",
+        "metadata": {"name": account, "labels": dict(LABELS)},
+        "rules": [{"apiGroups": [group], "resources": [plural], "verbs": _READ} for group, plural in resources],
+    }
+    binding = {
+        "apiVersion": _API,
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": account, "labels": dict(LABELS)},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": account},
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": installation.namespace}],
+    }
+    return [role, binding]
+
+
 def _role(name: str, into: Iterable[str], kinds: Iterable[Kind], verbs: list[str]) -> dict[str, Any]:
     labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in into}
     return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "apiVersion": _API,
         "kind": "ClusterRole",
         "metadata": {"name": name, "labels": {**LABELS, **labels}},
         "rules": [{"apiGroups": [kind.group], "resources": [kind.plural], "verbs": verbs} for kind in kinds],

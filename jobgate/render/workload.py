@@ -22,7 +22,7 @@ def namespace(installation: Installation) -> dict[str, Any]:
 
 
 def account(installation: Installation) -> dict[str, Any]:
-    """Return the ServiceAccount. It has no rights and no token: the server never calls the API server."""
+    """Return the ServiceAccount. Its token is given to nobody but the server's pods, and only where rules need it."""
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -48,8 +48,13 @@ def service(installation: Installation) -> dict[str, Any]:
     }
 
 
-def deployment(installation: Installation) -> dict[str, Any]:
-    """Return the Deployment of the server: replicas on nodes of their own, replaced one more first."""
+def deployment(installation: Installation, *, token: bool = False) -> dict[str, Any]:
+    """Return the Deployment of the server: replicas on nodes of their own, replaced one more first.
+
+    Args:
+        installation: where and how.
+        token: whether the server has credentials for the API server.
+    """
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -59,15 +64,15 @@ def deployment(installation: Installation) -> dict[str, Any]:
             "selector": {"matchLabels": dict(SELECTOR)},
             # With fewer than all replicas up, calls fail: a new one is ready before an old one goes.
             "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
-            "template": {"metadata": {"labels": {**LABELS, **SELECTOR}}, "spec": _pod(installation)},
+            "template": {"metadata": {"labels": {**LABELS, **SELECTOR}}, "spec": _pod(installation, token=token)},
         },
     }
 
 
-def _pod(installation: Installation) -> dict[str, Any]:
+def _pod(installation: Installation, *, token: bool) -> dict[str, Any]:
     return {
         "serviceAccountName": ACCOUNT,
-        "automountServiceAccountToken": False,
+        "automountServiceAccountToken": token,
         "priorityClassName": "system-cluster-critical",
         "terminationGracePeriodSeconds": 45,
         "securityContext": {

@@ -17,7 +17,7 @@ import orjson
 from aiohttp import web
 
 from webhook.admission import Malformed, Request, Response
-from webhook.context import Settings
+from webhook.context import NoObjects, Objects, Settings
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import deadline
@@ -41,13 +41,25 @@ class Call:
 
 
 class Endpoint:
-    """Answers admission requests for the kinds of a registry."""
+    """Answers admission requests for the kinds of a registry.
+
+    Attributes:
+        settings: of the installation; another value holds from the next review on.
+        objects: what is known of other objects of the cluster.
+    """
 
     def __init__(
-        self, kinds: Registry, settings: Settings, *, limits: Limits | None = None, metrics: Metrics | None = None
+        self,
+        kinds: Registry,
+        settings: Settings,
+        *,
+        objects: Objects | None = None,
+        limits: Limits | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self.kinds = kinds
         self.settings = settings
+        self.objects = objects or NoObjects()
         self.limits = limits or Limits()
         self.metrics = metrics or Metrics()
         self.routes: Mapping[str, tuple[Kind, Phase]] = {
@@ -117,7 +129,7 @@ class Endpoint:
 
     def _judge(self, admission: Request, phase: Phase) -> Response:
         try:
-            return review(admission, phase, self.kinds, self.settings)
+            return review(admission, phase, self.kinds, self.settings, self.objects)
         except (SystemExit, GeneratorExit, asyncio.CancelledError) as error:
             # Out of a rule, these would end the server or the connection instead of one request.
             raise RuntimeError("a default or a rule tried to leave") from error

@@ -1,0 +1,92 @@
+"""The way to the API server, over the raw calls of the package `kubernetes`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+from aiohttp import ClientTimeout
+from kubernetes.aio import config
+from kubernetes.aio.client import ApiClient, Configuration
+
+from jobgate.cluster.informer import Refused
+from jobgate.cluster.resource import Resource
+
+#: How many objects a page of a list has.
+PAGE = 500
+#: For how long one watch goes on, in seconds; a connection that is dead without a word is noticed then.
+WATCH = 120
+_CONNECT, _MARGIN = 10.0, 15.0
+
+
+class Client:
+    """Lists and watches. Use it in an `async with`."""
+
+    def __init__(self, api: ApiClient) -> None:
+        self._api = api
+
+    @classmethod
+    async def connect(cls, kubeconfig: Path | None = None) -> Self:
+        """Return a client with the credentials of a kubeconfig, or else of the pod that this runs in.
+
+        Raises:
+            kubernetes.config.ConfigException: there are none.
+        """
+        configuration = Configuration()
+        if kubeconfig is None:
+            config.load_incluster_config(client_configuration=configuration)
+        else:
+            await config.load_kube_config(
+                config_file=str(kubeconfig), client_configuration=configuration, persist_config=False
+            )
+        return cls(ApiClient(configuration))
+
+    async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
+        """Return all objects, and the resourceVersion at which they were so."""
+        items: list[dict[str, Any]] = []
+        params = {"limit": str(PAGE)}
+        while True:
+            response = await self._get(resource, params, ClientTimeout(total=60, connect=_CONNECT))
+            page = orjson.loads(await response.read())
+            items += page.get("items") or []
+            metadata = page["metadata"]
+            if not metadata.get("continue"):
+                return items, metadata["resourceVersion"]
+            params["continue"] = metadata["continue"]
+
+    async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
+        """Yield the events since a resourceVersion, until the API server ends them."""
+        params = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(WATCH),
+        }
+        response = await self._get(resource, params, ClientTimeout(total=WATCH + _MARGIN, connect=_CONNECT))
+        try:
+            async for line in response.content:
+                yield orjson.loads(line)
+        finally:
+            response.close()
+
+    async def _get(self, resource: Resource, params: Mapping[str, str], limits: ClientTimeout) -> Any:
+        request = await self._api.param_serialize(
+            "GET",
+            resource.path,
+            query_params=list(params.items()),
+            header_params={"Accept": "application/json"},
+            auth_settings=["BearerToken"],
+        )
+        answer = await self._api.call_api(*request, _request_timeout=limits)
+        if answer.status != 200:
+            answer.response.release()
+            raise Refused(answer.status)
+        return answer.response
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._api.close()

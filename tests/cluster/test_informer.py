@@ -1,0 +1,213 @@
+"""Informers: against an API server that is played, for what a real one does seldom, and against a real one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from jobgate.cluster import Backoff, Cache, Refused, Resource
+from jobgate.cluster import informer as informers
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+
+GROUP, VERSION = "scheduling.volcano.sh", "v1beta1"
+QUEUES = f"queues.{VERSION}.{GROUP}"
+QUICK = Backoff(first=0.05, most=0.2)
+CRD_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": f"queues.{GROUP}"},
+    "spec": {
+        "group": GROUP,
+        "scope": "Cluster",
+        "names": {"plural": "queues", "singular": "queue", "kind": "Queue", "listKind": "QueueList"},
+        "versions": [
+            {
+                "name": VERSION,
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+
+
+def queue(name: str = "default", version: str = "1", weight: int = 1) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "resourceVersion": version, "managedFields": [{"manager": "x"}]},
+        "spec": {"weight": weight},
+    }
+
+
+def event(change: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {"type": change, "object": found}
+
+
+class Played:
+    """An API server that does what is written, step by step, and then nothing more."""
+
+    def __init__(self, *steps: Any) -> None:
+        self.steps = list(steps)
+        self.asked: list[str] = []
+
+    async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
+        self.asked.append("list")
+        step = await self._next()
+        if isinstance(step, Exception):
+            raise step
+        return step, "10"
+
+    async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
+        self.asked.append(f"watch {version}")
+        step = await self._next()
+        if isinstance(step, Exception):
+            raise step
+        for one in step:
+            if isinstance(one, Exception):
+                raise one
+            yield one
+
+    async def _next(self) -> Any:
+        if not self.steps:
+            await asyncio.Event().wait()
+        return self.steps.pop(0)
+
+
+@asynccontextmanager
+async def running(api: Any, cache: Cache) -> AsyncIterator[Cache]:
+    task = asyncio.create_task(cache.run(api))
+    try:
+        yield cache
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+def weight(cache: Cache, name: str = "default") -> Any:
+    """Return the weight of a queue: None where there is no such queue, `unknown` where nothing is known."""
+    try:
+        found = cache.get(QUEUES, name)
+    except LookupError:
+        return "unknown"
+    return found and found["spec"]["weight"]
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(informers, "PAUSE", 0.02)
+
+
+@pytest.mark.parametrize(
+    "steps, asked, expected",
+    [
+        ([[queue()]], ["list", "watch 10"], 1),
+        ([[]], ["list", "watch 10"], None),
+        ([Refused(404), [queue()]], ["list", "list", "watch 10"], 1),
+        ([OSError(), [queue()]], ["list", "list", "watch 10"], 1),
+        ([[queue()], [event("MODIFIED", queue(version="11", weight=2))]], ["list", "watch 10", "watch 11"], 2),
+        ([[queue()], [event("DELETED", queue(version="11"))]], ["list", "watch 10", "watch 11"], None),
+        ([[], [event("ADDED", queue(version="11"))]], ["list", "watch 10", "watch 11"], 1),
+        ([[queue()], [event("BOOKMARK", {"metadata": {"resourceVersion": "12"}})]],
+         ["list", "watch 10", "watch 12"], 1),
+        ([[queue()], [event("MODIFIED", queue(version="11", weight=2)), OSError()]],
+         ["list", "watch 10", "watch 11"], 2),
+        ([[queue()], Refused(410), [queue(weight=3)]], ["list", "watch 10", "list", "watch 10"], 3),
+        ([[queue()], [event("ERROR", {"code": 410})], [queue(weight=3)]],
+         ["list", "watch 10", "list", "watch 10"], 3),
+        ([[queue()], [{"type": "ADDED", "object": {}}], []], ["list", "watch 10", "watch 10", "watch 10"], 1),
+    ],
+)  # fmt: skip
+async def test_what_is_known_follows_the_api_server(steps: list[Any], asked: list[str], expected: Any) -> None:
+    api = Played(*steps)
+    async with running(api, Cache([QUEUES], QUICK)) as cache:
+        await until(lambda: not api.steps and api.asked == asked)
+        assert weight(cache) == expected
+
+
+async def test_nothing_is_known_before_the_first_list_and_of_other_resources() -> None:
+    async with running(Played(), Cache([QUEUES], QUICK)) as cache:
+        await asyncio.sleep(0.05)
+        for resource in (QUEUES, "pods.v1."):
+            with pytest.raises(LookupError):
+                cache.get(resource, "default")
+
+
+@pytest.mark.parametrize("code", [401, 403, 404])
+async def test_what_is_no_longer_served_is_no_longer_known(code: int) -> None:
+    api = Played([queue()], Refused(code), Refused(code))
+    async with running(api, Cache([QUEUES], QUICK)) as cache:
+        await until(lambda: not api.steps)
+        assert weight(cache) == "unknown"
+
+
+async def test_what_was_said_long_ago_is_no_longer_held_for_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(informers, "STALE", -1.0)
+    api = Played([queue()], OSError())
+    async with running(api, Cache([QUEUES], QUICK)) as cache:
+        await until(lambda: api.asked[-2:] == ["watch 10", "list"])
+        assert weight(cache) == "unknown"
+
+
+async def test_managed_fields_are_not_kept() -> None:
+    api = Played([queue()])
+    async with running(api, Cache([QUEUES], QUICK)) as cache:
+        await until(lambda: weight(cache) == 1)
+        assert "managedFields" not in (cache.get(QUEUES, "default") or {})["metadata"]
+
+
+def test_the_wait_grows_to_its_limit() -> None:
+    assert [Backoff().seconds(failures) for failures in (1, 2, 3, 4, 5, 10**6)] == [5, 10, 20, 40, 60, 60]
+
+
+@pytest.mark.parametrize(
+    "text, path", [(QUEUES, "/apis/scheduling.volcano.sh/v1beta1/queues"), ("pods.v1.", "/api/v1/pods")]
+)
+def test_a_resource_has_its_path(text: str, path: str) -> None:
+    assert Resource.parse(text).path == path
+    assert str(Resource.parse(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "queues", "queues."])
+def test_a_resource_is_called_fully(text: str) -> None:
+    with pytest.raises(ValueError, match="must be <plural>"):
+        Resource.parse(text)
+
+
+async def test_a_real_api_server_is_followed_from_before_the_crd_until_after_it(
+    controlplane: ControlPlane, cluster_api: ClusterApi
+) -> None:
+    from jobgate.cluster.client import Client  # noqa: PLC0415 - seconds, which only this test needs
+
+    def ask(method: str, path: str, body: Any = None) -> int:
+        content = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        return cluster_api.request(method, path, body, None, content)[0]
+
+    ask("DELETE", f"{CRD_PATH}/queues.{GROUP}")
+    objects = f"/apis/{GROUP}/{VERSION}/queues"
+    await until(lambda: ask("GET", objects) == 404)
+    cache = Cache([QUEUES], QUICK)
+    async with await Client.connect(controlplane.kubeconfig) as client, running(client, cache):
+        await asyncio.sleep(0.5)
+        assert weight(cache) == "unknown"
+        assert ask("POST", CRD_PATH, CRD) == 201
+        await until(lambda: weight(cache) is None)
+        body = {"apiVersion": f"{GROUP}/{VERSION}", "kind": "Queue", "metadata": {"name": "default"}}
+        assert ask("POST", objects, {**body, "spec": {"weight": 1}}) == 201
+        await until(lambda: weight(cache) == 1)
+        assert ask("PATCH", f"{objects}/default", {"spec": {"weight": 2}}) == 200
+        await until(lambda: weight(cache) == 2)
+        assert ask("DELETE", f"{objects}/default") == 200
+        await until(lambda: weight(cache) is None)
+        assert ask("DELETE", f"{CRD_PATH}/queues.{GROUP}") == 200
+        await until(lambda: weight(cache) == "unknown")
