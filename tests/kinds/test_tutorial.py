@@ -1,0 +1,136 @@
+"""The tutorial: its files are written to a folder and used as its reader would; what it shows is what comes out."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from crdgen import check_structural
+from jobgate.kinds import BUILT_IN, ENTRY_POINT, installed
+from jobgate.offline.judge import Circumstances, Verdict, judge
+from jobgate.render.definitions import definition
+from jobgate.render.handbook import page
+from tests.corpus import announced, holds
+from webhook import Kind, Operation
+
+TEXT = Path("docs/writing-a-kind.md").read_text(encoding="utf-8")
+#: The files, each in a fenced block below a line that is its name; and the sessions, each a block of `console`.
+FILES = dict(re.findall(r"^`([\w./-]+)`\n\n```(?:python|toml|yaml)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
+SESSIONS = re.findall(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+#: The commands with what they print, but for those that need a cluster.
+COMMANDS = [
+    (command, shown)
+    for session in SESSIONS
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
+    if not command.startswith("kubectl ")
+]
+FEWER_LINES_THAN = 150
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tutorial's folder, with what an installer writes down of its package."""
+    root = tmp_path_factory.mktemp("tutorial")
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    project = tomllib.loads(FILES["pyproject.toml"])["project"]
+    entries = "".join(f"{name} = {value}\n" for name, value in project["entry-points"][ENTRY_POINT].items())
+    record = root / f"{project['name']}-{project['version']}.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
+    )
+    (record / "entry_points.txt").write_text(f"[{ENTRY_POINT}]\n{entries}", encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def kind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kind]:
+    """The kind, found as an installed package's is."""
+    monkeypatch.syspath_prepend(str(folder))
+    yield next(kind for kind in installed() if kind not in BUILT_IN and kind.kind == "SweepJob")
+    for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
+        del sys.modules[module]
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in the folder, with the programs of this environment."""
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = os.environ | {"PATH": programs, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def document(name: str) -> Any:
+    return yaml.safe_load(FILES[name])
+
+
+def verdict(name: str, kind: Kind, **circumstances: Any) -> Verdict:
+    assert kind in installed()
+    return judge(document(name), Circumstances(kinds=installed(), **circumstances))
+
+
+def test_the_kind_takes_one_folder_and_fewer_lines_than_promised() -> None:
+    kind = {name: text for name, text in FILES.items() if name.startswith("sweepjob/")}
+    assert {Path(name).name for name in kind} == {"models.py", "operator.py", "defaults.py", "rules.py", "__init__.py"}
+    assert sum(bool(line.strip()) for text in kind.values() for line in text.splitlines()) < FEWER_LINES_THAN
+    assert f"less than\n{FEWER_LINES_THAN} lines of Python" in TEXT
+
+
+def test_each_block_is_a_file_a_session_or_a_command_that_is_not_run() -> None:
+    assert len(re.findall(r"^```\w+$", TEXT, re.MULTILINE)) == len(FILES) + len(SESSIONS) + TEXT.count("\n```sh\n")
+    assert COMMANDS
+
+
+def test_its_schema_is_one_that_the_api_server_takes(kind: Kind) -> None:
+    (version,) = definition(kind)["spec"]["versions"]
+    assert check_structural(version["schema"]["openAPIV3Schema"]) == []
+
+
+def test_the_least_job_is_allowed_and_defaulted_once(kind: Kind) -> None:
+    written = document("examples/sweep/minimal.yaml")
+    first = verdict("examples/sweep/minimal.yaml", kind)
+    assert first.allowed, first.status
+    assert holds(first.document, written)
+    assert first.document["spec"]["goal"] == "Maximize"
+    assert [trial["replicas"] for trial in first.document["spec"]["trials"]] == [1, 1]
+    assert [trial["template"]["spec"]["restartPolicy"] for trial in first.document["spec"]["trials"]] == ["Never"] * 2
+    update = Circumstances(kinds=installed(), operation=Operation.UPDATE, stored=(first.document,))
+    again = judge(dict(first.document), update)
+    assert again.allowed, again.status
+    assert again.patch == []
+
+
+def test_the_broken_job_is_denied_for_what_it_announces(kind: Kind, folder: Path) -> None:
+    name = "examples/sweep/broken/five-faults.yaml"
+    status = verdict(name, kind).status
+    assert status is not None
+    told = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
+    faults = announced(folder / name)
+    assert len(told) == len(faults)
+    assert all(any(one.startswith(fault) for one in told) for fault in faults), told
+
+
+def test_its_page_tells_each_default_and_each_rule(kind: Kind) -> None:
+    text = page(kind)
+    assert text.startswith("<!-- ")
+    assert "# SweepJob\n\n`example.com/v1`, `sweepjobs.example.com`." in text
+    for function in (*kind.defaults, *kind.rules):
+        assert f"- **{function.__name__.replace('_', ' ')}**: " in text
+
+
+def test_what_the_tutorial_shows_is_what_its_commands_print(folder: Path) -> None:
+    for command, shown in COMMANDS:
+        assert run(command, folder).stdout == shown, command
+
+
+def test_the_test_that_it_shows_passes(folder: Path) -> None:
+    answer = run(f"{sys.executable} -m pytest -q -p no:cacheprovider tests", folder)
+    assert answer.returncode == 0, answer.stdout
