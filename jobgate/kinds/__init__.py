@@ -7,12 +7,13 @@ from importlib.metadata import entry_points
 
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.mxjob import MXJOB
+from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.kinds.vcjob import VCJOB
 from webhook import Kind, Registry
 
 __all__ = ["BUILT_IN", "ENTRY_POINT", "installed"]
 
-BUILT_IN: tuple[Kind, ...] = (DIJOB, VCJOB, MXJOB)
+BUILT_IN: tuple[Kind, ...] = (DIJOB, VCJOB, MXJOB, TORCHJOB)
 ENTRY_POINT = "jobgate.kinds"
 
 

@@ -10,8 +10,11 @@ import yaml
 from crdgen import size
 from jobgate.kinds import installed
 from jobgate.kinds.common import pod
+from jobgate.kinds.dijob import DIJOB
 from jobgate.render import Installation, committed, objects
+from jobgate.render.definitions import definition
 from jobgate.render.files import stale
+from webhook import Kind, Registry
 from webhook import Path as FieldPath
 
 KINDS = installed()
@@ -31,12 +34,13 @@ def test_rendering_is_the_same_every_time() -> None:
     assert committed(KINDS) == committed(installed())
 
 
-def test_a_crd_fits_a_plain_apply() -> None:
-    assert size(find("CustomResourceDefinition")) < 200_000
+@pytest.mark.parametrize("kind", list(KINDS), ids=lambda kind: kind.qualified_plural)
+def test_a_crd_fits_a_plain_apply(kind: Kind) -> None:
+    assert size(definition(kind)) < 200_000
 
 
 def test_no_text_stands_inside_the_pod_template() -> None:
-    version = find("CustomResourceDefinition")["spec"]["versions"][0]
+    version = definition(DIJOB)["spec"]["versions"][0]
     task = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["tasks"]["items"]
     assert "description" in task["properties"]["template"]
     assert "description" not in _keywords(task["properties"]["template"]["properties"])
@@ -54,46 +58,66 @@ def _keywords(properties: dict[str, Any]) -> set[str]:
     return found
 
 
+def entries(configuration: str, installation: Installation | None = None) -> dict[str, Any]:
+    """Return the entries of a webhook configuration, by name."""
+    return {entry["name"]: entry for entry in find(configuration, installation)["webhooks"]}
+
+
 @pytest.mark.parametrize(
-    "kind, name, path",
+    "configuration, name, path",
     [
         ("MutatingWebhookConfiguration", "dijobs.diengine.opendilab.org.mutate.jobgate.dev",
          "/mutate-diengine-opendilab-org-v2alpha1-dijob"),
         ("ValidatingWebhookConfiguration", "dijobs.diengine.opendilab.org.validate.jobgate.dev",
          "/validate-diengine-opendilab-org-v2alpha1-dijob"),
+        ("MutatingWebhookConfiguration", "jobs.batch.volcano.sh.mutate.jobgate.dev", "/mutate-batch-volcano-sh-v1alpha1-job"),
+        ("ValidatingWebhookConfiguration", "torchjobs.train.distributed.io.validate.jobgate.dev",
+         "/validate-train-distributed-io-v1alpha1-torchjob"),
     ],
 )  # fmt: skip
-def test_an_entry_calls_its_path_and_fails_closed(kind: str, name: str, path: str) -> None:
-    (entry,) = find(kind, Installation(ca_bundle=b"PEM", service_port=8443))["webhooks"]
-    assert entry["name"] == name
+def test_an_entry_calls_its_path_and_fails_closed(configuration: str, name: str, path: str) -> None:
+    entry = entries(configuration, Installation(ca_bundle=b"PEM", service_port=8443))[name]
     assert entry["clientConfig"] == {
         "service": {"namespace": "jobgate-system", "name": "jobgate-webhook", "port": 8443, "path": path},
         "caBundle": base64.b64encode(b"PEM").decode(),
     }
     fixed = {"failurePolicy": "Fail", "sideEffects": "None", "timeoutSeconds": 5, "matchPolicy": "Equivalent"}
     assert entry | fixed | {"admissionReviewVersions": ["v1"]} == entry
-    assert entry.get("reinvocationPolicy") == ("IfNeeded" if kind.startswith("Mutating") else None)
+    assert entry.get("reinvocationPolicy") == ("IfNeeded" if configuration.startswith("Mutating") else None)
 
 
-@pytest.mark.parametrize("kind", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"])
-def test_no_entry_can_lock_the_cluster_or_itself_out(kind: str) -> None:
-    (entry,) = find(kind, Installation(namespace="elsewhere"))["webhooks"]
-    expressions = {one["key"]: one for one in entry["namespaceSelector"]["matchExpressions"]}
-    assert expressions["kubernetes.io/metadata.name"] == {
-        "key": "kubernetes.io/metadata.name",
-        "operator": "NotIn",
-        "values": ["kube-system", "kube-public", "kube-node-lease", "elsewhere"],
-    }
+@pytest.mark.parametrize("configuration", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"])
+def test_no_entry_can_lock_the_cluster_or_itself_out(configuration: str) -> None:
+    found = entries(configuration, Installation(namespace="elsewhere"))
+    assert len(found) == len(KINDS)
+    for entry in found.values():
+        expressions = {one["key"]: one for one in entry["namespaceSelector"]["matchExpressions"]}
+        assert expressions["kubernetes.io/metadata.name"] == {
+            "key": "kubernetes.io/metadata.name",
+            "operator": "NotIn",
+            "values": ["kube-system", "kube-public", "kube-node-lease", "elsewhere"],
+        }
 
 
 def test_without_a_certificate_there_is_no_bundle_rather_than_a_false_one() -> None:
-    (entry,) = find("MutatingWebhookConfiguration")["webhooks"]
-    assert "caBundle" not in entry["clientConfig"]
+    for entry in entries("MutatingWebhookConfiguration").values():
+        assert "caBundle" not in entry["clientConfig"]
 
 
-def test_the_server_has_no_rights_and_no_token() -> None:
-    assert find("ServiceAccount")["automountServiceAccountToken"] is False
-    assert not [one for one in objects(KINDS, Installation()) if one["kind"].endswith("RoleBinding")]
+def test_the_server_may_read_what_the_kinds_watch_and_nothing_else() -> None:
+    rendered = objects(KINDS, Installation())
+    (binding,) = [one for one in rendered if one["kind"].endswith("RoleBinding")]
+    (role,) = [one for one in rendered if one["metadata"]["name"] == binding["roleRef"]["name"] and "rules" in one]
+    assert role["rules"] == [
+        {"apiGroups": ["scheduling.volcano.sh"], "resources": ["queues"], "verbs": ["get", "list", "watch"]}
+    ]
+
+
+def test_without_kinds_that_watch_the_server_has_no_rights_and_no_token() -> None:
+    rendered = objects(Registry([DIJOB]), Installation())
+    (account,) = [one for one in rendered if one["kind"] == "ServiceAccount"]
+    assert account["automountServiceAccountToken"] is False
+    assert not [one for one in rendered if one["kind"].endswith("RoleBinding")]
 
 
 def test_the_pod_of_the_server_is_one_that_the_restricted_profile_takes() -> None:

@@ -33,12 +33,12 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
     one value that can be meant. Without it the job would be stored and its pods would never be made.
 
     Args:
-        tasks: the fields below which the kind has its list of tasks, each with a `template`.
+        tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
     """
 
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
         """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
-        for task in job.each(*tasks):
+        for task in (*job.each(*tasks), *(entry for _, entry in job.entries(*tasks))):
             for containers in ("initContainers", "containers"):
                 for container in task.each("template", "spec", containers):
                     _limit(container)

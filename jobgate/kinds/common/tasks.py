@@ -47,7 +47,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     for _, task in readable(job.tasks, "name", "replicas"):
         if not task.name:
             continue
-        excess = len(operator.pod_name.format(job=name, task=task.name, index=task.replicas - 1)) - LABEL_LIMIT
+        excess = len(operator.pod_name.format(job=name, task=task.name, index=max(task.replicas - 1, 0))) - LABEL_LIMIT
         if excess > 0 and len(task.name) > len(name):
             detail = f"the pods of the job are called {_pattern(operator)}"
             yield TooLong(task.at("name"), task.name, max(len(task.name) - excess, 0), detail)

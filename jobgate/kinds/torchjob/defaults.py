@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from jobgate.kinds.common.defaults import copy_amounts, fill
-from jobgate.kinds.common.pod.amounts import may_overcommit
-from jobgate.kinds.common.pod.reading import mapping, objects
+from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.kinds.common.pod.reading import objects
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec
 from jobgate.kinds.torchjob.operator import MAIN_CONTAINER, PORT, PORT_NAME
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, type_of
@@ -49,26 +46,11 @@ def the_master_has_its_port(job: Draft, __: Context) -> None:
             container.append("ports", {"name": PORT_NAME, "containerPort": PORT})
 
 
-def the_last_words_of_a_container_are_kept(job: Draft, _: Context) -> None:
+def the_last_words_of_a_container_are_kept(job: Draft, __: Context) -> None:
     """Where a container leaves no message, its last lines of log are one, as the operator has it."""
-    for container in _containers(job, "containers"):
-        container.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
-
-
-def what_is_not_shared_is_limited(job: Draft, _: Context) -> None:
-    """Devices and huge pages that are only requested are limited to as much: pods take no other limit, nor none."""
-    for container in _containers(job, "initContainers", "containers"):
-        resources = container.at("resources")
-        if resources is not None:
-            requests = mapping(resources.get("requests"))
-            missing = {name: one for name, one in requests.items() if one is not None and not may_overcommit(name)}
-            copy_amounts(resources, missing, "limits")
-
-
-def _containers(job: Draft, *fields: str) -> Iterator[Draft]:
     for _, task in job.entries(*TASKS):
-        for field in fields:
-            yield from task.each("template", "spec", field)
+        for container in task.each("template", "spec", "containers"):
+            container.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
 
 
 DEFAULTS = (
@@ -76,5 +58,5 @@ DEFAULTS = (
     restart_policy_by_type,
     the_master_has_its_port,
     the_last_words_of_a_container_are_kept,
-    what_is_not_shared_is_limited,
+    limit_what_is_not_shared(*TASKS),
 )

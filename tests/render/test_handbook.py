@@ -1,0 +1,37 @@
+"""The handbook's pages are what the code gives, and say it of every field, default and rule."""
+
+from pathlib import Path
+
+import pytest
+
+from jobgate.kinds import BUILT_IN
+from jobgate.kinds.dijob import DIJOB
+from jobgate.render.files import stale
+from jobgate.render.handbook import page, pages, title
+from webhook import Kind, Registry
+
+
+def test_the_committed_pages_are_what_the_code_gives() -> None:
+    assert stale(pages(Registry(BUILT_IN)), Path("docs/kinds")) == []
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+def test_a_page_has_a_line_for_each_default_and_rule(kind: Kind) -> None:
+    text = page(kind)
+    for function in (*kind.defaults, *kind.rules):
+        assert f"- **{function.__name__.replace('_', ' ')}**: " in text
+
+
+def test_a_page_has_a_row_for_each_field_and_none_for_those_of_kubernetes() -> None:
+    text = page(DIJOB)
+    for row in (
+        '| `spec.priority` | `normal`, `high` | `"normal"` |',
+        "| `spec.tasks` | list of object, at least 1 | required |",
+        "| `spec.tasks[].template` | PodTemplateSpec | required |",
+        "| `spec.tasks[].dependsOn.name` | list of string |  |",
+        "| `spec.volumes` | list of Volume |  |",
+        "| `status.taskStatus` | map of map of int32 |  |",
+        "| `spec.tasks[*].type` | before the job runs |",
+    ):
+        assert row in text
+    assert "template.spec" not in text
