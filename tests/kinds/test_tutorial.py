@@ -21,7 +21,7 @@ from jobgate.offline.judge import Circumstances, Verdict, judge
 from jobgate.render.definitions import definition
 from jobgate.render.handbook import page
 from tests.corpus import announced, holds
-from webhook import Kind, Operation
+from webhook import Kind, Operation, Registry
 
 TEXT = Path("docs/writing-a-kind.md").read_text(encoding="utf-8")
 #: The files, each in a fenced block below a line that is its name; and the sessions, each a block of `console`.
@@ -148,3 +148,12 @@ def test_the_tests_that_it_shows_pass(folder: Path) -> None:
     assert len(tests) == 2
     for test in tests:
         test()
+
+
+@pytest.mark.parametrize("suspended", [False, True])
+def test_trials_are_added_while_the_sweep_is_suspended_only(kind: Kind, suspended: bool) -> None:
+    stored, written = document("examples/sweep/minimal.yaml"), document("examples/sweep/minimal.yaml")
+    stored["spec"]["suspend"] = suspended
+    written["spec"]["trials"].append(written["spec"]["trials"][0] | {"name": "other", "parameters": {"rate": "1"}})
+    answer = judge(written, Circumstances(kinds=Registry([kind]), operation=Operation.UPDATE, stored=(stored,)))
+    assert answer.allowed is suspended, answer.status
