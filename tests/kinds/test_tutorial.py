@@ -71,7 +71,7 @@ def printed(command: str) -> str:
     if program == "jobgate":
         return CliRunner().invoke(main, arguments).stdout
     if program == "python":
-        runpy.run_path(*arguments)
+        runpy.run_path(arguments[0])
         return ""
     return subprocess.run(command, shell=True, capture_output=True, text=True, check=True).stdout
 
