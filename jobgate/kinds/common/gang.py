@@ -56,11 +56,12 @@ def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterat
 def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     """The job's minimum decides: below the sum of its tasks' minima these are not enforced, above it more is needed.
 
-    By validation a task's minimum may be a default, as of Volcano's jobs: what is said holds then, too.
+    A minimum that equals its task's replicas is what defaulting stores, and says nothing of the user's mind: only a
+    task that asks for fewer than it has shows that the minima are meant.
     """
     least: int | None = job.word("min_available")
     minima = [(task.min_available, task.replicas) for task in job.tasks]
-    if not least or all(minimum is None for minimum, _ in minima):
+    if not least or all(minimum is None or minimum == replicas for minimum, replicas in minima):
         return
     if least > sum(replicas for _, replicas in minima) or any(
         minimum is not None and minimum > replicas for minimum, replicas in minima
