@@ -32,10 +32,11 @@ class StructuralSchema:
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server refuses in the object before any validating webhook: shape and metadata."""
-        return [
-            *metadata_causes(document.get("metadata")),
-            *(_cause(violation) for violation in self._evaluator.validate(document)),
-        ]
+        violations = self._evaluator.validate(document)
+        if any(violation.value is None and violation.reason is Reason.TYPE_INVALID for violation in violations):
+            # Typed clients write null for what is absent, and the API server drops it together with defaulting.
+            violations = self._evaluator.validate(self._evaluator.default(document))
+        return [*metadata_causes(document.get("metadata")), *(_cause(violation) for violation in violations)]
 
 
 def _cause(violation: Violation) -> Cause:

@@ -1,12 +1,11 @@
 """What mutation adds to a Volcano Job. What the CRD defaults too is the same value there: both come from the models.
 
-What is derived is added when a job is created, and never after: Volcano takes an update for what it says, and a
-controller that writes a job back must find it as it wrote it.
+What is derived is added on updates too, where Volcano's own webhook leaves them alone: a second `kubectl apply` of the
+same file sends the list of tasks as the user wrote it, and would take away what was filled in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
@@ -14,7 +13,7 @@ from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import whole
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
 from jobgate.kinds.vcjob.operator import SCHEDULER
-from webhook import Context, Default, Draft, Operation
+from webhook import Context, Draft
 
 #: Plugins that work only with others, which are switched on with them.
 COMPANIONS = {
@@ -46,33 +45,19 @@ def task_defaults(job: Draft, _: Context) -> None:
             fill(topology, NetworkTopology)
 
 
-def on_creation(default: Callable[[Draft], None]) -> Default:
-    """Return a default that is derived when a job is created, and leaves it alone from then on."""
-
-    def derived(job: Draft, context: Context) -> None:
-        if context.operation is Operation.CREATE:
-            default(job)
-
-    derived.__name__, derived.__doc__ = default.__name__, default.__doc__
-    return derived
-
-
-@on_creation
-def jobs_have_a_scheduler(job: Draft) -> None:
+def jobs_have_a_scheduler(job: Draft, _: Context) -> None:
     """Who makes a Volcano Job wants Volcano's scheduler, unless another is named."""
     if (spec := job.at("spec")) is not None:
         spec.setdefault("schedulerName", SCHEDULER)
 
 
-@on_creation
-def tasks_are_named_by_their_place(job: Draft) -> None:
+def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
     """Volcano calls a task without a name default0, default1, …, by its place in the list."""
     for place, task in enumerate(job.each("spec", "tasks")):
         task.setdefault("name", f"default{place}")
 
 
-@on_creation
-def pods_in_the_host_network_find_services(job: Draft) -> None:
+def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
     """In the host's network, the usual DNS policy means the host's DNS, which knows no Service."""
     for task in job.each("spec", "tasks"):
         pod = task.at("template", "spec")
@@ -80,8 +65,7 @@ def pods_in_the_host_network_find_services(job: Draft) -> None:
             pod.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
 
 
-@on_creation
-def tasks_need_all_their_pods(job: Draft) -> None:
+def tasks_need_all_their_pods(job: Draft, _: Context) -> None:
     """A task that names no minimum needs all its pods, or as many groups of them as its partition policy says."""
     for task in job.each("spec", "tasks"):
         least = _least(task)
@@ -101,8 +85,7 @@ def _least(task: Draft) -> int | None:
     return _count(groups * size)
 
 
-@on_creation
-def jobs_need_what_their_tasks_need(job: Draft) -> None:
+def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
     """A job that names no minimum needs the minima of its tasks together: its PodGroup waits for as many pods."""
     spec = job.at("spec")
     if spec is None or "minAvailable" in spec or not isinstance(spec.get("tasks"), list):
@@ -120,24 +103,14 @@ def _count(value: Any) -> int | None:
     return count if count is not None and 0 <= count <= COUNT_LIMIT else None
 
 
-@on_creation
-def plugins_have_their_companions(job: Draft) -> None:
+def plugins_have_their_companions(job: Draft, _: Context) -> None:
     """The plugins of frameworks reach pods by name, which svc gives them; MPI's also needs ssh to start its workers."""
     plugins = job.at("spec", "plugins")
     if plugins is None:
         return
-    for plugin in [name for name in COMPANIONS if name in plugins.value]:
+    for plugin in [name for name in COMPANIONS if name in plugins]:
         for companion in COMPANIONS[plugin]:
             plugins.setdefault(companion, [])
-
-
-_limit_devices = limit_what_is_not_shared("spec", "tasks")
-
-
-def devices_are_limited_to_what_is_requested(job: Draft, context: Context) -> None:
-    """Devices that are only requested get the same limit; the API server takes no other, and no pod without one."""
-    if context.operation is Operation.CREATE:
-        _limit_devices(job, context)
 
 
 DEFAULTS = (
@@ -149,5 +122,5 @@ DEFAULTS = (
     tasks_need_all_their_pods,
     jobs_need_what_their_tasks_need,
     plugins_have_their_companions,
-    devices_are_limited_to_what_is_requested,
+    limit_what_is_not_shared("spec", "tasks"),
 )

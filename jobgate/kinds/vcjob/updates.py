@@ -46,7 +46,7 @@ def plugins_stay(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     path = Path("spec") / "plugins"
     for name in (name for name in now if name not in before and not now[name]):
         yield Forbidden(path.key(name), "may not change once the job is stored: it is not set and would be switched on")
-    for name in (name for name in before if name not in now and not before[name]):
+    for name in (name for name in before if name not in now and before[name] in (None, [])):
         yield Forbidden(path.key(name), "may not change once the job is stored: it is set and would be removed")
 
 

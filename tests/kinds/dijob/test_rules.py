@@ -54,7 +54,9 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
          ["spec.minReplicas: Invalid value: 3: the tasks have only 2 replicas in all: bring them up to 3, or change the bound"]),
         (job(task("learner", replicas=2**31 - 1), task("collector", replicas=2**31 - 1), maxReplicas=5),
          ["spec.maxReplicas: Invalid value: 5: the tasks have 4294967294 replicas in all: bring them down to 5, or change "
-          "the bound"]),
+          "the bound",
+          "spec.tasks[1].replicas: Invalid value: 2147483647: with the tasks before it the job has 4294967294 pods, and "
+          "operators count in 32 bits, up to 2147483647: ask for fewer"]),
         (job(task("learner"), name=LONG),
          [f'metadata.name: Too long: "{LONG}": may not be more than 53 characters: {USES}']),
         (job(task("learner", replicas=1001), name="j" * 51),

@@ -5,7 +5,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from tests.kinds.vcjob.jobs import job, mutate, task, template
+from tests.kinds.vcjob.jobs import job, mutate, task, template, validate
 
 ALWAYS = {
     "/spec/queue": "default",
@@ -72,10 +72,13 @@ def test_what_is_said_is_kept() -> None:
     assert not mutate(document).patch
 
 
-def test_a_stored_job_gets_only_what_the_schema_would_add() -> None:
-    stored = job(task(template=template(hostNetwork=True)), plugins={"mpi": []})
-    update = job(task(replicas=5, template=template(hostNetwork=True)), plugins={"mpi": []})
-    assert added(update, stored) == {"/spec/queue": "default", "/spec/maxRetry": 3, "/spec/tasks/0/maxRetry": 3}
+def test_a_second_apply_of_the_same_file_takes_nothing_away_that_was_filled_in() -> None:
+    """kubectl sends the list of tasks as the user wrote it, and the fields beside it as they are stored."""
+    document = job(task(None, 2, template=template(hostNetwork=True)), plugins={"mpi": ["--master=default0"]})
+    stored = jsonpatch.apply_patch(document, list(mutate(document).patch))
+    again = {**stored, "spec": {**stored["spec"], "tasks": document["spec"]["tasks"]}}
+    assert jsonpatch.apply_patch(again, list(mutate(again, stored).patch)) == stored
+    assert not validate(again, stored).causes
 
 
 def test_a_mutation_is_complete_at_once() -> None:

@@ -126,13 +126,6 @@ def test_defaulting_twice_changes_nothing_more(job: dict[str, Any]) -> None:
 
 @MANY
 @given(JOB)
-def test_an_update_gets_only_what_the_schema_adds(job: dict[str, Any]) -> None:
-    stored = EVALUATOR.default(job)
-    assert mutated(VCJOB, stored, Context(operation=Operation.UPDATE)).patch == []
-
-
-@MANY
-@given(JOB)
 def test_the_order_of_both_sorts_of_defaults_does_not_matter(job: dict[str, Any]) -> None:
     ours_first = EVALUATOR.default(mutated(VCJOB, job, Context()).value)
     assert ours_first == mutated(VCJOB, EVALUATOR.default(job), Context()).value
