@@ -130,3 +130,30 @@ def test_the_patch_of_a_job_is_minimal() -> None:
         {"op": "add", "path": "/spec/parts/0/name", "value": "lead"},
         {"op": "add", "path": "/spec/parts/0/replicas", "value": 1},
     ]
+
+
+def test_an_item_is_added_to_the_end_of_a_list() -> None:
+    document = {"ports": [{"name": "a"}]}
+    draft = Draft(document)
+    draft.append("ports", {"name": "b"})
+    draft.append("volumes", {"name": "c"})
+    draft.append("volumes", {"name": "d"})
+    assert document == {"ports": [{"name": "a"}]}
+    assert draft.value == {"ports": [{"name": "a"}, {"name": "b"}], "volumes": [{"name": "c"}, {"name": "d"}]}
+    assert jsonpatch.apply_patch(document, draft.patch) == draft.value
+    assert [operation["path"] for operation in draft.patch] == ["/ports/-", "/volumes", "/volumes/-"]
+
+
+def test_what_is_no_list_gets_no_item() -> None:
+    with pytest.raises(TypeError, match="ports is no list"):
+        Draft({"ports": {"a": 1}}).append("ports", {"name": "b"})
+
+
+def test_the_entries_of_a_map_are_drafts_with_their_keys() -> None:
+    document = {"tasks": {"Master": {"n": 1}, "a/b": {}, "broken": 5}}
+    draft = Draft(document)
+    for key, entry in draft.entries("tasks"):
+        entry.setdefault("n", len(key))
+    assert draft.value["tasks"] == {"Master": {"n": 1}, "a/b": {"n": 3}, "broken": 5}
+    assert [operation["path"] for operation in draft.patch] == ["/tasks/a~1b/n"]
+    assert list(Draft({"tasks": []}).entries("tasks")) == []

@@ -1,13 +1,16 @@
 """Typed views of jobs that fit their model, and of jobs that do not."""
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from pydantic import Field
 
-from tests.webhook.kind import Bounds, Part, Role, Spec
+from tests.webhook.kind import CREW, Bounds, Model, Part, Role, Spec
 from tests.webhook.values import json_values, spec
+from webhook import Job
 from webhook.path import steps_of
 from webhook.view import opaque, unreadable, view, without
 
@@ -124,3 +127,39 @@ def test_every_path_is_left_out_whatever_it_holds() -> None:
     paths = ["a.x", "a[y/z]", "a[nvidia.com/gpu]", "a.1"]
     assert [steps_of(path)[-1] for path in paths] == keys
     assert without(document, paths) == {"a": {}}
+
+
+class Fleet(Model):
+    """Parts in a map, beside a part that has a name of its own."""
+
+    parts: dict[str, Part] = Field(default_factory=dict)
+    policy: Bounds | None = None
+
+
+def test_a_map_is_read_entry_by_entry() -> None:
+    fleet, whole = view(Fleet, {"parts": {"a": {"replicas": "3", "name": "x"}, "b": {"replicas": 2}}})
+    assert not whole
+    assert (fleet.parts["a"].name, hasattr(fleet.parts["a"], "replicas"), fleet.parts["b"].replicas) == ("x", False, 2)
+    broken, _ = view(Fleet, {"parts": {"a": 5}})
+    assert not hasattr(broken, "parts")
+
+
+@pytest.mark.parametrize(
+    "path, expected",
+    [
+        ("spec.parts.a.replicas", False),
+        ("spec.parts.a", False),
+        ("spec.parts.a.template.image", True),
+        ("spec.policy.most", False),
+        ("spec.parts.a.unknown", True),
+    ],
+)
+def test_a_path_through_a_map_is_opaque_where_the_entry_is(path: str, expected: bool) -> None:
+    assert opaque(Fleet, path) is expected
+
+
+def test_a_word_of_the_job_is_found_where_the_kind_has_it() -> None:
+    kind = replace(CREW, spec=Fleet, words={"least": ("policy", "least")})
+    job = Job(kind, {}, Fleet(policy=Bounds(least=3)))
+    assert (job.word("least"), str(job.at("least"))) == (3, "spec.policy.least")
+    assert (job.word("queue"), Job(kind, {}, Fleet()).word("least")) == (None, None)

@@ -75,7 +75,7 @@ def test_what_the_operator_assumes_by_itself_is_not_stored() -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", [{"Master": None}, {"Master": []}, {"Master": {"template": {"spec": {"containers": [{"name": "torch", "ports": "x"}]}}}}]
+    "broken", [{"Master": 5}, {"Master": []}, {"Master": {"template": {"spec": {"containers": [{"name": "torch", "ports": "x"}]}}}}]
 )  # fmt: skip
 def test_broken_jobs_are_survived(broken: Any) -> None:
     assert not mutate(job(broken)).allowed
