@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import click
 
 from jobgate import __version__
-from jobgate.cli.certs import certs_group
-from jobgate.cli.convert import convert
-from jobgate.cli.manifests import manifests
-from jobgate.cli.review import review
-from jobgate.cli.serve import serve
-from jobgate.cli.settings import load
+from jobgate.cli.config import load
 
 __all__ = ["main"]
 
+#: Each command, and where it is. A file is imported when its command is called: kinds and servers take their time.
+_COMMANDS = {
+    "review": "jobgate.cli.review:review",
+    "convert": "jobgate.cli.convert:convert",
+    "serve": "jobgate.cli.serve:serve",
+    "manifests": "jobgate.cli.manifests:manifests",
+    "certs": "jobgate.cli.certs:certs_group",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(click.Group):
+    """A group that imports its commands one by one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module, name = _COMMANDS[cmd_name].split(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="jobgate")
 @click.option(
     "--config",
@@ -31,7 +50,3 @@ __all__ = ["main"]
 )
 def main() -> None:
     """Admission webhook and CRD toolkit for distributed training jobs on Kubernetes."""
-
-
-for _command in (review, convert, serve, manifests, certs_group):
-    main.add_command(_command)

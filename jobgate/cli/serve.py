@@ -73,6 +73,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     except (OSError, ssl.SSLError) as error:
         raise click.ClickException(f"{tls_cert} and {tls_key} are no certificate and its key: {error}") from None
     endpoint = server.Endpoint(installed(), settings(operator_can, forgetful_writer, kind_settings))
+    for kind in endpoint.kinds:
+        kind.schema.check({})  # so that the first request does not wait for the schema to be compiled
     if known := watching.cache(endpoint.kinds, wanted=cluster, kubeconfig=kubeconfig):
         endpoint.objects = known
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)

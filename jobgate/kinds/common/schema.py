@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from crdgen import CustomResource, crd
@@ -14,11 +15,18 @@ from webhook.path import join
 
 
 class StructuralSchema:
-    """The schema of the stored version of a custom resource, compiled once."""
+    """The schema of the stored version of a custom resource, compiled when it is first asked.
+
+    So a command that reviews nothing, or one kind of many, does not wait for it.
+    """
 
     def __init__(self, resource: CustomResource) -> None:
-        version = next(one for one in crd(resource)["spec"]["versions"] if one["storage"])
-        self._evaluator = Evaluator(version["schema"]["openAPIV3Schema"])
+        self._resource = resource
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        version = next(one for one in crd(self._resource)["spec"]["versions"] if one["storage"])
+        return Evaluator(version["schema"]["openAPIV3Schema"])
 
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
