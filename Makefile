@@ -32,7 +32,7 @@ demo: install ## Show the main job: a DIJob on a real API server, defaulted and 
 	$(BIN)/python -m examples.demo
 
 test: install ## Run all tests, against a real API server too
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 check: install ## Lint, types, layers, and whether generated files are up to date
 	$(BIN)/ruff format --check .
