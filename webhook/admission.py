@@ -102,6 +102,7 @@ class Response:
         notices: what is worth a word.
         patch: RFC 6902 operations; only a mutating response may have any.
         subject: what the causes are about, as `(kind, group, name)`.
+        later: why the request cannot be answered yet, or empty; the client is told to send it again in a second.
     """
 
     uid: str
@@ -109,11 +110,12 @@ class Response:
     notices: Sequence[Notice] = ()
     patch: Sequence[Mapping[str, Any]] = ()
     subject: tuple[str, str, str] = ("", "", "")
+    later: str = ""
 
     @property
     def allowed(self) -> bool:
         """Whether the object may pass."""
-        return not self.causes
+        return not self.causes and not self.later
 
     @property
     def warnings(self) -> list[str]:
@@ -121,8 +123,20 @@ class Response:
         return _warnings(self.notices)
 
     def status(self) -> dict[str, Any]:
-        """Return the Status of a denial: `Invalid`, with every cause."""
+        """Return the Status of a denial: `Invalid`, with every cause; or a word to come again.
+
+        Clients made with client-go repeat what is answered with 429 and `retryAfterSeconds` by themselves. Any other
+        denial counts against the back-off limit of a job whose pod it was.
+        """
         kind, group, name = self.subject
+        if self.later and not self.causes:
+            return {
+                "status": "Failure",
+                "code": 429,
+                "reason": "TooManyRequests",
+                "message": self.later,
+                "details": {"name": name, "group": group, "kind": kind, "retryAfterSeconds": 1},
+            }
         causes = list(self.causes[:CAUSES_LIMIT])
         if len(self.causes) > CAUSES_LIMIT:
             causes.append(Cause("", f"and {len(self.causes) - CAUSES_LIMIT} more faults like these"))

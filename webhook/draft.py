@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 Operation: TypeAlias = dict[str, Any]
@@ -102,6 +102,38 @@ class Draft:
         self._own()
         self.value[key] = [*self.value[key], item]
         self._operations.append({"op": "add", "path": f"{self._pointer(key)}/-", "value": item})
+
+    def insert(self, key: str, items: Sequence[Any]) -> None:
+        """Add items to the beginning of a list, in their order; the list is made where it is absent.
+
+        Raises:
+            TypeError: the field holds something else than a list.
+        """
+        if not items:
+            return
+        if key not in self:
+            self[key] = list(items)
+            return
+        if not isinstance(self.value[key], list):
+            raise TypeError(f"{key} is no list: a mutation only adds what is absent")
+        self._own()
+        self.value[key] = [*items, *self.value[key]]
+        pointer = self._pointer(key)
+        self._operations.extend(
+            {"op": "add", "path": f"{pointer}/{place}", "value": item} for place, item in enumerate(items)
+        )
+
+    def correct(self, key: str, value: Any) -> None:
+        """Replace a value that a program wrote, and wrote wrong. What a user wrote is never touched.
+
+        Raises:
+            KeyError: there is nothing to replace.
+        """
+        if key not in self:
+            raise KeyError(key)
+        self._own()
+        self.value[key] = value
+        self._operations.append({"op": "replace", "path": self._pointer(key), "value": value})
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""

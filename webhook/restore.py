@@ -2,7 +2,8 @@
 
 A client that reads an object into structs and writes it back whole erases every field that its structs do not have. It
 means no change by that. Where an installation names such a writer, its write is brought back to what was stored, save
-for what it filled in where nothing stood.
+for what it filled in where nothing stood. The zero values of its structs (`resources: {}`, `creationTimestamp: null`)
+fill nothing in: stored, they would show in every `kubectl diff` of the user's file.
 """
 
 from __future__ import annotations
@@ -19,12 +20,24 @@ def restored(written: Any, stored: Any) -> Any:
     Objects are merged field by field, and lists item by item where they are of one length; else what was stored wins.
     """
     if isinstance(written, dict) and isinstance(stored, dict):
-        added = {key: value for key, value in written.items() if stored.get(key) is None and value is not None}
+        added = {key: value for key, value in written.items() if stored.get(key) is None and not _zero(value)}
         kept = {key: restored(written.get(key), value) for key, value in stored.items() if key not in added}
         return kept | added
     if isinstance(written, list) and isinstance(stored, list) and len(written) == len(stored):
         return [restored(one, other) for one, other in zip(written, stored, strict=True)]
     return stored
+
+
+def _zero(value: Any) -> bool:
+    """Tell whether a value is what a struct is written as in which nothing is set."""
+    values = [value]
+    while values:
+        one = values.pop()
+        if isinstance(one, dict):
+            values.extend(one.values())
+        elif one is not None:
+            return False
+    return True
 
 
 def restoration(document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Operation]:

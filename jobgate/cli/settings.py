@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
-from jobgate.kinds.common.names import dns_label, dns_subdomain
+from jobgate.names import dns_label, dns_subdomain
 from webhook import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from crdgen import Atomic, Doc, Model
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
-from jobgate.kinds.common.names import LABEL_LIMIT, dns_label
+from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable
 from webhook.cause import shown
 

@@ -19,7 +19,6 @@ _JOB_WORDS = {
     "priority_class_name": "the priority classes of the pod templates are used",
     "ttl_seconds_after_finished": "the finished job stays until it is deleted",
     "active_deadline_seconds": "the job runs as long as it takes",
-    "plugins": "nothing is put into its pods",
 }
 _TASK_WORDS = {
     "policies": "nothing will happen at these events",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.names import (
+from jobgate.names import (
     annotation_key,
     dns_label,
     dns_subdomain,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobgate.kinds.common import vintage
+from jobgate.kinds.common.members import Members
 from jobgate.kinds.common.pod.reading import mapping
 from webhook import Job, Path, Task
 
@@ -26,6 +27,7 @@ class Operator:
         volumes: gives the volumes of the job's spec that it adds to every pod.
         volumes_path: where these stand.
         heeds: the words of a job and its tasks that it acts on, of those that not every operator does (`heeded.py`).
+        members: how its pods tell whose they are, or None where they do not.
     """
 
     name: str
@@ -38,6 +40,11 @@ class Operator:
     volumes: Callable[[Any], Sequence[Mapping[str, Any]]] = lambda _: ()
     volumes_path: Path = Path("spec") / "volumes"
     heeds: frozenset[str] = frozenset()
+    members: Members | None = None
+
+    def task_name(self, task: Task) -> str:
+        """Return what the operator calls a task in the names and labels of pods."""
+        return task.name or ""
 
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """Return the Pod that this operator makes of a task, with these volumes of the job, or all.

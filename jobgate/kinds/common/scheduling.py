@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jobgate.kinds.common.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
+from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
 from webhook import Cause, Context, Invalid, Job, Path, TooLong
 
 

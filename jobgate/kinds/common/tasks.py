@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jobgate.kinds.common.names import GENERATED_LIMIT, LABEL_LIMIT, dns_label
 from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, readable
 
 #: As many characters as the API server adds to a `generateName`, which it cuts before.

@@ -20,6 +20,7 @@ from crdgen import (
     Version,
     Volumes,
 )
+from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import LifecyclePolicy
 
@@ -91,9 +92,7 @@ class DIJobSpec(Model):
     ] = None
     suspend: Annotated[bool | None, Doc("Whether the job waits, without pods.")] = None
     policies: Annotated[list[LifecyclePolicy] | None, Atomic, Doc("What is done at events of the job's pods.")] = None
-    plugins: Annotated[
-        dict[str, list[str]] | None, Doc("What is put into the pods, env, svc or ssh, each with its arguments.")
-    ] = None
+    plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Fewest pods that the job may be scaled to.")] = None
     max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Most pods that the job may be scaled to.")] = None
     volumes: Annotated[Volumes | None, Doc("Volumes that every pod of the job has beside those of its template.")] = (

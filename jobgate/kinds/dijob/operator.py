@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.dijob.members import MEMBERS
 from jobgate.kinds.dijob.models import DIJobSpec
 
 #: What an installation says whose operator does not die of a preemptible job.
@@ -29,4 +30,5 @@ DI_ORCHESTRATOR = Operator(
     replaces=("hostname", "subdomain", "nodeName"),
     drops_metadata=True,
     volumes=job_volumes,
+    members=MEMBERS,
 )

@@ -9,6 +9,7 @@ from jobgate.kinds.common.bounds import bound_rules
 from jobgate.kinds.common.dependencies import dependency_rules, gangs_can_start
 from jobgate.kinds.common.gang import gang_rules
 from jobgate.kinds.common.heeded import heeded_rules
+from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.policies import policy_rules
 from jobgate.kinds.common.priority import priority_rules
 from jobgate.kinds.common.scheduling import scheduling_rules
@@ -98,6 +99,7 @@ RULES: tuple[Rule, ...] = (
     *dependency_rules,
     a_gang_can_start,
     *policy_rules,
+    *plugin_rules,
     *scheduling_rules,
     *priority_rules,
     *heeded_rules,

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from crdgen import Model
-from jobgate.kinds.common.names import dns_label, environment_name, qualified_name
 from jobgate.kinds.mxjob.models import RESOURCE
+from jobgate.names import dns_label, environment_name, qualified_name
 from webhook import Context
 
 #: What an installation's settings call the kind.

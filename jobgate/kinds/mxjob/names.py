@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.names import LABEL_LIMIT, dns_label
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
 from jobgate.kinds.mxjob.operator import MADE_UP_ID, MXNET_OPERATOR
+from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, readable
 
 _USES = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.names import LABEL_LIMIT
 from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.torchjob.models import TorchElasticPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
+from jobgate.names import LABEL_LIMIT
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required
 from webhook.path import join
 

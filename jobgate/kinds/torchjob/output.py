@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.names import LABEL_LIMIT, dns_subdomain
 from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.torchjob.model_version import NFS, LocalStorage
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME
+from jobgate.names import LABEL_LIMIT, dns_subdomain
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, readable
 
 MODEL_VERSION = Path("spec") / "modelVersion"

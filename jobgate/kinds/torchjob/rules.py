@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobgate.kinds.common.dependencies import dependency_rules
-from jobgate.kinds.common.names import dns_subdomain, label_value, qualified_name
 from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.scheduling import scheduling_rules
 from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name
@@ -26,6 +25,7 @@ from jobgate.kinds.torchjob.output import output_rules
 from jobgate.kinds.torchjob.spellings import spelling_rules
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, task_of, torch_tasks
 from jobgate.kinds.torchjob.updates import update_rules
+from jobgate.names import dns_subdomain, label_value, qualified_name
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, NotSupported, Path, Required, readable
 from webhook.path import join
 

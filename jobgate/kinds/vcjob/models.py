@@ -24,10 +24,10 @@ from crdgen import (
 from crdgen.markers import Replace
 from crdgen.podtemplate import load
 from jobgate.kinds.common.dependencies import DependsOn
-from jobgate.kinds.common.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
 from jobgate.kinds.common.policies import DURATION, LifecyclePolicy
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.kinds.vcjob.status import JobStatus
+from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
 
 
 def _claim() -> Mapping[str, Any]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
-from jobgate.kinds.common.names import LABEL_LIMIT, dns_1035_label, dns_label
+from jobgate.kinds.common.plugins import derived_names
 from jobgate.kinds.common.tasks import (
-    GENERATED_SUFFIX,
     derived_names_are_legal,
-    expected_name,
     task_names_are_labels,
     task_names_are_unique,
 )
 from jobgate.kinds.vcjob.models import JobSpec
-from webhook import Cause, Context, Invalid, Job, Path, Required, Rule, TooLong, readable
+from jobgate.names import dns_1035_label, dns_label
+from jobgate.plugins import Derived
+from webhook import Cause, Context, Job, Path, Required, Rule, TooLong, readable
 
 
 def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
@@ -33,24 +33,6 @@ def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[
     yield from (cause for cause in derived_names_are_legal(job, context) if isinstance(cause, TooLong))
 
 
-class Derived(NamedTuple):
-    """Something that is called by its job.
-
-    Attributes:
-        maker: who asks for it, as a message says it.
-        thing: what it is.
-        name: its name, with `<job>` where the job's is.
-        fault_of: what is wrong with such a name.
-        extra: how many characters the name has beside the job's.
-    """
-
-    maker: str
-    thing: str
-    name: str
-    fault_of: Callable[[str], str | None]
-    extra: int
-
-
 _BY_PLUGINS: Final = (
     Derived("plugin svc", "Service", "<job>", dns_1035_label, 0),
     Derived("plugin svc", "volume", "<job>-svc", dns_label, 4),
@@ -62,29 +44,10 @@ _BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", 
 
 def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """Under a job's name that its Service or its volumes cannot have, the job would stay Pending."""
-    name = expected_name(context)
     plugins = {f"plugin {plugin}" for plugin in job.spec.plugins or {}}
     derived = [one for one in _BY_PLUGINS if one.maker in plugins]
     derived += [_BY_VOLUMES] if job.spec.volumes else []
-    if not name or not derived:
-        return
-    place, given = Path("metadata") / ("name" if context.name else "generateName"), context.name
-    beginning = name[:LABEL_LIMIT].rstrip("-") or name
-    faults = ((one, one.fault_of(beginning)) for one in derived)
-    for one, fault in faults:
-        if fault:
-            yield Invalid(place, given or context.generate_name, f"{fault}: {_called(one)}")
-            break
-    longest = max(derived, key=lambda one: one.extra)
-    room = LABEL_LIMIT - longest.extra
-    if len(name) > room:
-        limit = room if given else room - len(GENERATED_SUFFIX)
-        detail = f"{_called(longest)}, of at most {LABEL_LIMIT} characters"
-        yield TooLong(place, given or context.generate_name, limit, detail)
-
-
-def _called(derived: Derived) -> str:
-    return f"{derived.maker} makes a {derived.thing} {derived.name}"
+    yield from derived_names(derived, context)
 
 
 name_rules: tuple[Rule, ...] = (

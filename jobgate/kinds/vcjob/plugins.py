@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from jobgate.kinds.vcjob.flags import Argument, Fault, Flags, Sort, read, value_of
 from jobgate.kinds.vcjob.models import JobSpec
+from jobgate.plugins.flags import Argument, Fault, Flags, Sort, read, value_of
 from webhook import (
     Cause,
     Context,

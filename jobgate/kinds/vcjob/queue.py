@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.names import LABEL_LIMIT
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
+from jobgate.names import LABEL_LIMIT
 from webhook import Cause, Context, Forbidden, Job, NotFound, Operation, Required, Rule, TooLong
 
 _PLACE = "spec.queue"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from jobgate.kinds.common.names import dns_subdomain
 from jobgate.kinds.common.pod.reading import items, mapping, text
 from jobgate.kinds.common.pod.volumes.claims import claim_spec
 from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
+from jobgate.names import dns_subdomain
 from webhook import (
     Cause,
     Context,

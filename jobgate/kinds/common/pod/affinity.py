@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.reading import items, mapping, metadata_of, objects, spec_of, text, whole
 from jobgate.kinds.common.pod.selectors import (
     WITH_VALUES,

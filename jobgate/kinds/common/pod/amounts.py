@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator
 from decimal import ROUND_UP, Context, Decimal
 from typing import Any, Final, TypeAlias
 
-from jobgate.kinds.common import names, quantity
+from jobgate import names
+from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.parts import Json
 from jobgate.kinds.common.pod.reading import mapping
 from webhook.cause import Cause, Forbidden, Invalid, Required, shown

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod import tolerations
 from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
 from webhook.cause import Cause, Forbidden, Invalid, TooLong

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.parts import Json, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
 from webhook.cause import Cause, Duplicate, Invalid, NotFound, Required

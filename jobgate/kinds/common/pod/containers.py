@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.parts import WHITE_SPACE, Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required, TooMany

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.kinds.common import names, quantity
+from jobgate import names
+from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.parts import Json, unset
 from webhook.cause import Cause, Invalid, NotSupported, Required
 from webhook.path import Path

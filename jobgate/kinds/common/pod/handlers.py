@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.parts import Json
 from jobgate.kinds.common.pod.reading import objects, spec_of, whole
 from webhook.cause import Cause, Forbidden, Invalid, NotSupported, Required

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.annotations import annotation_causes
 from jobgate.kinds.common.pod.reading import items, metadata_of, text
 from jobgate.kinds.common.pod.selectors import labels

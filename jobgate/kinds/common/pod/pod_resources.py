@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal
 from typing import Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod import amounts
 from jobgate.kinds.common.pod.amounts import Amounts
 from jobgate.kinds.common.pod.parts import Json, containers

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.parts import Container, Json, containers
 from jobgate.kinds.common.pod.reading import objects, spec_of, text, whole
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod import amounts, claims
 from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common import names, quantity
+from jobgate import names
+from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text, whole
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required
 from webhook.path import Path

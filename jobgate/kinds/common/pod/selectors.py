@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of, text
 from webhook.cause import Cause, Forbidden, Invalid, Notice, Required
 from webhook.path import Path

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
 from webhook.cause import Cause, Forbidden, Invalid, Notice, Required, TooLong

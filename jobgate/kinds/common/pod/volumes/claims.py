@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common import names, quantity
+from jobgate import names
+from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.selectors import label_selector, labels
 from jobgate.kinds.common.pod.volumes.fields import Fields, mapping, required, text, texts
 from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported, Required, TooLong

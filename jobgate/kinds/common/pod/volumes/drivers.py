@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.volumes.fields import Fields, mapping, required, text
 from webhook.cause import Cause, Invalid, Notice, NotSupported, TooLong
 from webhook.path import Path

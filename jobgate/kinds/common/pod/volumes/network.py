@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.reading import whole
 from jobgate.kinds.common.pod.volumes.fields import Fields, mapping, required, text, within
 from webhook.cause import Cause, Invalid, Notice, Required

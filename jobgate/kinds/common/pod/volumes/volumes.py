@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jobgate.kinds.common import names
+from jobgate import names
 from jobgate.kinds.common.pod.volumes import claims, cloud, cluster, drivers, local, network
 from jobgate.kinds.common.pod.volumes.fields import Fields, each, mapping, objects, required, text
 from jobgate.kinds.common.pod.volumes.projected import projected

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jobgate.kinds.common import names
+from jobgate import names
 
 Format = Callable[[str], str | None]
 

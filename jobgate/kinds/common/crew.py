@@ -1,0 +1,117 @@
+"""The crew of a job: what plugins know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.kinds.common.pod.reading import mapping
+from jobgate.plugins import Container, Crew, Part, installed, parse
+from jobgate.plugins.crew import DOMAIN, JOB_LABEL, KIND_LABEL
+from webhook import Cause, Job, Path, Task, readable
+
+
+def crew_of(job: Job[Any], namespace: str, name: str, uid: str = "", domain: str = DOMAIN) -> Crew:
+    """Return what plugins know of a job. Parts of it that are broken are left out, and so are plugins.
+
+    Args:
+        job: that is reviewed or stored.
+        namespace: that it is in.
+        name: of the job; it may be one that is expected.
+        uid: of the job; empty before it is stored.
+        domain: of the cluster's Services.
+    """
+    operator = operator_of(job)
+    members = operator.members
+    plugins, _ = requested(job)
+    labels = {
+        key: text.format(job=name, namespace=namespace) for key, text in (members.labels if members else {}).items()
+    }
+    return Crew(
+        api_version=job.kind.gvk.api_version,
+        kind=job.kind.kind,
+        plural=job.kind.qualified_plural,
+        namespace=namespace,
+        name=name,
+        uid=uid,
+        parts=tuple(_parts(job, operator)),
+        plugins=plugins,
+        provided=members.provides if members else frozenset(),
+        pod=operator.pod_name.replace("{job}", name),
+        service=operator.service_name.format(job=name) if operator.service_name else name,
+        service_made=bool(operator.service_name),
+        labels=labels or {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: name},
+        marked=not labels,
+        domain=domain,
+        facts=members.facts(job) if members else {},
+        contract=members.contract if members else lambda _: (),
+        least=_number(_said(job, "min_available")),
+        queue=_text(_said(job, "queue")),
+        priority_class=_text(_said(job, "priority_class_name")),
+        scheduler=_text(_said(job, "scheduler_name")),
+    )
+
+
+def requested(job: Job[Any]) -> tuple[Mapping[str, Any], list[tuple[str, Cause]]]:
+    """Return the plugins that a job asks for, each with its arguments, and what is wrong with these.
+
+    In the order in which they are carried out. Plugins that are not known are left out of both.
+    """
+    written = mapping(_said(job, "plugins"))
+    place: Path = job.at("plugins")
+    asked: dict[str, Any] = {}
+    faults: list[tuple[str, Cause]] = []
+    for name, plugin in installed().items():
+        if name not in written:
+            continue
+        arguments, causes = parse(plugin.arguments, name, written[name], place.key(name))
+        faults += [(name, cause) for cause in causes]
+        if arguments is not None:
+            asked[name] = arguments
+    return asked, faults
+
+
+def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
+    corrects = operator.members.corrects if operator.members else frozenset()
+    for _, task in readable(job.tasks, "name", "replicas", "template"):
+        if not task.name:
+            continue
+        spec = mapping(task.template.get("spec"))
+        kept = {name: "" if name in operator.replaces else _text(spec.get(name)) for name in ("hostname", "subdomain")}
+        yield Part(
+            name=operator.task_name(task),
+            type=task.type or "",
+            replicas=max(task.replicas or 0, 0),
+            least=_number(_said(task, "min_available")),
+            containers=tuple(_containers(spec, corrects)),
+            **kept,
+        )
+
+
+def _containers(spec: Mapping[str, Any], corrects: frozenset[str]) -> Iterator[Container]:
+    for field, init in (("containers", False), ("initContainers", True)):
+        for one in _objects(spec.get(field)):
+            if isinstance(name := one.get("name"), str):
+                users = (variable.get("name") for variable in _objects(one.get("env")))
+                yield Container(name, init, frozenset(user for user in users if user in corrects))
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+
+
+def _said(part: Job[Any] | Task, word: str) -> Any:
+    """Return a word, or None where it does not fit its schema."""
+    try:
+        return part.word(word)
+    except AttributeError:
+        return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) else None

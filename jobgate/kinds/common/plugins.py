@@ -1,0 +1,73 @@
+"""The rules of plugins: what a job asks for is known, understood, and can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from jobgate.kinds.common.crew import crew_of, requested
+from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
+from jobgate.names import LABEL_LIMIT
+from jobgate.plugins import Derived, installed
+from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong
+
+
+def plugins_are_known(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """A job that asks for what nobody has would run without it."""
+    for name in mapping(job.word("plugins")):
+        if name not in installed():
+            yield NotSupported(job.at("plugins").key(name), name, installed())
+
+
+def plugins_understand_their_arguments(job: Job[Any], __: Context) -> Iterator[Cause]:
+    """What a plugin does not understand, it cannot do: the job would run otherwise than asked."""
+    for _, cause in requested(job)[1]:
+        yield cause
+
+
+def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
+    """Each plugin says of the job what would keep it from its work."""
+    crew = crew_of(job, context.namespace, expected_name(context))
+    for name, arguments in crew.plugins.items():
+        yield from installed()[name].check(crew, arguments, job.at("plugins").key(name))
+
+
+def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """What is called by the job cannot be made under a name that it may not have."""
+    crew = crew_of(job, context.namespace, expected_name(context))
+    yield from derived_names(
+        [one for name, arguments in crew.plugins.items() for one in installed()[name].derived(crew, arguments)], context
+    )
+
+
+def derived_names(derived: Iterable[Derived], context: Context) -> Iterator[Cause]:
+    """Yield what is wrong with a job's name for what is called by it."""
+    derived, name = list(derived), expected_name(context)
+    if not name or not derived:
+        return
+    place, given = Path("metadata") / ("name" if context.name else "generateName"), context.name
+    beginning = name[:LABEL_LIMIT].rstrip("-") or name
+    for one in derived:
+        if fault := one.fault_of(beginning):
+            yield Invalid(place, given or context.generate_name, f"{fault}: {_called(one)}")
+            break
+    longest = max(derived, key=lambda one: one.extra)
+    room = LABEL_LIMIT - longest.extra
+    if len(name) > room:
+        limit = room if given else room - len(GENERATED_SUFFIX)
+        detail = f"{_called(longest)}, of at most {LABEL_LIMIT} characters"
+        yield TooLong(place, given or context.generate_name, limit, detail)
+
+
+def _called(derived: Derived) -> str:
+    return f"{derived.maker} makes a {derived.thing} {derived.name}"
+
+
+#: The rules, in the order in which a reader wants to know; for kinds whose operator has no plugins of its own.
+plugin_rules: tuple[Rule, ...] = (
+    plugins_are_known,
+    plugins_understand_their_arguments,
+    plugins_can_be_carried_out,
+    derived_objects_have_legal_names,
+)

@@ -1,0 +1,60 @@
+"""The pods of DIJobs: how DI-orchestrator labels them, and the variables that DI-engine reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from jobgate.kinds.common.members import Claim, Members, index_of, labels_of, owners
+from jobgate.plugins import Crew, Member, Part, Variable
+
+_GROUP, _KIND = "diengine.opendilab.org", "DIJob"
+_JOB, _TASK, _OPERATOR = "diengine/job", "diengine/task-name", "diengine/operator"
+
+
+def claim(pod: Mapping[str, Any]) -> Claim | None:
+    """Return whose a pod of DI-orchestrator is. Its index is the end of its name: the annotations are not kept up."""
+    labels = labels_of(pod)
+    job, task = labels.get(_JOB), labels.get(_TASK)
+    if not isinstance(job, str) or not isinstance(task, str):
+        return None
+    owner = next(owners(pod, _GROUP, _KIND), {})
+    name = pod["metadata"].get("name")
+    index = index_of(name.rpartition("-")[2]) if isinstance(name, str) else None
+    return Claim(job, task, index, uid=str(owner.get("uid") or ""), owned=bool(owner))
+
+
+def contract(member: Member) -> Iterator[Variable]:
+    """Yield what DI-orchestrator sets in containers, for those that it passes over, and for pods that it did not make.
+
+    DI-engine takes the entry number `DI_RANK` of `DI_NODES` for its own address. The operator gives a pod that it makes
+    anew the rank after the highest, beyond the list: only that is corrected.
+    """
+    crew = member.crew
+    nodes = list(_nodes(crew, crew.parts))
+
+    def beyond(text: str) -> bool:
+        rank = index_of(text)
+        return rank is None or rank >= len(nodes)
+
+    yield Variable("DI_JOB_ID", f"{crew.namespace}/{crew.name}")
+    yield Variable("DI_RANK", str(member.rank), wrong=beyond)
+    yield Variable("DI_NODES", ",".join(nodes))
+    for part in crew.parts:
+        fellows = (one for one in crew.parts if one.type == part.type)
+        yield Variable(f"DI_{part.variable}_NODES", ",".join(_nodes(crew, fellows)))
+
+
+def _nodes(crew: Crew, parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        for host in crew.hosts(part):
+            yield f"{host}.{crew.namespace}.{crew.domain}"
+
+
+MEMBERS = Members(
+    selector={"matchLabels": {_OPERATOR: "di-operator"}},
+    claim=claim,
+    labels={_OPERATOR: "di-operator", _JOB: "{job}"},
+    contract=contract,
+    corrects=frozenset({"DI_RANK"}),
+)

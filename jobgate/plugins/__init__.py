@@ -1,0 +1,86 @@
+"""Plugins: what a job may ask for that goes into its pods. One file each.
+
+- `crew`: what plugins know of a job and of one of its pods
+- `plugin`: what a plugin is, and what it declares
+- `arguments`, `flags`: what it can be told
+- `pod`: a pod while it is wired
+- `env`, `svc`, `ssh`: the built-in ones
+
+A package adds one by the entry point `jobgate.plugins`: its value is a `Plugin`.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from jobgate.plugins.arguments import Arguments, Takes, parse
+from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Container, Crew, Member, Part, Variable
+from jobgate.plugins.env import Env
+from jobgate.plugins.plugin import Declared, Derived, Plugin
+from jobgate.plugins.pod import Pod
+
+__all__ = [
+    "BUILT_IN",
+    "ENTRY_POINT",
+    "Arguments",
+    "Container",
+    "Crew",
+    "Declared",
+    "Derived",
+    "Member",
+    "Part",
+    "Plugin",
+    "Pod",
+    "Takes",
+    "Variable",
+    "installed",
+    "parse",
+    "wire",
+]
+
+#: In the order in which they are carried out; those of packages come after them, by name.
+BUILT_IN: tuple[Plugin[Any], ...] = (Env(),)
+ENTRY_POINT = "jobgate.plugins"
+
+
+@cache
+def installed() -> Mapping[str, Plugin[Any]]:
+    """Return the built-in plugins and those of installed packages, by name, in the order in which they are carried out.
+
+    Raises:
+        TypeError: an entry point is no plugin.
+        ValueError: two plugins have one name.
+    """
+    found = [*BUILT_IN, *sorted(_of_packages(), key=lambda plugin: plugin.name)]
+    plugins = {plugin.name: plugin for plugin in found}
+    if len(plugins) != len(found):
+        names = [plugin.name for plugin in found]
+        raise ValueError(f"two plugins are called {next(name for name in names if names.count(name) > 1)}")
+    return plugins
+
+
+def wire(pod: Pod) -> None:
+    """Put into a pod what its job asks for, of what its operator does not see to itself."""
+    crew = pod.member.crew
+    if crew.marked:
+        for key, value in _marks(pod.member).items():
+            pod.label(key, value)
+    for name, plugin in installed().items():
+        if name in crew.plugins and name not in crew.provided:
+            plugin.wire(pod, pod.member, crew.plugins[name])
+    pod.write()
+
+
+def _marks(member: Member) -> Mapping[str, str]:
+    return {**member.crew.labels, TASK_LABEL: member.part.name, INDEX_LABEL: str(member.index)}
+
+
+def _of_packages() -> list[Plugin[Any]]:
+    plugins = []
+    for entry in entry_points(group=ENTRY_POINT):
+        plugin = entry.load()
+        if not isinstance(plugin, Plugin):
+            raise TypeError(f"the entry point {entry.name} of {ENTRY_POINT} is {entry.value}, which is no Plugin")
+        plugins.append(plugin)
+    return plugins

@@ -1,0 +1,181 @@
+"""What plugins know of a job: its parts, and how its pods are called and find each other. Nothing of its kind.
+
+A crew is all that is remembered of a job to wire its pods: some hundred bytes, where the job itself has many thousand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+#: What Kubernetes calls the domain of Services, unless the cluster is set up otherwise.
+DOMAIN = "svc.cluster.local"
+
+#: The labels of pods that no operator labels by itself.
+KIND_LABEL = "jobgate.dev/kind"
+JOB_LABEL = "jobgate.dev/job"
+TASK_LABEL = "jobgate.dev/task"
+INDEX_LABEL = "jobgate.dev/index"
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container that the template of a part names.
+
+    Attributes:
+        name: of the container.
+        init: whether it is an init container.
+        variables: which of the variables that an operator may get wrong the user has set: they are the user's.
+    """
+
+    name: str
+    init: bool = False
+    variables: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A task, as plugins know it.
+
+    Attributes:
+        name: of the task, as the pods' labels have it.
+        type: what it does in the job, as the kind writes it; empty where the kind has no types.
+        replicas: how many pods it has.
+        least: how many of them must be there together, or None where it says nothing.
+        containers: those that its template names.
+        hostname, subdomain: that the template fixes and the operator keeps; empty where it fixes none.
+    """
+
+    name: str
+    type: str = ""
+    replicas: int = 0
+    least: int | None = None
+    containers: tuple[Container, ...] = ()
+    hostname: str = ""
+    subdomain: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The name as part of a variable's: in capitals, with `_` for `-`."""
+        return self.name.upper().replace("-", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable that a kind promises to its pods.
+
+    Attributes:
+        name: of the variable.
+        value: its value in one pod.
+        wrong: tells of a value that the operator has put there whether it must be replaced; None where never.
+    """
+
+    name: str
+    value: str
+    wrong: Callable[[str], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """A job, as plugins know it.
+
+    Attributes:
+        api_version, kind, plural: what the job is.
+        namespace, name, uid: which one; the uid is empty before the job is stored.
+        parts: its tasks, in their order.
+        plugins: what it asks for, each with its arguments; in the order in which they are carried out.
+        provided: the plugins among them that its operator carries out by itself.
+        pod: the pattern of its pods' names, of `task` and `index`.
+        service: the name of the Service that its pods are found by.
+        service_made: whether its operator makes that Service.
+        labels: what all pods of the job carry, and no others of the namespace.
+        marked: whether pods get these labels from us, because no operator of theirs sets them.
+        domain: of the cluster's Services.
+        facts: what the kind's contract needs of the job beside its parts.
+        contract: gives the variables that the kind promises to a pod.
+        least: how many pods must be there together, or None where the job asks for no gang.
+        queue, priority_class, scheduler: that the job names for all of its pods; empty where it names none.
+    """
+
+    api_version: str
+    kind: str
+    plural: str
+    namespace: str
+    name: str
+    uid: str = ""
+    parts: tuple[Part, ...] = ()
+    plugins: Mapping[str, Any] = field(default_factory=dict)
+    provided: frozenset[str] = frozenset()
+    pod: str = "{task}-{index}"
+    service: str = ""
+    service_made: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    marked: bool = False
+    domain: str = DOMAIN
+    facts: Mapping[str, str] = field(default_factory=dict)
+    contract: Contract = field(default=lambda _: (), compare=False)
+    least: int | None = None
+    queue: str = ""
+    priority_class: str = ""
+    scheduler: str = ""
+
+    @property
+    def size(self) -> int:
+        """How many pods the job has."""
+        return sum(part.replicas for part in self.parts)
+
+    def part(self, name: str) -> Part | None:
+        """Return the part of a name, or None where there is none."""
+        return next((part for part in self.parts if part.name == name), None)
+
+    def pod_name(self, part: Part, index: int) -> str:
+        """Return what a pod is called, or, where its name is made up by the API server, its host."""
+        return self.pod.format(task=part.name, index=index)
+
+    def host(self, part: Part, index: int) -> str:
+        """Return the name that a pod is found by in its namespace: `<hostname>.<subdomain>`."""
+        return f"{part.hostname or self.pod_name(part, index)}.{part.subdomain or self.service}"
+
+    def hosts(self, part: Part) -> list[str]:
+        """Return the names of all pods of a part, running or not; a single one where the template fixes it."""
+        return [self.host(part, index) for index in range(1 if part.hostname and part.replicas else part.replicas)]
+
+    def members(self) -> Iterator[Member]:
+        """Yield all pods, in their order."""
+        for part in self.parts:
+            for index in range(part.replicas):
+                yield Member(self, part, index)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One pod of a job.
+
+    Attributes:
+        crew: the job.
+        part: the task that the pod belongs to.
+        index: which pod of the task it is, from 0.
+    """
+
+    crew: Crew
+    part: Part
+    index: int
+
+    @property
+    def rank(self) -> int:
+        """Which pod of the whole job it is, from 0, the tasks in their order."""
+        before = 0
+        for part in self.crew.parts:
+            if part.name == self.part.name:
+                break
+            before += part.replicas
+        return before + self.index
+
+    @property
+    def host(self) -> str:
+        """The name that the pod is found by in its namespace."""
+        return self.crew.host(self.part, self.index)
+
+
+Contract: TypeAlias = Callable[[Member], "Iterator[Variable] | tuple[Variable, ...]"]

@@ -1,0 +1,103 @@
+"""A pod while it is wired: what plugins put into it is collected, and written once, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.plugins.crew import Member, Variable
+from webhook import Draft
+
+
+class Pod:
+    """One pod of a job. Only containers that the job's template names are touched, and only what is absent is added.
+
+    Attributes:
+        draft: the whole pod.
+        spec: its spec.
+        member: which pod of which job it is.
+    """
+
+    def __init__(self, draft: Draft, member: Member) -> None:
+        """Begin with a pod as it is.
+
+        Raises:
+            ValueError: the pod has no spec.
+        """
+        spec = draft.at("spec")
+        if spec is None:
+            raise ValueError("a pod without a spec cannot be wired")
+        self.draft = draft
+        self.spec = spec
+        self.member = member
+        self._variables: dict[str, dict[str, Any]] = {}
+
+    def containers(self) -> Iterator[Draft]:
+        """Yield the containers and init containers that the job's template names."""
+        for field, init in (("containers", False), ("initContainers", True)):
+            named = {one.name for one in self.member.part.containers if one.init is init}
+            for container in self.spec.each(field):
+                if container.get("name") in named:
+                    yield container
+
+    def variable(self, name: str, value: str) -> None:
+        """Set a variable where a container has none of its name."""
+        self._variables.setdefault(name, {"name": name, "value": value})
+
+    def variable_from(self, name: str, source: Mapping[str, Any]) -> None:
+        """Set a variable from somewhere else, as `{"configMapKeyRef": …}` says, where a container has none so named."""
+        self._variables.setdefault(name, {"name": name, "valueFrom": dict(source)})
+
+    def promise(self, variable: Variable) -> None:
+        """Set a variable of the kind's contract; a wrong value that its operator has put there is replaced."""
+        if variable.wrong is not None:
+            self._correct(variable.name, variable.value, variable.wrong)
+        self.variable(variable.name, variable.value)
+
+    def label(self, key: str, value: str) -> None:
+        """Set a label that is absent."""
+        metadata = self.draft.at("metadata")
+        if metadata is None:
+            self.draft["metadata"] = {"labels": {key: value}}
+        elif (labels := metadata.at("labels")) is None:
+            metadata["labels"] = {key: value}
+        else:
+            labels.setdefault(key, value)
+
+    def annotate(self, key: str, value: str) -> None:
+        """Set an annotation that is absent."""
+        metadata = self.draft.at("metadata")
+        if metadata is None:
+            self.draft["metadata"] = {"annotations": {key: value}}
+        elif (annotations := metadata.at("annotations")) is None:
+            metadata["annotations"] = {key: value}
+        else:
+            annotations.setdefault(key, value)
+
+    def volume(self, volume: Mapping[str, Any]) -> None:
+        """Add a volume, unless the pod has one of its name."""
+        if not any(one.get("name") == volume["name"] for one in self.spec.each("volumes")):
+            self.spec.append("volumes", dict(volume))
+
+    def mount(self, mount: Mapping[str, Any]) -> None:
+        """Mount a volume into every container that has nothing at that place."""
+        for container in self.containers():
+            if not any(one.get("mountPath") == mount["mountPath"] for one in container.each("volumeMounts")):
+                container.append("volumeMounts", dict(mount))
+
+    def write(self) -> None:
+        """Write the variables: before the user's own, so that these may be made of them and win over them."""
+        for container in self.containers():
+            present = {one.get("name") for one in container.each("env")}
+            container.insert("env", [one for name, one in self._variables.items() if name not in present])
+
+    def _correct(self, name: str, value: str, wrong: Any) -> None:
+        users = {(one.name, one.init) for one in self.member.part.containers if name in one.variables}
+        for field, init in (("containers", False), ("initContainers", True)):
+            named = {one.name for one in self.member.part.containers if one.init is init}
+            for container in self.spec.each(field):
+                if container.get("name") not in named or (container.get("name"), init) in users:
+                    continue
+                for one in container.each("env"):
+                    if one.get("name") == name and isinstance(one.get("value"), str) and wrong(one["value"]):
+                        one.correct("value", value)

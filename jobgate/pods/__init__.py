@@ -1,0 +1,1 @@
+"""The pod webhook: whose a pod is, what is remembered of jobs, and the wiring."""
