@@ -18,7 +18,9 @@ STORED = {
     [
         ("an erased field comes back", {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2}),
         ("a changed field is as it was", {"a": 2}, {"a": 1}, {"a": 1}),
-        ("what was filled in stays", {"a": 1, "b": {}}, {"a": 1}, {"a": 1, "b": {}}),
+        ("what was filled in stays", {"a": 1, "b": {"c": 0}}, {"a": 1}, {"a": 1, "b": {"c": 0}}),
+        ("an empty struct fills nothing in", {"a": {"b": {}, "c": {"t": None}}}, {"a": {"d": 1}}, {"a": {"d": 1}}),
+        ("an empty object that was stored stays", {"a": {}}, {"a": {}}, {"a": {}}),
         ("a null fills nothing in", {"a": 1, "b": None}, {"a": 1}, {"a": 1}),
         ("what stood as null may be filled in", {"a": 1}, {"a": None}, {"a": 1}),
         ("items of a list are merged", {"l": [{"a": 1, "n": "x"}]}, {"l": [{"a": 1, "b": 2}]},
