@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
 from jobgate import __version__
 from jobgate.cli.config import load
+from jobgate.packages import Unusable
 
 __all__ = ["main"]
 
@@ -34,6 +36,17 @@ class _Commands(click.Group):
         module, name = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call a command.
+
+        Raises:
+            click.ClickException: what an installed package adds is broken: a word to its author, and no traceback.
+        """
+        try:
+            return super().invoke(ctx)
+        except Unusable as error:
+            raise click.ClickException(str(error)) from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

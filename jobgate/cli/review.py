@@ -49,7 +49,7 @@ def review(  # noqa: PLR0913 - one argument an option
     """Show what the webhook would say of the objects in FILEs, with no cluster: faults, warnings, changes.
 
     FILE may be - for standard input. Exit status: 0 where all objects are allowed, 1 where one is denied, 2 where the
-    input is not usable.
+    input is not usable, or holds no object of a kind that is known here.
     """
     if operation == Operation.UPDATE and old is None:
         raise click.UsageError("an UPDATE changes something: name the stored objects with --old FILE")
@@ -68,6 +68,9 @@ def review(  # noqa: PLR0913 - one argument an option
     verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]
     _print(verdicts, output)
     if broken or unreadable:
+        context.exit(2)
+    if not any(verdict.reviewed for _, verdict in verdicts):
+        click.echo("nothing was reviewed: no object is of a kind that is known here", err=True)
         context.exit(2)
     context.exit(0 if all(verdict.allowed for _, verdict in verdicts) else 1)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import jsonpatch
 
 from jobgate.offline.difference import difference
-from webhook import Kind, Operation, Phase, Registry, Request, Response, Settings, User, review
+from webhook import Invalid, Kind, Operation, Phase, Registry, Request, Response, Settings, User, review
+
+#: From which likeness on a group is taken for a slip of another; that of `batch` and `batch.volcano.sh` is 0.48.
+_NEAR = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +66,7 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     """
     kind = circumstances.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     if kind is None:
-        known = ", ".join(f"{one.gvk.api_version} {one.kind}" for one in circumstances.kinds)
-        return Verdict(
-            allowed=True,
-            document=document,
-            warnings=(f"not reviewed: the kinds known here are {known}",),
-            reviewed=False,
-        )
+        return _of_no_kind(document, circumstances.kinds)
     pruned = kind.schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = kind.schema.default(pruned)
     old = _old(sent, kind, circumstances)
@@ -87,6 +85,36 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
         status=None if validation.allowed else validation.status(),
         warnings=(*warnings, *(str(notice) for notice in validation.notices)),
     )
+
+
+def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
+    """Return the verdict on what is of no kind of ours: denied where it was meant to be one, else passed over."""
+    known = ", ".join(f"{one.gvk.api_version} {one.kind}" for one in kinds)
+    if any(one.conversion is not None and one.conversion(document) is not None for one in kinds):
+        cause = Invalid(
+            "apiVersion", document.get("apiVersion"), "no longer served: `jobgate convert` writes the new shape"
+        )
+    elif _meant(document, kinds):
+        cause = Invalid(
+            "kind", document.get("kind"), f"is not served in {document.get('apiVersion')}; known are {known}"
+        )
+    else:
+        warning = f"not reviewed: the kinds known here are {known}"
+        return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
+    subject = (
+        str(document.get("kind")),
+        str(document.get("apiVersion")).rpartition("/")[0],
+        str(_identity(document)[2]),
+    )
+    status = Response("offline", [cause], subject=subject).status()
+    return Verdict(allowed=False, document=document, status=status)
+
+
+def _meant(document: Mapping[str, Any], kinds: Registry) -> bool:
+    """Tell whether an object seems to be meant as one of ours: in another case or version, or with a slip."""
+    group, _, _ = str(document.get("apiVersion")).rpartition("/")
+    name = str(document.get("kind")).lower()
+    return any(one.kind.lower() == name and get_close_matches(group, [one.group], cutoff=_NEAR) for one in kinds)
 
 
 def _review(

@@ -11,9 +11,9 @@ A package adds one by the entry point `jobgate.plugins`: its value is a `Plugin`
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any
 
+from jobgate.packages import provided
 from jobgate.plugins.arguments import Arguments, Takes, parse
 from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Container, Crew, Member, Part, Variable
 from jobgate.plugins.env import Env
@@ -49,10 +49,10 @@ def installed() -> Mapping[str, Plugin[Any]]:
     """Return the built-in plugins and those of installed packages, by name, in the order in which they are carried out.
 
     Raises:
-        TypeError: an entry point is no plugin.
+        jobgate.packages.Unusable: the plugin of a package cannot be loaded, or is none.
         ValueError: two plugins have one name.
     """
-    found = [*BUILT_IN, *sorted(_of_packages(), key=lambda plugin: plugin.name)]
+    found = [*BUILT_IN, *sorted(provided(ENTRY_POINT, Plugin), key=lambda plugin: plugin.name)]
     plugins = {plugin.name: plugin for plugin in found}
     if len(plugins) != len(found):
         names = [plugin.name for plugin in found]
@@ -74,13 +74,3 @@ def wire(pod: Pod) -> None:
 
 def _marks(member: Member) -> Mapping[str, str]:
     return {**member.crew.labels, TASK_LABEL: member.part.name, INDEX_LABEL: str(member.index)}
-
-
-def _of_packages() -> list[Plugin[Any]]:
-    plugins = []
-    for entry in entry_points(group=ENTRY_POINT):
-        plugin = entry.load()
-        if not isinstance(plugin, Plugin):
-            raise TypeError(f"the entry point {entry.name} of {ENTRY_POINT} is {entry.value}, which is no Plugin")
-        plugins.append(plugin)
-    return plugins

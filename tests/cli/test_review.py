@@ -125,6 +125,28 @@ def test_an_object_of_another_kind_is_passed_over() -> None:
     assert warning.startswith("not reviewed: the kinds known here are diengine.opendilab.org/v2alpha1 DIJob, ")
 
 
+@pytest.mark.parametrize(
+    ("identity", "fault"),
+    [
+        ("apiVersion: diengine.opendilab.org/v2alpha1\nkind: DiJob", '"DiJob": is not served in diengine.opendilab'),
+        ("apiVersion: diengine.opendilab.org/v3\nkind: DIJob", '"DIJob": is not served in diengine.opendilab.org/v3'),
+        (
+            "apiVersion: diengine.opendilab.com/v2alpha1\nkind: DIJob",
+            "is not served in diengine.opendilab.com/v2alpha1",
+        ),
+        ("apiVersion: diengine.opendilab.org/v1alpha1\nkind: DIJob\nspec: {coordinator: {}}", "`jobgate convert`"),
+    ],
+)
+def test_what_was_meant_as_a_job_of_ours_is_denied(identity: str, fault: str) -> None:
+    (entry,) = entries("-", text=f"{identity}\nmetadata: {{name: a}}\n")
+    assert fault in entry["status"]["message"]
+
+
+def test_a_file_without_a_job_is_no_success() -> None:
+    done = review("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    assert (done.exit_code, done.stderr) == (2, "nothing was reviewed: no object is of a kind that is known here\n")
+
+
 def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text(BROKEN)
