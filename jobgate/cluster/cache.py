@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.cluster.informer import Api, Backoff, Informer
+from jobgate.cluster.informer import Api, Backoff, Informer, slim
 from jobgate.cluster.resource import Resource
 
 
@@ -14,7 +14,7 @@ class Cache:
     """A `webhook.Objects` of several resources, each kept by an informer of its own."""
 
     def __init__(self, resources: Iterable[str], backoff: Backoff | None = None) -> None:
-        self._informers = {name: Informer(Resource.parse(name), backoff) for name in resources}
+        self._informers = {name: Informer(Resource.parse(name), backoff, keep=slim) for name in resources}
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object, or None where there is none.

@@ -18,11 +18,14 @@ from jobgate.cluster.resource import Resource
 PAGE = 500
 #: For how long one watch goes on, in seconds; a connection that is dead without a word is noticed then.
 WATCH = 120
+#: How long one object may take, in seconds: somebody waits for it.
+GET = 2.0
 _CONNECT, _MARGIN = 10.0, 15.0
+_NOT_FOUND = 404
 
 
 class Client:
-    """Lists and watches. Use it in an `async with`."""
+    """Lists, watches and gets. Use it in an `async with`."""
 
     def __init__(self, api: ApiClient) -> None:
         self._api = api
@@ -48,13 +51,30 @@ class Client:
         items: list[dict[str, Any]] = []
         params = {"limit": str(PAGE)}
         while True:
-            response = await self._get(resource, params, ClientTimeout(total=60, connect=_CONNECT))
+            response = await self._get(resource.path, params, ClientTimeout(total=60, connect=_CONNECT))
             page = orjson.loads(await response.read())
             items += page.get("items") or []
             metadata = page["metadata"]
             if not metadata.get("continue"):
                 return items, metadata["resourceVersion"]
             params["continue"] = metadata["continue"]
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
+        """Return one object as it is stored now, or None where there is none.
+
+        Raises:
+            Refused: with the answer's code.
+            TimeoutError: the answer takes too long.
+        """
+        path = resource.path_of(name, namespace)
+        try:
+            response = await self._get(path, {}, ClientTimeout(total=GET))
+        except Refused as error:
+            if error.code == _NOT_FOUND:
+                return None
+            raise
+        found: dict[str, Any] = orjson.loads(await response.read())
+        return found
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
         """Yield the events since a resourceVersion, until the API server ends them."""
@@ -64,17 +84,17 @@ class Client:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(WATCH),
         }
-        response = await self._get(resource, params, ClientTimeout(total=WATCH + _MARGIN, connect=_CONNECT))
+        response = await self._get(resource.path, params, ClientTimeout(total=WATCH + _MARGIN, connect=_CONNECT))
         try:
             async for line in response.content:
                 yield orjson.loads(line)
         finally:
             response.close()
 
-    async def _get(self, resource: Resource, params: Mapping[str, str], limits: ClientTimeout) -> Any:
+    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
         request = await self._api.param_serialize(
             "GET",
-            resource.path,
+            path,
             query_params=list(params.items()),
             header_params={"Accept": "application/json"},
             auth_settings=["BearerToken"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from jobgate.cluster.resource import Resource
 
@@ -15,6 +15,12 @@ from jobgate.cluster.resource import Resource
 PAUSE = 1.0
 #: So long after the last word of the API server, in seconds, what it said is no longer held for true.
 STALE = 60.0
+#: After so many objects of a list others have their turn: a long list must not keep a server from answering.
+TURN = 20
+
+T = TypeVar("T")
+#: Namespace and name of an object; the namespace is empty where it has none.
+Key: TypeAlias = tuple[str, str]
 
 _NOT_FOUND, _GONE = 404, 410
 _logger = logging.getLogger("jobgate")
@@ -58,26 +64,66 @@ class Backoff:
         return min(self.most, self.first * 2.0 ** min(failures - 1, 32))
 
 
-class Informer:
-    """Keeps one resource. It knows nothing until it has listed, and again once the resource is not served any more."""
+def slim(found: dict[str, Any]) -> dict[str, Any]:
+    """Return an object without its managed fields, which are often most of it."""
+    return {**found, "metadata": {key: value for key, value in found["metadata"].items() if key != "managedFields"}}
 
-    def __init__(self, resource: Resource, backoff: Backoff | None = None) -> None:
+
+class Informer(Generic[T]):
+    """Keeps one resource. It knows nothing until it has listed, and again once the resource is not served any more.
+
+    Of each object it keeps what `keep` makes of it, and nothing else; `slim` keeps the object itself.
+    """
+
+    def __init__(
+        self,
+        resource: Resource,
+        backoff: Backoff | None = None,
+        *,
+        keep: Callable[[dict[str, Any]], T],
+        changed: Callable[[Key], None] | None = None,
+    ) -> None:
+        """Make an informer, which does nothing yet.
+
+        Args:
+            resource: that is kept.
+            backoff: how long to wait after failures.
+            keep: gives what is kept of an object. It must not raise: one object would hold up all others.
+            changed: told the key of each object that came, went, or of which something else is kept than before. It
+                must be quick, and not raise.
+        """
         self._resource = resource
         self._backoff = backoff or Backoff()
-        self._objects: dict[tuple[str, str], dict[str, Any]] | None = None
+        self._keep = keep
+        self._changed = changed or (lambda _: None)
+        self._objects: dict[Key, T] | None = None
         self._version = ""
         self._heard = 0.0
         self._told = ""
+        self.settled = (
+            False  # whether it has been seen once what there is: all objects, or that there is no such resource
+        )
 
-    def get(self, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None where there is none.
+    def get(self, name: str, namespace: str = "") -> T | None:
+        """Return what is kept of an object, or None where there is no such object.
 
         Raises:
             LookupError: nothing is known.
         """
+        return self._known().get((namespace, name))
+
+    def keys(self) -> list[Key]:
+        """Return the keys of all objects.
+
+        Raises:
+            LookupError: nothing is known.
+        """
+        return list(self._known())
+
+    def _known(self) -> dict[Key, T]:
         if self._objects is None:
             raise LookupError(f"{self._resource} is not known")
-        return self._objects.get((namespace, name))
+        return self._objects
 
     async def run(self, api: Api) -> None:
         """Keep the objects up to date, for ever, whatever the API server does."""
@@ -96,9 +142,17 @@ class Informer:
 
     async def _list(self, api: Api) -> None:
         items, version = await api.list(self._resource)
-        self._objects = {_key(item): _slim(item) for item in items}
-        self._version, self._heard = version, time.monotonic()
+        known, objects = self._objects or {}, {}
+        for count, item in enumerate(items, start=1):
+            objects[_key(item)] = self._keep(item)
+            if count % TURN == 0:
+                await asyncio.sleep(0)
+        self._objects, self._version, self._heard = objects, version, time.monotonic()
+        self.settled = True
         self._tell(logging.INFO, "watching", "")
+        for key in known.keys() | objects.keys():
+            if key not in known or key not in objects or known[key] != objects[key]:
+                self._changed(key)
 
     async def _watch(self, api: Api) -> None:
         async for event in api.watch(self._resource, self._version):
@@ -114,10 +168,15 @@ class Informer:
         if change == "ERROR":
             raise Refused(int(found.get("code") or 500))
         objects = self._objects
-        if change in {"ADDED", "MODIFIED"} and objects is not None:
-            objects[_key(found)] = _slim(found)
-        elif change == "DELETED" and objects is not None:
-            objects.pop(_key(found), None)
+        if change in {"ADDED", "MODIFIED", "DELETED"} and objects is not None:
+            key = _key(found)
+            before = objects.get(key)
+            if change == "DELETED":
+                objects.pop(key, None)
+            else:
+                objects[key] = self._keep(found)
+            if objects.get(key) != before:
+                self._changed(key)
         # A BOOKMARK has the version alone.
         self._version, self._heard = found["metadata"]["resourceVersion"], time.monotonic()
 
@@ -131,6 +190,7 @@ class Informer:
         if refused or time.monotonic() - self._heard > STALE:
             self._objects, self._version = None, ""
         if code == _NOT_FOUND:
+            self.settled = True
             self._tell(logging.INFO, "not installed", "")
         else:
             self._tell(logging.WARNING, "cannot watch", f"{type(error).__qualname__}: {error}")
@@ -144,11 +204,6 @@ class Informer:
             _logger.log(level, message, extra={"fields": fields})
 
 
-def _key(found: Mapping[str, Any]) -> tuple[str, str]:
+def _key(found: Mapping[str, Any]) -> Key:
     metadata = found["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
-
-
-def _slim(found: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without its managed fields, which are often most of it."""
-    return {**found, "metadata": {key: value for key, value in found["metadata"].items() if key != "managedFields"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import quote
 
 
 class Resource(NamedTuple):
@@ -30,6 +31,12 @@ class Resource(NamedTuple):
         """The path of its objects in all namespaces."""
         prefix = f"/apis/{self.group}" if self.group else "/api"
         return f"{prefix}/{self.version}/{self.plural}"
+
+    def path_of(self, name: str, namespace: str = "") -> str:
+        """Return the path of one object. Its name may be anything: what a name cannot hold is escaped."""
+        within = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+        prefix, _, plural = self.path.rpartition("/")
+        return f"{prefix}{within}/{plural}/{quote(name, safe='')}"
 
     def __str__(self) -> str:
         return f"{self.plural}.{self.version}.{self.group}"

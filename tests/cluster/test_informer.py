@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster import Backoff, Cache, Refused, Resource
+from jobgate.cluster import Backoff, Cache, Informer, Refused, Resource, slim
 from jobgate.cluster import informer as informers
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
@@ -82,6 +82,17 @@ async def running(api: Any, cache: Cache) -> AsyncIterator[Cache]:
     task = asyncio.create_task(cache.run(api))
     try:
         yield cache
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@asynccontextmanager
+async def informing(informer: Informer[Any], api: Any) -> AsyncIterator[None]:
+    task = asyncio.create_task(informer.run(api))
+    try:
+        yield
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -166,6 +177,85 @@ async def test_managed_fields_are_not_kept() -> None:
         assert "managedFields" not in (cache.get(QUEUES, "default") or {})["metadata"]
 
 
+async def test_it_tells_what_came_went_and_changed_and_nothing_else() -> None:
+    api = Played(
+        [queue("a"), queue("b")],
+        [
+            event("MODIFIED", queue("a", version="11", weight=2)),
+            event("MODIFIED", queue("b", version="12")),
+            event("ADDED", queue("c", version="13")),
+            event("DELETED", queue("a", version="14")),
+            event("BOOKMARK", {"metadata": {"resourceVersion": "15"}}),
+        ],
+        Refused(410),
+        [queue("b", weight=3), queue("d")],
+    )
+    told: list[str] = []
+    informer = Informer(
+        Resource.parse(QUEUES),
+        QUICK,
+        keep=lambda found: found["spec"]["weight"],
+        changed=lambda key: told.append(key[1]),
+    )
+    async with informing(informer, api):
+        await until(lambda: not api.steps and len(told) == 8)
+        assert sorted(told[:2]) == ["a", "b"]
+        assert told[2:5] == ["a", "c", "a"]
+        assert sorted(told[5:]) == ["b", "c", "d"]
+        assert sorted(informer.keys()) == [("", "b"), ("", "d")]
+        assert informer.get("b") == 3
+
+
+@pytest.mark.parametrize(
+    "steps, settled", [([[queue()]], True), ([Refused(404)], True), ([Refused(403)], False), ([OSError()], False)]
+)
+async def test_it_is_settled_once_it_has_seen_what_there_is(steps: list[Any], settled: bool) -> None:
+    informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim)
+    assert not informer.settled
+    async with informing(informer, Played(*steps)):
+        await asyncio.sleep(0.05)
+        assert informer.settled is settled
+
+
+async def test_what_was_settled_stays_so_when_it_is_lost() -> None:
+    api = Played([queue()], Refused(403), Refused(403))
+    informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim)
+    async with informing(informer, api):
+        await until(lambda: not api.steps)
+        assert informer.settled
+        with pytest.raises(LookupError):
+            informer.keys()
+
+
+async def test_a_long_list_lets_others_have_their_turn() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    informer = Informer(Resource.parse(QUEUES), QUICK, keep=lambda _: turns)
+    task = asyncio.create_task(other())
+    async with informing(informer, Played([queue(f"q{number}") for number in range(10 * informers.TURN)])):
+        await until(lambda: informer.settled)
+    task.cancel()
+    assert len({informer.get(f"q{number}") for number in range(10 * informers.TURN)}) >= 10
+
+
+@pytest.mark.parametrize(
+    "text, name, namespace, path",
+    [
+        (QUEUES, "default", "", "/apis/scheduling.volcano.sh/v1beta1/queues/default"),
+        ("pods.v1.", "a", "b", "/api/v1/namespaces/b/pods/a"),
+        ("pods.v1.", "../../x?y#z", "b/..", "/api/v1/namespaces/b%2F../pods/..%2F..%2Fx%3Fy%23z"),
+    ],
+)
+def test_a_name_stays_inside_its_part_of_the_path(text: str, name: str, namespace: str, path: str) -> None:
+    assert Resource.parse(text).path_of(name, namespace) == path
+
+
 def test_the_wait_grows_to_its_limit() -> None:
     assert [Backoff().seconds(failures) for failures in (1, 2, 3, 4, 5, 10**6)] == [5, 10, 20, 40, 60, 60]
 
@@ -207,6 +297,10 @@ async def test_a_real_api_server_is_followed_from_before_the_crd_until_after_it(
         await until(lambda: weight(cache) == 1)
         assert ask("PATCH", f"{objects}/default", {"spec": {"weight": 2}}) == 200
         await until(lambda: weight(cache) == 2)
+        found = await client.get(Resource.parse(QUEUES), "default")
+        assert found is not None
+        assert found["spec"] == {"weight": 2}
+        assert await client.get(Resource.parse(QUEUES), "another") is None
         assert ask("DELETE", f"{objects}/default") == 200
         await until(lambda: weight(cache) is None)
         assert ask("DELETE", f"{CRD_PATH}/queues.{GROUP}") == 200
