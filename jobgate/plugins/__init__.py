@@ -4,7 +4,9 @@
 - `plugin`: what a plugin is, and what it declares
 - `arguments`, `flags`: what it can be told
 - `pod`: a pod while it is wired
+- `limits`: how much can be put into it
 - `env`, `svc`, `ssh`: the built-in ones
+- `queueing`: what the installation asks for, for all jobs
 
 A package adds one by the entry point `jobgate.plugins`: its value is a `Plugin`.
 """
@@ -19,6 +21,8 @@ from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Container, Crew, Membe
 from jobgate.plugins.env import Env
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
+from jobgate.plugins.queueing import Queueing
+from jobgate.plugins.svc import Svc
 
 __all__ = [
     "BUILT_IN",
@@ -40,7 +44,7 @@ __all__ = [
 ]
 
 #: In the order in which they are carried out; those of packages come after them, by name.
-BUILT_IN: tuple[Plugin[Any], ...] = (Env(),)
+BUILT_IN: tuple[Plugin[Any], ...] = (Env(), Queueing(), Svc())
 ENTRY_POINT = "jobgate.plugins"
 
 

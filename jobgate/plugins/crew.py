@@ -27,11 +27,13 @@ class Container:
         name: of the container.
         init: whether it is an init container.
         variables: which of the variables that an operator may get wrong the user has set: they are the user's.
+        mounts: where it has something mounted, as the template says it.
     """
 
     name: str
     init: bool = False
     variables: frozenset[str] = frozenset()
+    mounts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Part:
         least: how many of them must be there together, or None where it says nothing.
         containers: those that its template names.
         hostname, subdomain: that the template fixes and the operator keeps; empty where it fixes none.
+        scheduler: that the template names; empty where it names none.
+        volumes: the names of those that its pods have, from the template and from the job.
     """
 
     name: str
@@ -54,6 +58,8 @@ class Part:
     containers: tuple[Container, ...] = ()
     hostname: str = ""
     subdomain: str = ""
+    scheduler: str = ""
+    volumes: frozenset[str] = frozenset()
 
     @property
     def variable(self) -> str:
@@ -139,7 +145,19 @@ class Crew:
 
     def hosts(self, part: Part) -> list[str]:
         """Return the names of all pods of a part, running or not; a single one where the template fixes it."""
-        return [self.host(part, index) for index in range(1 if part.hostname and part.replicas else part.replicas)]
+        return [self.host(part, index) for index in range(self.count_hosts(part))]
+
+    def count_hosts(self, part: Part) -> int:
+        """Return how many names the pods of a part have: one where the template fixes it."""
+        return min(part.replicas, 1) if part.hostname else part.replicas
+
+    def length_of_hosts(self, part: Part) -> int:
+        """Return how many characters these names have together, without making them: a job may say any number."""
+        count = self.count_hosts(part)
+        if part.hostname or not count:
+            return count * len(self.host(part, 0))
+        digits = sum(max(count - 10**power, 0) for power in range(1, len(str(count))))
+        return count * len(self.host(part, 0)) + digits
 
     def members(self) -> Iterator[Member]:
         """Yield all pods, in their order."""

@@ -56,10 +56,12 @@ class Plugin(Generic[A]):
     Attributes:
         name: what jobs call it.
         arguments: what it can be told.
+        imposed: whether the installation asks for it, for every job, and no job can.
     """
 
     name: str
     arguments: type[A]
+    imposed: bool = False
 
     def check(self, crew: Crew, arguments: A, path: Path) -> Iterable[Cause | Notice]:
         """Yield what is wrong with asking for it in this job; `path` is where its arguments stand."""

@@ -8,6 +8,9 @@ from typing import Any
 from jobgate.plugins.crew import Member, Variable
 from webhook import Draft
 
+#: The scheduler of a pod whose template names none; the API server fills it in before any webhook sees the pod.
+DEFAULT_SCHEDULER = "default-scheduler"
+
 
 class Pod:
     """One pod of a job. Only containers that the job's template names are touched, and only what is absent is added.
@@ -73,6 +76,25 @@ class Pod:
             metadata["annotations"] = {key: value}
         else:
             annotations.setdefault(key, value)
+
+    def gate(self, name: str) -> None:
+        """Hold the pod back until somebody lifts the gate; a pod that has a node already cannot be held."""
+        if self.spec.get("nodeName"):
+            return
+        if not any(one.get("name") == name for one in self.spec.each("schedulingGates")):
+            self.spec.append("schedulingGates", {"name": name})
+
+    def schedule_by(self, scheduler: str) -> None:
+        """Have another scheduler place the pod, where its template names none.
+
+        The API server has filled the default one in by now, which is replaced.
+        """
+        if not scheduler or self.member.part.scheduler:
+            return
+        if "schedulerName" not in self.spec:
+            self.spec["schedulerName"] = scheduler
+        elif self.spec["schedulerName"] == DEFAULT_SCHEDULER and scheduler != DEFAULT_SCHEDULER:
+            self.spec.correct("schedulerName", scheduler)
 
     def volume(self, volume: Mapping[str, Any]) -> None:
         """Add a volume, unless the pod has one of its name."""

@@ -12,7 +12,15 @@ from jobgate.plugins.crew import DOMAIN, JOB_LABEL, KIND_LABEL
 from webhook import Cause, Job, Path, Task, readable
 
 
-def crew_of(job: Job[Any], namespace: str, name: str, uid: str = "", domain: str = DOMAIN) -> Crew:
+def crew_of(
+    job: Job[Any],
+    namespace: str,
+    name: str,
+    uid: str = "",
+    *,
+    domain: str = DOMAIN,
+    imposed: Mapping[str, Any] | None = None,
+) -> Crew:
     """Return what plugins know of a job. Parts of it that are broken are left out, and so are plugins.
 
     Args:
@@ -21,10 +29,12 @@ def crew_of(job: Job[Any], namespace: str, name: str, uid: str = "", domain: str
         name: of the job; it may be one that is expected.
         uid: of the job; empty before it is stored.
         domain: of the cluster's Services.
+        imposed: the plugins that the installation asks for, each with its arguments.
     """
     operator = operator_of(job)
     members = operator.members
-    plugins, _ = requested(job)
+    asked, _ = requested(job)
+    plugins = {**asked, **imposed} if imposed else asked
     labels = {
         key: text.format(job=name, namespace=namespace) for key, text in (members.labels if members else {}).items()
     }
@@ -38,7 +48,7 @@ def crew_of(job: Job[Any], namespace: str, name: str, uid: str = "", domain: str
         parts=tuple(_parts(job, operator)),
         plugins=plugins,
         provided=members.provides if members else frozenset(),
-        pod=operator.pod_name.replace("{job}", name),
+        pod=operator.pod_pattern(job).replace("{job}", name),
         service=operator.service_name.format(job=name) if operator.service_name else name,
         service_made=bool(operator.service_name),
         labels=labels or {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: name},
@@ -63,7 +73,7 @@ def requested(job: Job[Any]) -> tuple[Mapping[str, Any], list[tuple[str, Cause]]
     asked: dict[str, Any] = {}
     faults: list[tuple[str, Cause]] = []
     for name, plugin in installed().items():
-        if name not in written:
+        if name not in written or plugin.imposed:
             continue
         arguments, causes = parse(plugin.arguments, name, written[name], place.key(name))
         faults += [(name, cause) for cause in causes]
@@ -74,6 +84,7 @@ def requested(job: Job[Any]) -> tuple[Mapping[str, Any], list[tuple[str, Cause]]
 
 def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
     corrects = operator.members.corrects if operator.members else frozenset()
+    shared = frozenset(_names(_volumes_of(job, operator)))
     for _, task in readable(job.tasks, "name", "replicas", "template"):
         if not task.name:
             continue
@@ -81,10 +92,12 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
         kept = {name: "" if name in operator.replaces else _text(spec.get(name)) for name in ("hostname", "subdomain")}
         yield Part(
             name=operator.task_name(task),
-            type=task.type or "",
+            type=_text(_said(task, "type")),
             replicas=max(task.replicas or 0, 0),
             least=_number(_said(task, "min_available")),
             containers=tuple(_containers(spec, corrects)),
+            scheduler=_text(spec.get("schedulerName")),
+            volumes=shared.union(_names(spec.get("volumes"))),
             **kept,
         )
 
@@ -94,7 +107,24 @@ def _containers(spec: Mapping[str, Any], corrects: frozenset[str]) -> Iterator[C
         for one in _objects(spec.get(field)):
             if isinstance(name := one.get("name"), str):
                 users = (variable.get("name") for variable in _objects(one.get("env")))
-                yield Container(name, init, frozenset(user for user in users if user in corrects))
+                mounts = (mount.get("mountPath") for mount in _objects(one.get("volumeMounts")))
+                yield Container(
+                    name,
+                    init,
+                    frozenset(user for user in users if user in corrects),
+                    tuple(mount for mount in mounts if isinstance(mount, str)),
+                )
+
+
+def _volumes_of(job: Job[Any], operator: Operator) -> Any:
+    try:
+        return list(operator.volumes(job.spec))
+    except AttributeError:
+        return None  # they do not fit their schema
+
+
+def _names(value: Any) -> Iterator[str]:
+    return (one["name"] for one in _objects(value) if isinstance(one.get("name"), str))
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:

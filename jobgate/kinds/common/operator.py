@@ -46,6 +46,11 @@ class Operator:
         """Return what the operator calls a task in the names and labels of pods."""
         return task.name or ""
 
+    def pod_pattern(self, job: Job[Any]) -> str:
+        """Return the pattern of the names of one job's pods, where these have more of it than its name."""
+        del job
+        return self.pod_name
+
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """Return the Pod that this operator makes of a task, with these volumes of the job, or all.
 

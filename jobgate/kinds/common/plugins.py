@@ -15,9 +15,10 @@ from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Ru
 
 def plugins_are_known(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job that asks for what nobody has would run without it."""
+    known = [name for name, plugin in installed().items() if not plugin.imposed]
     for name in mapping(job.word("plugins")):
-        if name not in installed():
-            yield NotSupported(job.at("plugins").key(name), name, installed())
+        if name not in known:
+            yield NotSupported(job.at("plugins").key(name), name, known)
 
 
 def plugins_understand_their_arguments(job: Job[Any], __: Context) -> Iterator[Cause]:

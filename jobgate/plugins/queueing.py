@@ -1,0 +1,121 @@
+"""The plugin `queueing`: jobs whose operator knows no queues and no gangs get both through their pods.
+
+No job asks for it: the installation says which system queues pods in this cluster, and it holds for every job whose
+operator does not see to queues itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from jobgate.plugins.arguments import Arguments, Takes
+from jobgate.plugins.crew import Crew, Member
+from jobgate.plugins.plugin import Declared, Plugin
+from jobgate.plugins.pod import Pod
+
+#: What Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
+KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
+KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
+KUEUE_COUNT = "kueue.x-k8s.io/pod-group-total-count"
+KUEUE_MANAGED = "kueue.x-k8s.io/managed"
+KUEUE_GATE = "kueue.x-k8s.io/admission"
+
+#: What the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
+COSCHEDULING_GROUP = "scheduling.x-k8s.io/pod-group"
+
+#: What the scheduler of Volcano reads of pods that are no Volcano Job's.
+VOLCANO_GROUP = "scheduling.k8s.io/group-name"
+VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
+
+_LABEL_LIMIT = 63
+
+
+class System(StrEnum):
+    """What queues pods, or schedules them as gangs."""
+
+    KUEUE = "kueue"
+    COSCHEDULING = "coscheduling"
+    VOLCANO = "volcano"
+
+
+#: Which scheduler each needs, where the installation does not say otherwise; Kueue works with any.
+_SCHEDULERS: Mapping[System, str] = {
+    System.KUEUE: "",
+    System.COSCHEDULING: "scheduler-plugins-scheduler",
+    System.VOLCANO: "volcano",
+}
+
+
+class QueueingArguments(Arguments):
+    """What the installation says of queues."""
+
+    system: Annotated[System, Takes("kueue, coscheduling or volcano")]
+    scheduler: Annotated[str, Takes("the name of a scheduler"), Field(max_length=_LABEL_LIMIT)] = ""
+
+    @property
+    def scheduled_by(self) -> str:
+        """The scheduler of pods that name none, or empty for the cluster's own."""
+        return self.scheduler or _SCHEDULERS[self.system]
+
+
+class Queueing(Plugin[QueueingArguments]):
+    """Puts into pods what the system reads that queues them, and declares its group of pods."""
+
+    name = "queueing"
+    arguments = QueueingArguments
+    imposed = True
+
+    def wire(self, pod: Pod, member: Member, arguments: QueueingArguments) -> None:
+        """Mark a pod of a job that asks for a queue or a gang."""
+        crew = member.crew
+        match arguments.system:
+            case System.KUEUE if crew.queue:
+                pod.label(KUEUE_QUEUE, crew.queue)
+                pod.label(KUEUE_MANAGED, "true")
+                pod.label(KUEUE_GROUP, group_name(crew))
+                pod.annotate(KUEUE_COUNT, str(crew.size))
+                pod.gate(KUEUE_GATE)
+            case System.COSCHEDULING if _is_gang(crew):
+                pod.label(COSCHEDULING_GROUP, crew.name)
+                pod.schedule_by(crew.scheduler or arguments.scheduled_by)
+            case System.VOLCANO if crew.queue or _is_gang(crew):
+                pod.annotate(VOLCANO_GROUP, crew.name)
+                if crew.queue:
+                    pod.annotate(VOLCANO_QUEUE, crew.queue)
+                pod.schedule_by(crew.scheduler or arguments.scheduled_by)
+            case _:
+                pass
+        pod.schedule_by(crew.scheduler)
+
+    def objects(self, crew: Crew, arguments: QueueingArguments) -> Iterable[Declared]:
+        """Yield the group that the pods belong to; Kueue makes its own of what the pods say."""
+        if arguments.system is System.COSCHEDULING and _is_gang(crew):
+            yield Declared(_pod_group("scheduling.x-k8s.io/v1alpha1", crew, {"minMember": crew.least}))
+        if arguments.system is System.VOLCANO and (crew.queue or _is_gang(crew)):
+            spec: dict[str, Any] = {"minMember": crew.least if _is_gang(crew) else 1}
+            if crew.queue:
+                spec["queue"] = crew.queue
+            if crew.priority_class:
+                spec["priorityClassName"] = crew.priority_class
+            yield Declared(_pod_group("scheduling.volcano.sh/v1beta1", crew, spec))
+
+
+def group_name(crew: Crew) -> str:
+    """Return what Kueue shall call the group: the job, and the beginning of its uid.
+
+    So a job that is made anew under its name does not meet the workload that Kueue has kept of the former one.
+    """
+    suffix = f"-{crew.uid[:8]}" if crew.uid else ""
+    return crew.name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix
+
+
+def _is_gang(crew: Crew) -> bool:
+    return bool(crew.least)
+
+
+def _pod_group(api_version: str, crew: Crew, spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": "PodGroup", "metadata": {"name": crew.name}, "spec": dict(spec)}

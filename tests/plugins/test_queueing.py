@@ -1,0 +1,116 @@
+"""The plugin `queueing`: queues and gangs of jobs whose operator knows neither, by what their pods say."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.plugins import Container, Crew, Member, Part, Pod, parse, wire
+from jobgate.plugins.queueing import Queueing, QueueingArguments, group_name
+from webhook import Draft, Path
+
+
+def crew(system: str, **more: Any) -> Crew:
+    arguments = QueueingArguments.model_validate({"system": system} | more.pop("arguments", {}))
+    words = {"name": "job", "uid": "0123456789", "queue": "high", "least": 2} | more
+    part = words.pop("part", Part("worker", replicas=3, containers=(Container("main"),)))
+    return Crew(
+        api_version="example.com/v1",
+        kind="Kind",
+        plural="kinds.example.com",
+        namespace="ns",
+        parts=(part,),
+        plugins={"queueing": arguments},
+        **words,
+    )
+
+
+def wired(crew: Crew, **spec: Any) -> dict[str, Any]:
+    draft = Draft({"spec": {"containers": [{"name": "main"}], "schedulerName": "default-scheduler"} | spec})
+    wire(Pod(draft, Member(crew, crew.parts[0], 1)))
+    again = Draft(draft.value)
+    wire(Pod(again, Member(crew, crew.parts[0], 1)))
+    assert again.patch == []
+    pod: dict[str, Any] = draft.value
+    return pod
+
+
+def groups(crew: Crew) -> list[dict[str, Any]]:
+    return [dict(one.manifest) for one in Queueing().objects(crew, crew.plugins["queueing"])]
+
+
+def test_kueue_finds_the_queue_and_the_whole_group_on_the_pod_and_lifts_the_gate() -> None:
+    pod = wired(crew("kueue"))
+    assert pod["metadata"] == {
+        "labels": {
+            "kueue.x-k8s.io/queue-name": "high",
+            "kueue.x-k8s.io/managed": "true",
+            "kueue.x-k8s.io/pod-group-name": "job-01234567",
+        },
+        "annotations": {"kueue.x-k8s.io/pod-group-total-count": "3"},
+    }
+    assert pod["spec"]["schedulingGates"] == [{"name": "kueue.x-k8s.io/admission"}]
+    assert pod["spec"]["schedulerName"] == "default-scheduler"
+    assert groups(crew("kueue")) == []
+
+
+def test_the_group_of_a_long_name_is_a_label() -> None:
+    assert len(group_name(crew("kueue", name="a" * 60))) == 63
+    assert group_name(crew("kueue", name="a" * 53 + "-" * 3 + "b")) == "a" * 53 + "-01234567"
+
+
+def test_a_pod_that_has_a_node_is_not_gated() -> None:
+    assert "schedulingGates" not in wired(crew("kueue"), nodeName="a")["spec"]
+
+
+def test_coscheduling_finds_the_group_by_its_label_and_its_size_in_the_pod_group() -> None:
+    job = crew("coscheduling")
+    pod = wired(job)
+    assert pod["metadata"]["labels"] == {"scheduling.x-k8s.io/pod-group": "job"}
+    assert pod["spec"]["schedulerName"] == "scheduler-plugins-scheduler"
+    assert groups(job) == [
+        {
+            "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+            "kind": "PodGroup",
+            "metadata": {"name": "job"},
+            "spec": {"minMember": 2},
+        }
+    ]
+
+
+def test_volcano_finds_group_queue_and_priority() -> None:
+    job = crew("volcano", priority_class="urgent")
+    pod = wired(job)
+    assert pod["metadata"]["annotations"] == {
+        "scheduling.k8s.io/group-name": "job",
+        "scheduling.volcano.sh/queue-name": "high",
+    }
+    assert pod["spec"]["schedulerName"] == "volcano"
+    assert [one["spec"] for one in groups(job)] == [{"minMember": 2, "queue": "high", "priorityClassName": "urgent"}]
+
+
+def test_a_queue_without_a_gang_starts_pod_by_pod() -> None:
+    assert [one["spec"]["minMember"] for one in groups(crew("volcano", least=None))] == [1]
+
+
+@pytest.mark.parametrize("system", ["kueue", "coscheduling", "volcano"])
+def test_a_job_that_asks_for_neither_is_left_alone(system: str) -> None:
+    job = crew(system, queue="", least=None)
+    pod = wired(job)
+    assert pod == {"spec": {"containers": [{"name": "main"}], "schedulerName": "default-scheduler"}}
+    assert groups(job) == []
+
+
+def test_the_scheduler_of_the_template_wins_over_the_job_s_and_the_job_s_over_the_installation_s() -> None:
+    own = Part("worker", replicas=3, containers=(Container("main"),), scheduler="mine")
+    assert wired(crew("volcano", part=own), schedulerName="mine")["spec"]["schedulerName"] == "mine"
+    assert wired(crew("kueue", scheduler="ours"))["spec"]["schedulerName"] == "ours"
+    named = crew("coscheduling", arguments={"scheduler": "gang-scheduler"})
+    assert wired(named)["spec"]["schedulerName"] == "gang-scheduler"
+
+
+def test_what_the_installation_says_is_checked() -> None:
+    arguments, causes = parse(QueueingArguments, "queueing", {"system": "yarn"}, Path("queueing"))
+    assert arguments is None
+    assert [str(cause) for cause in causes] == [
+        'queueing.system: Invalid value: "system": its value must be kueue, coscheduling or volcano'
+    ]
