@@ -156,7 +156,7 @@ class Crew:
         count = self.count_hosts(part)
         if part.hostname or not count:
             return count * len(self.host(part, 0))
-        digits = sum(max(count - 10**power, 0) for power in range(1, len(str(count))))
+        digits = sum(max(count - int(10**power), 0) for power in range(1, len(str(count))))
         return count * len(self.host(part, 0)) + digits
 
     def members(self) -> Iterator[Member]:

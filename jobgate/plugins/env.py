@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
 from jobgate.plugins.arguments import Arguments
-from jobgate.plugins.crew import Member
+from jobgate.plugins.crew import Crew, Member, Part, Variable
+from jobgate.plugins.limits import MOST_PODS, POD_LIMIT, VARIABLE_LIMIT
 from jobgate.plugins.plugin import Plugin
 from jobgate.plugins.pod import Pod
+from webhook import Cause, Forbidden, Path
 
 
 class EnvArguments(Arguments):
@@ -21,11 +26,21 @@ class Env(Plugin[EnvArguments]):
     name = "env"
     arguments = EnvArguments
 
+    def check(self, crew: Crew, arguments: EnvArguments, path: Path) -> Iterator[Cause]:
+        """Yield what containers could not be started with, or pods could not hold."""
+        del arguments
+        if crew.size > MOST_PODS:
+            yield Forbidden(path, f"the job has {crew.size} pods, and their places are told to {MOST_PODS} at most")
+            return
+        for part in _one_of_each_type(crew):
+            yield from _too_large(list(crew.contract(Member(crew, part, max(part.replicas - 1, 0)))), part, path)
+
     def wire(self, pod: Pod, member: Member, arguments: EnvArguments) -> None:
         """Set the variables of the kind's contract, and those of the place in the task and in the job."""
         del arguments
-        for variable in member.crew.contract(member):
-            pod.promise(variable)
+        if member.crew.size <= MOST_PODS:
+            for variable in member.crew.contract(member):
+                pod.promise(variable)
         for name in ("VK_TASK_INDEX", "VC_TASK_INDEX"):
             pod.variable(name, str(member.index))
         pod.variable("VC_TASK_NAME", member.part.name)
@@ -33,3 +48,29 @@ class Env(Plugin[EnvArguments]):
         pod.variable("VC_JOB_NAME", member.crew.name)
         pod.variable("VC_GLOBAL_RANK", str(member.rank))
         pod.variable("VC_GLOBAL_SIZE", str(member.crew.size))
+
+
+def _one_of_each_type(crew: Crew) -> Iterator[Part]:
+    """Yield the part with the most containers of each type, which are promised the same: types are few."""
+    most: dict[str, Part] = {}
+    for part in crew.parts:
+        found = most.setdefault(part.type or part.name, part)
+        if len(part.containers) > len(found.containers):
+            most[part.type or part.name] = part
+    yield from most.values()
+
+
+def _too_large(variables: list[Variable], part: Part, path: Path) -> Iterator[Cause]:
+    for variable in variables:
+        length = len(variable.name) + len(variable.value) + 2
+        if length > VARIABLE_LIMIT:
+            detail = f"no container starts with a variable of more than {VARIABLE_LIMIT}: ask for fewer pods"
+            yield Forbidden(path, f"{variable.name} would have {length} bytes in task {part.name}, and {detail}")
+            return
+    each = sum(len(json.dumps({"name": one.name, "value": ""})) + len(one.value) + 1 for one in variables)
+    if each * len(part.containers) > POD_LIMIT:
+        yield Forbidden(
+            path,
+            f"the variables would have {each} bytes in each container of task {part.name}, of which there are "
+            f"{len(part.containers)}, and a pod holds {POD_LIMIT} of them: ask for fewer pods or fewer tasks",
+        )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.members import Claim, Members, index_of, labels_of, owners
-from jobgate.plugins import Crew, Member, Part, Variable
+from jobgate.plugins import Member, Variable
 
 _GROUP, _KIND = "diengine.opendilab.org", "DIJob"
 _JOB, _TASK, _OPERATOR = "diengine/job", "diengine/task-name", "diengine/operator"
@@ -31,7 +31,12 @@ def contract(member: Member) -> Iterator[Variable]:
     anew the rank after the highest, beyond the list: only that is corrected.
     """
     crew = member.crew
-    nodes = list(_nodes(crew, crew.parts))
+    nodes: list[str] = []
+    by_type: dict[str, list[str]] = {}
+    for part in crew.parts:
+        hosts = [f"{host}.{crew.namespace}.{crew.domain}" for host in crew.hosts(part)]
+        nodes += hosts
+        by_type.setdefault(part.type, []).extend(hosts)
 
     def beyond(text: str) -> bool:
         rank = index_of(text)
@@ -40,15 +45,9 @@ def contract(member: Member) -> Iterator[Variable]:
     yield Variable("DI_JOB_ID", f"{crew.namespace}/{crew.name}")
     yield Variable("DI_RANK", str(member.rank), wrong=beyond)
     yield Variable("DI_NODES", ",".join(nodes))
+    lists = {role: ",".join(hosts) for role, hosts in by_type.items()}  # tasks of one type have the list in common
     for part in crew.parts:
-        fellows = (one for one in crew.parts if one.type == part.type)
-        yield Variable(f"DI_{part.variable}_NODES", ",".join(_nodes(crew, fellows)))
-
-
-def _nodes(crew: Crew, parts: Iterable[Part]) -> Iterator[str]:
-    for part in parts:
-        for host in crew.hosts(part):
-            yield f"{host}.{crew.namespace}.{crew.domain}"
+        yield Variable(f"DI_{part.variable}_NODES", lists[part.type])
 
 
 MEMBERS = Members(

@@ -1,0 +1,177 @@
+"""The plugin `svc`: pods have names that they are found by, and know those of all others, running or not."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.names import dns_1035_label, dns_label
+from jobgate.plugins.arguments import Arguments
+from jobgate.plugins.crew import Crew, Member, Part
+from jobgate.plugins.limits import CONFIG_LIMIT, ENVIRONMENT_LIMIT, POD_LIMIT, VARIABLE_LIMIT
+from jobgate.plugins.plugin import Declared, Derived, Plugin
+from jobgate.plugins.pod import Pod
+from webhook import Cause, Forbidden, Notice, Path
+
+#: Where the lists are mounted, as with Volcano.
+FOLDER = "/etc/volcano"
+
+#: What a variable that is read from the ConfigMap takes of a pod beside the names in it, in bytes of JSON.
+_REFERENCE = len('{"name":"","valueFrom":{"configMapKeyRef":{"name":"","key":""}}},')
+
+
+class SvcArguments(Arguments):
+    """Volcano's three flags."""
+
+    publish_not_ready_addresses: bool = False
+    disable_network_policy: bool = False
+    inject_hosts_env: bool = True
+
+
+class Svc(Plugin[SvcArguments]):
+    """Gives the job a headless Service, lists of its hosts, and a NetworkPolicy that lets in its own pods only."""
+
+    name = "svc"
+    arguments = SvcArguments
+
+    def check(self, crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Cause | Notice]:
+        """Yield what is too large, and what stands where the lists belong."""
+        yield from _too_large(crew, arguments, path)
+        yield from _in_the_way(crew, path)
+        if arguments.publish_not_ready_addresses and crew.service_made:
+            text = f"--publish-not-ready-addresses does nothing: the job's operator makes the Service {crew.service}"
+            yield Notice(path, text)
+        for part in crew.parts:
+            if part.hostname and part.replicas > 1:
+                text = f"task {part.name} fixes its hostname: its {part.replicas} pods are all found as {part.hostname}"
+                yield Notice(path, text)
+
+    def derived(self, crew: Crew, arguments: SvcArguments) -> Iterator[Derived]:
+        """Yield the Service, where no operator makes one, and the volume of the lists."""
+        del arguments
+        if not crew.service_made:
+            yield Derived("plugin svc", "Service", "<job>", dns_1035_label, 0)
+        yield Derived("plugin svc", "volume", "<job>-svc", dns_label, len("-svc"))
+
+    def wire(self, pod: Pod, member: Member, arguments: SvcArguments) -> None:
+        """Give the pod its host name, and the lists of all hosts, as files and as variables."""
+        crew = member.crew
+        pod.spec.setdefault("hostname", crew.pod_name(member.part, member.index))
+        pod.spec.setdefault("subdomain", crew.service)
+        pod.variable("VC_HOST", f"{pod.spec['hostname']}.{pod.spec['subdomain']}")
+        name = _config_map(crew)
+        if arguments.inject_hosts_env and lists_fit_into_pods(crew):
+            for part in crew.parts:
+                for key in (_hosts_key(part), _count_key(part)):
+                    pod.variable_from(key, {"configMapKeyRef": {"name": name, "key": key}})
+        pod.volume({"name": name, "configMap": {"name": name}})
+        pod.mount({"name": name, "mountPath": FOLDER, "readOnly": True})
+
+    def objects(self, crew: Crew, arguments: SvcArguments) -> Iterator[Declared]:
+        """Yield the ConfigMap of the lists, the Service, where no operator makes one, and the NetworkPolicy.
+
+        Of a job that nobody has checked, lists that no ConfigMap can hold are left out: such pods do not start.
+        """
+        if length_of_lists(crew) <= CONFIG_LIMIT:
+            yield Declared(_object("v1", "ConfigMap", _config_map(crew), data=dict(_lists(crew))))
+        if not crew.service_made:
+            spec = {
+                "clusterIP": "None",
+                "selector": dict(crew.labels),
+                "publishNotReadyAddresses": arguments.publish_not_ready_addresses,
+            }
+            yield Declared(_object("v1", "Service", crew.service, spec=spec))
+        if not arguments.disable_network_policy:
+            yield Declared(_object("networking.k8s.io/v1", "NetworkPolicy", crew.name, spec=_closed(crew.labels)))
+
+
+def length_of_lists(crew: Crew) -> int:
+    """Return how many bytes the lists have as values of their ConfigMap, without making them."""
+    return sum(2 * _length(crew, part) + len(str(crew.count_hosts(part))) for part in crew.parts)
+
+
+def lists_fit_into_pods(crew: Crew) -> bool:
+    """Tell whether containers can be started with the lists in their environment, and pods hold the references."""
+    name = _config_map(crew)
+    lengths = [len(f"{_hosts_key(part)}=") + _length(crew, part) + 1 for part in crew.parts]
+    keys = sum(2 * len(key) for part in crew.parts for key in (_hosts_key(part), _count_key(part)))
+    references = keys + 2 * len(crew.parts) * (_REFERENCE + len(name))
+    containers = max((len(part.containers) for part in crew.parts), default=0)
+    return (
+        max(lengths, default=0) <= VARIABLE_LIMIT
+        and sum(lengths) <= ENVIRONMENT_LIMIT
+        and references * containers <= POD_LIMIT
+    )
+
+
+def _too_large(crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Cause | Notice]:
+    length = length_of_lists(crew)
+    lists = f"the host lists of {crew.size} pods in {len(crew.parts)} tasks"
+    if length > CONFIG_LIMIT:
+        yield Forbidden(
+            path,
+            f"{lists} have {length} bytes, and a ConfigMap holds {CONFIG_LIMIT}: ask for fewer pods, call the job and "
+            "its tasks something shorter, or leave svc out",
+        )
+    elif arguments.inject_hosts_env and not lists_fit_into_pods(crew):
+        if "svc" in crew.provided:
+            end = "containers cannot be started with them. Say --inject-hosts-env=false, where the operator knows it,"
+        else:
+            end = "the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are left out. Say --inject-hosts-env=false,"
+        yield Notice(path, f"{lists} are too large for the environment: {end} and read the files in {FOLDER}")
+
+
+def _in_the_way(crew: Crew, path: Path) -> Iterator[Cause]:
+    """Yield what of the user's has the place of the lists: nothing can be mounted into a ConfigMap's folder either."""
+    name = _config_map(crew)
+    for part in crew.parts:
+        if name in part.volumes:
+            text = f"task {part.name} has a volume {name}, as that of the host lists is called: call it something else"
+            yield Forbidden(path, text)
+        for container in part.containers:
+            for mount in container.mounts:
+                if f"{posixpath.normpath(mount)}/".startswith(f"{FOLDER}/"):
+                    yield Forbidden(
+                        path,
+                        f"container {container.name} of task {part.name} mounts something at {mount}, where the host "
+                        "lists belong: mount it elsewhere",
+                    )
+
+
+def _config_map(crew: Crew) -> str:
+    return f"{crew.name}-svc"
+
+
+def _hosts_key(part: Part) -> str:
+    return f"VC_{part.variable}_HOSTS"
+
+
+def _count_key(part: Part) -> str:
+    return f"VC_{part.variable}_NUM"
+
+
+def _length(crew: Crew, part: Part) -> int:
+    """Return how many characters a list has: the names, and what is between them."""
+    return crew.length_of_hosts(part) + max(crew.count_hosts(part) - 1, 0)
+
+
+def _lists(crew: Crew) -> Iterator[tuple[str, str]]:
+    for part in crew.parts:
+        hosts = crew.hosts(part)
+        yield f"{part.name.replace('-', '_')}.host", "\n".join(hosts)
+        yield _hosts_key(part), ",".join(hosts)
+        yield _count_key(part), str(len(hosts))
+
+
+def _closed(labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the spec of a NetworkPolicy by which pods of these labels are reached by their like only."""
+    return {
+        "podSelector": {"matchLabels": dict(labels)},
+        "policyTypes": ["Ingress"],
+        "ingress": [{"from": [{"podSelector": {"matchLabels": dict(labels)}}]}],
+    }
+
+
+def _object(api_version: str, kind: str, name: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **fields}
