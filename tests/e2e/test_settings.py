@@ -1,0 +1,219 @@
+"""What an installation says of itself, and what it looks up in the cluster, as users come to feel it."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+from tests.controlplane.waiting import wait_for
+from tests.controlplane.webhook import InstalledWebhook
+from tests.e2e.cluster import User
+from tests.e2e.private import PrivateWebhook
+
+#: How long something may take to be noticed, in seconds: a busy machine is slow, and a server that waits for a CRD
+#: looks for it less and less often.
+NOTICED = 90.0
+
+QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
+#: As small as it can be. Its status is no subresource, so that it can be written as any field.
+QUEUE_DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: queues.scheduling.volcano.sh}
+spec:
+  group: scheduling.volcano.sh
+  scope: Cluster
+  names: {kind: Queue, listKind: QueueList, plural: queues, singular: queue}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+VCJOB = """
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: job}
+spec:
+  tasks:
+  - replicas: 1
+    template: {spec: {restartPolicy: Never, containers: [{name: main, image: trainer}]}}
+"""
+
+MXJOB = """
+apiVersion: mxnet.mlkube.io/v1beta1
+kind: MxJob
+metadata: {name: job}
+spec:
+  jobMode: local
+  replicaSpecs:
+  - mxReplicaType: WORKER
+    template:
+      spec: {containers: [{name: mxnet, image: mxnet, resources: {limits: {nvidia.com/gpu: 1}}}]}
+"""
+DRIVER = "accelerators: {nvidia.com/gpu: {volumes: [{name: driver, hostPath: %s, mountPath: /usr/local/nvidia}]}}\n"
+
+
+@pytest.fixture(scope="module")
+def accelerators(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that says what accelerators need; at first nothing."""
+    file = tmp_path_factory.mktemp("settings") / "accelerators.yaml"
+    file.write_text("accelerators: {}\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def private(
+    webhook: InstalledWebhook,
+    controlplane: ControlPlane,
+    accelerators: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[PrivateWebhook]:
+    """A jobgate with settings of MxJobs, and with the rights in the cluster that its account is given, no more."""
+    kubeconfig = controlplane.kubeconfig_for("system:serviceaccount:jobgate-system:jobgate-webhook")
+    settings = [f"--kubeconfig={kubeconfig}", f"--kind-settings=mxjobs.mxnet.mlkube.io={accelerators}"]
+    with PrivateWebhook(controlplane, tmp_path_factory.mktemp("private"), settings) as installed:
+        yield installed
+
+
+@pytest.fixture
+def user(private: PrivateWebhook, controlplane: ControlPlane) -> User:
+    return User(controlplane, private.namespace)
+
+
+@dataclass(frozen=True)
+class Queues:
+    """The queues of the cluster, and jobs that are tried in them."""
+
+    user: User
+    api: ClusterApi
+
+    def put(self, name: str, state: str | None) -> None:
+        """Make a queue, or bring it into another state."""
+        queue: dict[str, Any] = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+        queue |= {"metadata": {"name": name}} | ({"status": {"state": state}} if state else {})
+        self.api.delete(f"{QUEUES}/{name}")
+        status, answer = self.api.post(QUEUES, queue)
+        assert status == 201, answer
+
+    def try_job(self, queue: str) -> str:
+        """Create a job in a queue, for show; return what kubectl prints."""
+        job = yaml.safe_load(VCJOB)
+        job["spec"]["queue"] = queue
+        return self.user.kubectl("create", "--dry-run=server", "-f", "-", document=job)[1]
+
+    def refuse(self, queue: str, fault: str) -> Callable[[], bool]:
+        """Return the condition that a job in a queue is refused for this."""
+        return lambda: fault in self.try_job(queue)
+
+    def accept(self, queue: str) -> Callable[[], bool]:
+        """Return the condition that a queue takes jobs."""
+        return lambda: "job.batch.volcano.sh/job created (server dry run)" in self.try_job(queue)
+
+
+@pytest.fixture(scope="module")
+def queues(private: PrivateWebhook, controlplane: ControlPlane, cluster_api: ClusterApi) -> Iterator[Queues]:
+    """Queues, which the cluster has only after a job has been stored in one that nobody has heard of."""
+    queues = Queues(User(controlplane, private.namespace), cluster_api)
+    early = yaml.safe_load(VCJOB)
+    early["metadata"]["name"] = "early"
+    early["spec"]["queue"] = "nowhere"
+    done, output = queues.user.apply(early)
+    assert done, output
+    controlplane.kubectl("apply", "-f", "-", input=QUEUE_DEFINITION)
+    controlplane.kubectl("wait", "--for=condition=Established", "crd", "queues.scheduling.volcano.sh")
+    wait_for(queues.refuse("nowhere", "there is no such Queue"), NOTICED, every=0.5)
+    yield queues
+    controlplane.kubectl("delete", "crd", "queues.scheduling.volcano.sh")
+
+
+def test_a_job_in_a_queue_that_is_not_there_is_refused(queues: Queues) -> None:
+    fault = 'spec.queue: Not found: "absent": there is no such Queue in the cluster'
+    assert fault in queues.try_job("absent")
+
+
+def test_a_job_stored_before_queues_were_known_can_be_scaled(queues: Queues) -> None:
+    patch = '[{"op":"replace","path":"/spec/tasks/0/replicas","value":2}]'
+    done, output = queues.user.kubectl("patch", "jobs.batch.volcano.sh", "early", "--type=json", "-p", patch)
+    assert done, output
+
+
+@pytest.mark.parametrize("state, word", [("Closed", "Closed"), ("Closing", "Closing"), (None, "not known yet")])
+def test_a_queue_takes_jobs_once_it_is_open(queues: Queues, state: str | None, word: str) -> None:
+    name = f"queue-{(state or 'new').lower()}"
+    queues.put(name, state)
+    fault = f"spec.queue: Forbidden: the queue {name} takes no jobs: its state is {word}, and must be Open"
+    wait_for(queues.refuse(name, fault), NOTICED)
+    queues.put(name, "Open")
+    wait_for(queues.accept(name), NOTICED)
+
+
+def test_a_queue_that_is_deleted_takes_no_more_jobs(queues: Queues) -> None:
+    queues.put("passing", "Open")
+    wait_for(queues.accept("passing"), NOTICED)
+    queues.api.delete(f"{QUEUES}/passing")
+    wait_for(queues.refuse("passing", "there is no such Queue"), NOTICED)
+
+
+def pod_of(user: User) -> dict[str, Any]:
+    """Return the pod spec that a new MxJob would be stored with."""
+    name = {"metadata": {"name": "trial"}}
+    flags = ("-n", user.namespace, "create", "--dry-run=server", "-o", "json", "-f", "-")
+    answer = user.plane.kubectl(*flags, input=yaml.safe_dump(yaml.safe_load(MXJOB) | name)).stdout
+    spec: dict[str, Any] = json.loads(answer)["spec"]["replicaSpecs"][0]["template"]["spec"]
+    return spec
+
+
+def has_driver(user: User, host_path: str) -> Callable[[], bool]:
+    """Return the condition that new jobs are given the driver that is at a path of the host."""
+
+    def condition() -> bool:
+        pod = pod_of(user)
+        paths = [one["hostPath"]["path"] for one in pod.get("volumes", [])]
+        mounts = [one["mountPath"] for one in pod["containers"][0].get("volumeMounts", [])]
+        return paths == [host_path] and mounts == ["/usr/local/nvidia"]
+
+    return condition
+
+
+def test_accelerators_are_read_again_while_the_server_runs(
+    user: User, private: PrivateWebhook, accelerators: Path
+) -> None:
+    assert "volumes" not in pod_of(user)
+    done, output = user.apply(MXJOB)
+    assert done, output
+    accelerators.write_text(DRIVER % "/opt/nvidia-535")
+    wait_for(has_driver(user, "/opt/nvidia-535"), NOTICED, every=0.5)
+    # A slip: the last good settings stay, and the log says what is wrong.
+    accelerators.write_text(DRIVER % "opt/nvidia-550")
+    wait_for(lambda: "settings kept" in private.log.read_text(), NOTICED)
+    assert has_driver(user, "/opt/nvidia-535")()
+    accelerators.write_text(DRIVER % "/opt/nvidia-550")
+    wait_for(has_driver(user, "/opt/nvidia-550"), NOTICED, every=0.5)
+
+
+def test_a_job_stored_without_drivers_is_not_stuck_once_there_are_some(
+    user: User, private: PrivateWebhook, accelerators: Path
+) -> None:
+    accelerators.write_text("accelerators: {}\n")
+    wait_for(lambda: "volumes" not in pod_of(user), NOTICED, every=0.5)
+    job = yaml.safe_load(MXJOB)
+    job["metadata"]["name"] = "older"
+    done, output = user.apply(job)
+    assert done, output
+    accelerators.write_text(DRIVER % "/opt/nvidia")
+    wait_for(has_driver(user, "/opt/nvidia"), NOTICED, every=0.5)
+    labelled = copy.deepcopy(job)
+    labelled["metadata"]["labels"] = {"team": "vision"}
+    done, output = user.apply(labelled)
+    assert done, output
+    assert user.stored("older", "mxjob")["metadata"]["labels"] == {"team": "vision"}
+    done, output = user.kubectl("delete", "mxjob", "older")
+    assert done, output

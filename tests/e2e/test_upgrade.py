@@ -1,0 +1,143 @@
+"""jobgate is replaced by a newer version that defaults and checks more, while jobs are stored: none of them is stuck."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.controlplane.plane import ControlPlane
+from tests.controlplane.waiting import wait_for
+from tests.controlplane.webhook import InstalledWebhook
+from tests.e2e.cluster import User
+from tests.e2e.private import PrivateWebhook, package
+
+TRIAL = "trialjobs.trial.example.com"
+
+
+def job(name: str, **spec: Any) -> dict[str, Any]:
+    """Return a job that only the newer version has more to say of."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "trainer"}]}}
+    tasks = [{"replicas": 2, "template": template}]
+    metadata = {"name": name, "finalizers": ["example.com/keep"]}
+    return {
+        "apiVersion": "trial.example.com/v1alpha1",
+        "kind": "TrialJob",
+        "metadata": metadata,
+        "spec": {"tasks": tasks, **spec},
+    }
+
+
+CLIENT_SIDE, SERVER_SIDE, SCALED = job("client-side"), job("server-side"), job("scaled")
+
+#: Each breaks a rule that the older version had not.
+UNLAWFUL = {
+    "gang": job("gang", minAvailable=5),
+    "policies": job(
+        "policies",
+        policies=[{"event": "PodFailed", "action": "AbortJob"}, {"event": "PodFailed", "action": "RestartJob"}],
+    ),
+}
+#: A word of these is what the newer version says of it.
+FAULTS = {"gang": "spec.minAvailable: Invalid value: 5", "policies": "spec.policies[1].event: Duplicate value"}
+
+
+@pytest.fixture(scope="module")
+def user(
+    webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[User]:
+    """Somebody whose jobs were stored under the older version, on the day after the upgrade."""
+    folder: Path = tmp_path_factory.mktemp("upgrade")
+    installed = PrivateWebhook(controlplane, folder)
+    user = User(controlplane, installed.namespace)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", _path(package(folder / "older", "tests.e2e.trial:OLDER")))
+        with installed:
+            for one in (CLIENT_SIDE, SCALED, *UNLAWFUL.values()):
+                done, output = user.apply(one)
+                assert done, output
+            done, output = user.apply(SERVER_SIDE, "--server-side")
+            assert done, output
+            # What the older version knows nothing of, strict clients refuse.
+            assert "unknown field" in user.apply(job("newer-words", minSuccess=1))[1]
+            installed.stop()
+            patch.setenv("PYTHONPATH", _path(package(folder / "newer", "tests.e2e.trial:NEWER")))
+            installed.start()
+            wait_for(lambda: user.apply(job("newer-words", minSuccess=1))[0], 60.0, every=0.5)
+            yield user
+    controlplane.kubectl("delete", "crd", TRIAL, "--wait=false")
+
+
+def _path(folder: Path) -> str:
+    return os.pathsep.join([str(folder), str(Path.cwd())])
+
+
+@pytest.mark.parametrize("name", UNLAWFUL)
+def test_a_new_job_is_held_to_the_newer_rules(user: User, name: str) -> None:
+    done, output = user.apply({**UNLAWFUL[name], "metadata": {"name": f"new-{name}"}})
+    assert not done
+    assert FAULTS[name] in output
+
+
+def test_a_new_job_has_the_newer_defaults_and_words(user: User) -> None:
+    spec = user.stored("newer-words", TRIAL)["spec"]
+    assert (spec["queue"], spec["schedulerName"], spec["minAvailable"], spec["minSuccess"]) == (
+        "default",
+        "volcano",
+        2,
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    "written, flags", [(CLIENT_SIDE, ()), (SERVER_SIDE, ("--server-side",))], ids=["client-side", "server-side"]
+)
+def test_the_same_file_is_applied_after_the_upgrade_and_differs_from_nothing_then(
+    user: User, written: dict[str, Any], flags: tuple[str, ...]
+) -> None:
+    name = written["metadata"]["name"]
+    done, output = user.apply(written, *flags)
+    assert done, output
+    generation = user.stored(name, TRIAL)["metadata"]["generation"]
+    done, output = user.kubectl("diff", *flags, "-f", "-", document=written)
+    assert done, output
+    done, output = user.apply(written, *flags)
+    assert done, output
+    assert user.stored(name, TRIAL)["metadata"]["generation"] == generation
+
+
+def test_a_newer_default_is_not_taken_for_a_change_of_the_users(user: User) -> None:
+    written = yaml.safe_load(yaml.safe_dump(SCALED))
+    written["spec"]["tasks"][0]["replicas"] = 3
+    done, output = user.apply(written)
+    assert done, output
+    task = user.stored("scaled", TRIAL)["spec"]["tasks"][0]
+    assert (task["replicas"], task["name"]) == (3, "default0")
+    # A change of theirs is refused, and nothing else is told with it.
+    written["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["image"] = "another"
+    done, output = user.apply(written)
+    assert not done
+    assert "spec.tasks[0].template.spec.containers[0].image: Forbidden: may not change once the job is stored" in output
+    assert "* " not in output
+
+
+@pytest.mark.parametrize("name", UNLAWFUL)
+def test_a_stored_job_that_breaks_a_newer_rule_can_be_labelled_scaled_finalized_and_deleted(
+    user: User, name: str
+) -> None:
+    assert user.kubectl("label", TRIAL, name, "seen=yes")[0]
+    done, output = user.apply(UNLAWFUL[name])
+    assert done, output
+    patch = '[{"op":"replace","path":"/spec/tasks/0/replicas","value":3}]'
+    done, output = user.kubectl("patch", TRIAL, name, "--type=json", "-p", patch)
+    assert done, output
+    assert "was stored so before" in output
+    stored = user.stored(name, TRIAL)
+    assert stored["metadata"]["labels"] == {"seen": "yes"}
+    assert stored["spec"]["tasks"][0]["replicas"] == 3
+    assert user.kubectl("delete", TRIAL, name, "--wait=false")[0]
+    done, output = user.kubectl("patch", TRIAL, name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    assert done, output
+    wait_for(lambda: not user.kubectl("get", TRIAL, name)[0], 30.0)

@@ -1,0 +1,51 @@
+"""One kind in two versions of jobgate: a Volcano Job by another name, as it is now, and with less, as it might have been."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from crdgen import Atomic, Int32, MinItems, Model, Names, PodTemplate, Version
+from jobgate.kinds.common.binding import bind
+from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.kinds.vcjob import VCJOB, tasks
+from jobgate.kinds.vcjob.models import RESOURCE, JobSpec
+from jobgate.kinds.vcjob.operator import VOLCANO
+from jobgate.kinds.vcjob.status import JobStatus
+from jobgate.kinds.vcjob.updates import MAY_CHANGE
+
+GROUP = "trial.example.com"
+NAMES = Names(kind="TrialJob")
+
+
+class OlderTask(Model):
+    """A task that can say less."""
+
+    name: str | None = None
+    replicas: Annotated[int, Int32(minimum=0)] = 0
+    min_available: Annotated[int | None, Int32(minimum=0)] = None
+    template: Annotated[PodTemplate, "What the pods of the task are made from."]
+
+
+class OlderSpec(Model):
+    """A job that can say less."""
+
+    min_available: Annotated[int | None, Int32(minimum=0)] = None
+    tasks: Annotated[list[OlderTask], Atomic, MinItems(1)]
+    policies: Annotated[list[LifecyclePolicy] | None, Atomic] = None
+
+
+#: Without the newer fields, without a default that is not the schema's, and with one rule.
+OLDER = bind(
+    replace(RESOURCE, group=GROUP, names=NAMES, versions=(Version("v1alpha1", spec=OlderSpec, status=JobStatus),)),
+    operator=VOLCANO,
+    tasks=tasks,
+    rules=(MAY_CHANGE,),
+)
+
+#: As it is now.
+NEWER = bind(
+    replace(RESOURCE, group=GROUP, names=NAMES, versions=(Version("v1alpha1", spec=JobSpec, status=JobStatus),)),
+    operator=VOLCANO,
+    tasks=tasks,
+    defaults=VCJOB.defaults,
+    rules=VCJOB.rules,
+)
