@@ -137,7 +137,7 @@ class Crew:
 
     def pod_name(self, part: Part, index: int) -> str:
         """Return what a pod is called, or, where its name is made up by the API server, its host."""
-        return self.pod.format(task=part.name, index=index)
+        return self.pod.replace("{task}", part.name).replace("{index}", str(index))
 
     def host(self, part: Part, index: int) -> str:
         """Return the name that a pod is found by in its namespace: `<hostname>.<subdomain>`."""

@@ -21,6 +21,8 @@ class Claim:
         index: which pod of the task it is, from 0, or None where that cannot be read.
         uid: of the job, where an owner reference names it; else empty.
         owned: whether an owner reference names a job of the kind at all.
+        facts: of the job (`Crew.facts`), as the pod has them: where the job is known with others, or without, what is
+            known of it is behind, or is of another one.
     """
 
     job: str
@@ -28,6 +30,7 @@ class Claim:
     index: int | None
     uid: str = ""
     owned: bool = False
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

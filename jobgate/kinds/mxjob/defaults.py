@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.mxjob.drivers import main_containers_have_their_accelerators_drivers
+from jobgate.kinds.mxjob.members import PORT
 from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
 from webhook import Context, Draft
-
-#: Where the scheduler listens.
-PORT = 9091
 
 
 def role_defaults(job: Draft, _: Context) -> None:

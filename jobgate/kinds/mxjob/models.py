@@ -24,6 +24,7 @@ from crdgen import (
     Time,
     Version,
 )
+from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 
 
 class JobMode(StrEnum):
@@ -78,6 +79,7 @@ class MxJobSpec(Model):
         Doc("Part of the names of all that the job is made of; the operator makes up four characters where absent."),
     ] = None
     former_runtime_id: Annotated[str | None, Field(alias="RuntimeId"), Doc("The old spelling of runtimeId.")] = None
+    plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     replica_specs: Annotated[list[ReplicaSpec], Atomic, MinItems(1), Doc("The roles of the job, one element each.")]
 
     @property

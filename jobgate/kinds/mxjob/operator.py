@@ -5,7 +5,12 @@ Of each pod template it makes batch Jobs, one a replica, and these make the pods
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.mxjob.members import MEMBERS, RUNTIME_ID, facts
+from webhook import Job
 
 #: What an installation says whose operator adds its variables to those of the container.
 OWN_VARIABLES = "mxjobs/env"
@@ -36,11 +41,22 @@ BATCH_LABELS = (
     "job-name",
 )
 
-MXNET_OPERATOR = Operator(
+
+@dataclass(frozen=True, kw_only=True)
+class MxnetOperator(Operator):
+    """An operator that calls what it makes by the job's runtime id too."""
+
+    def pod_pattern(self, job: Job[Any]) -> str:
+        """Return the pattern of the names of a job's batch Jobs, which are the host names of its pods."""
+        return self.pod_name.replace(MADE_UP_ID, facts(job).get(RUNTIME_ID, MADE_UP_ID))
+
+
+MXNET_OPERATOR = MxnetOperator(
     name="mxnet-operator",
     # Its types are older still, those of Kubernetes 1.7. This is the oldest whose losses are known whole (`vintage`).
     minor=21,
     # The batch Jobs are called so, and the Service of the scheduler too. Pods get five random characters more, for
     # which the name is cut where it is too long.
     pod_name=f"{{job}}-{{task}}-{MADE_UP_ID}-{{index}}",
+    members=MEMBERS,
 )

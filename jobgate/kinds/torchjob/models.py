@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from crdgen import Atomic, Column, CustomResource, Doc, Int32, Int64, Model, Names, PodTemplate, Version
+from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.torchjob.model_version import ModelVersion
 from jobgate.kinds.torchjob.status import TorchJobStatus
 
@@ -124,6 +125,7 @@ class TorchJobSpec(Model):
         int | None, Int32(minimum=0), Doc("How many restarts after failures end in giving up.")
     ] = None
     scheduling_policy: SchedulingPolicy | None = None
+    plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     torch_task_specs: Annotated[
         dict[str, TaskSpec], Doc("The parts of the job: Master, Worker and AIMaster, in any case.")
     ]

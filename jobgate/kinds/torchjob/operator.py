@@ -8,6 +8,7 @@ from typing import Any
 
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.torchjob.members import MEMBERS
 from jobgate.kinds.torchjob.models import RestartPolicy
 from jobgate.kinds.torchjob.tasks import TorchTask
 from webhook import Job, Task
@@ -15,11 +16,6 @@ from webhook import Job, Task
 #: What an installation says whose operator reads the canonical spellings, and `dependsOn`.
 CANONICAL_SPELLINGS = "torchjobs/canonical-spellings"
 DEPENDS_ON = "torchjobs/dependsOn"
-
-#: The container that the operator takes for the one that trains, and the port that the workers find the master by.
-MAIN_CONTAINER = "torch"
-PORT_NAME = "torchjob-port"
-PORT = 23456
 
 #: Annotations of a job.
 NETWORK_MODE = "distributed.io/network-mode"
@@ -75,4 +71,5 @@ TORCH_ON_K8S = TorchOnK8s(
     minor=22,
     pod_name="{job}-{task}-{index}",
     heeds=frozenset({"queue", "min_available", "priority_class_name"}),
+    members=MEMBERS,
 )

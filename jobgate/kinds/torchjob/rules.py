@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobgate.kinds.common.dependencies import dependency_rules
+from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.scheduling import scheduling_rules
 from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name
 from jobgate.kinds.common.templates import pod_template_rules
 from jobgate.kinds.torchjob.elastic import elastic_rules
 from jobgate.kinds.torchjob.gang import gang_rules
+from jobgate.kinds.torchjob.members import MAIN_CONTAINER
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
     DEPENDS_ON,
-    MAIN_CONTAINER,
     NETWORK_MODE,
     RESERVED_ENV,
     annotation,
@@ -192,6 +193,7 @@ RULES = (
     dependencies_are_read,
     *elastic_rules,
     the_network_mode_is_known,
+    *plugin_rules,
     *output_rules,
     *scheduling_rules,
     *spelling_rules,

@@ -30,6 +30,7 @@ MAY_CHANGE = MayChange(
         "spec.backoffLimit": When.ALWAYS,
         "spec.schedulingPolicy": When.ALWAYS,
         "spec.schedulingPolicy.queue": When.NEVER,
+        "spec.plugins": When.ALWAYS,
         "spec.minMembers": When.ALWAYS,
         "spec.torchElasticPolicy": When.ALWAYS,
         "spec.torchElasticPolicy.rendezvousBackend": When.NEVER,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.vcjob.members import MEMBERS
 
 #: Who schedules a job that does not say, and the queue that it waits in.
 SCHEDULER = "volcano"
@@ -30,4 +31,5 @@ VOLCANO = Operator(
             "depends_on",
         }
     ),
+    members=MEMBERS,
 )

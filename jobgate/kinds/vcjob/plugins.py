@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from jobgate.kinds.common.crew import crew_of
+from jobgate.kinds.common.tasks import expected_name
+from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.models import JobSpec
+from jobgate.plugins import installed
 from jobgate.plugins.flags import Argument, Fault, Flags, Sort, read, value_of
 from webhook import (
     Cause,
@@ -20,48 +24,6 @@ from webhook import (
     Required,
     Rule,
 )
-
-#: The plugins that Volcano has, and the flags that each takes.
-PLUGINS: Final[Mapping[str, Flags]] = {
-    "ssh": {
-        "ssh-key-file-path": Sort.TEXT,
-        "ssh-private-key": Sort.TEXT,
-        "ssh-public-key": Sort.TEXT,
-        "ssh-port": Sort.PORT,
-    },
-    "env": {},
-    "svc": {
-        "publish-not-ready-addresses": Sort.SWITCH,
-        "disable-network-policy": Sort.SWITCH,
-        "inject-hosts-env": Sort.SWITCH,
-    },
-    "tensorflow": {
-        "ps": Sort.TEXT,
-        "worker": Sort.TEXT,
-        "chief": Sort.TEXT,
-        "evaluator": Sort.TEXT,
-        "port": Sort.PORT,
-    },
-    "mpi": {"master": Sort.TEXT, "worker": Sort.TEXT, "port": Sort.PORT},
-    "pytorch": {
-        "master": Sort.TEXT,
-        "worker": Sort.TEXT,
-        "port": Sort.PORT,
-        "wait-master-enabled": Sort.SWITCH,
-        "wait-master-timeout": Sort.SECONDS,
-        "wait-master-image": Sort.TEXT,
-    },
-    "hcclrank": {"master": Sort.TEXT, "worker": Sort.TEXT},
-    "ray": {
-        "head": Sort.TEXT,
-        "worker": Sort.TEXT,
-        "headContainer": Sort.TEXT,
-        "workerContainer": Sort.TEXT,
-        "port": Sort.PORT,
-        "dashboardPort": Sort.PORT,
-        "clientPort": Sort.PORT,
-    },
-}
 
 #: Flags that a plugin had once. Manifests still have them, and run.
 RETIRED: Final = {("ssh", "no-root")}
@@ -144,8 +106,16 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
         yield cause if role.refuses else Notice(cause.path, cause.message)
 
 
+def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
+    """Volcano makes the lists of svc whatever their size, and their volume beside a user's of that name."""
+    crew = crew_of(job, context.namespace, expected_name(context))
+    if "svc" in crew.plugins:
+        yield from installed()["svc"].check(crew, crew.plugins["svc"], _PLACE.key("svc"))
+
+
 plugin_rules: tuple[Rule, ...] = (
     plugins_are_known,
     plugins_understand_their_arguments,
     leading_tasks_are_there,
+    host_lists_have_room,
 )

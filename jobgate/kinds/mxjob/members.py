@@ -1,0 +1,75 @@
+"""The pods of MxJobs: they are of batch Jobs that nobody owns, and no label of theirs tells the MxJob."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.kinds.common.members import Claim, Members, index_of, labels_of
+from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
+from jobgate.plugins import Member, Variable
+from webhook import Job, readable
+
+#: Where the scheduler listens, unless the job says otherwise.
+PORT = 9091
+
+_MARK, _ROLE, _RUNTIME_ID, _INDEX = "mxnet.mlkube.io", "job_type", "runtime_id", "task_index"
+
+#: By which a batch Job knows its pods, by its name; the second is that of Kubernetes before 1.27.
+_BATCH_JOB = ("batch.kubernetes.io/job-name", "job-name")
+
+#: Facts of a job: its runtime id, and the port of the scheduler of a distributed one.
+RUNTIME_ID, ROOT_PORT = "runtime-id", "root-port"
+
+
+def claim(pod: Mapping[str, Any]) -> Claim | None:
+    """Return whose a pod of mxnet-operator is: its batch Job is called `<job>-<role>-<runtime id>-<index>`.
+
+    The pod's own name goes on with characters that the API server makes up, for which the rest may be cut.
+    """
+    labels = labels_of(pod)
+    batch_job = next((labels[key] for key in _BATCH_JOB if isinstance(labels.get(key), str)), None)
+    role, runtime_id, index = (labels.get(key) for key in (_ROLE, _RUNTIME_ID, _INDEX))
+    if batch_job is None or not isinstance(role, str) or not isinstance(runtime_id, str) or not isinstance(index, str):
+        return None
+    ending = f"-{role.lower()}-{runtime_id}-{index}"
+    if not batch_job.endswith(ending):
+        return None
+    return Claim(batch_job.removesuffix(ending), role.lower(), index_of(index), facts={RUNTIME_ID: runtime_id})
+
+
+def facts(job: Job[MxJobSpec]) -> Mapping[str, str]:
+    """Return what a job's pods are told beside its roles: nothing of a local one, which has nobody to find."""
+    found = {}
+    for _, spec in readable((job.spec,), "runtime_id", "former_runtime_id"):
+        if spec.identity:
+            found[RUNTIME_ID] = spec.identity
+    for _, spec in readable((job.spec,), "job_mode", "replica_specs"):
+        if spec.job_mode is JobMode.DIST:
+            roles = readable(spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port")
+            ports = (role.port for _, role in roles if role.mx_replica_type is ReplicaType.SCHEDULER)
+            found[ROOT_PORT] = str(next(ports, None) or PORT)
+    return found
+
+
+def contract(member: Member) -> Iterator[Variable]:
+    """Yield what mxnet-operator sets in the main container of a distributed job, for the others; and the worker's id.
+
+    ps-lite finds the scheduler by it; BytePS wants the id too.
+    """
+    crew = member.crew
+    port = crew.facts.get(ROOT_PORT)
+    parts = {part.type: part for part in crew.parts}
+    scheduler = parts.get(ReplicaType.SCHEDULER)
+    if port is None or scheduler is None:
+        return
+    yield Variable("DMLC_PS_ROOT_URI", crew.pod_name(scheduler, 0))
+    yield Variable("DMLC_PS_ROOT_PORT", port)
+    for role in (ReplicaType.SERVER, ReplicaType.WORKER):
+        yield Variable(f"DMLC_NUM_{role}", str(parts[role].replicas if role in parts else 0))
+    yield Variable("DMLC_ROLE", member.part.name)
+    if member.part.type == ReplicaType.WORKER:
+        yield Variable("DMLC_WORKER_ID", str(member.index))
+
+
+MEMBERS = Members(selector={"matchLabels": {_MARK: ""}}, claim=claim, contract=contract, facts=facts)

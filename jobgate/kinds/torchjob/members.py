@@ -1,0 +1,109 @@
+"""The pods of TorchJobs: how torch-on-k8s labels them, and the variables that torch and torchrun read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.kinds.common.members import Claim, Members, index_of, labels_of, owners
+from jobgate.kinds.common.pod.reading import objects, spec_of, whole
+from jobgate.kinds.torchjob.models import TorchElasticPolicy, TorchJobSpec
+from jobgate.kinds.torchjob.tasks import TaskType, task_of
+from jobgate.plugins import Member, Variable
+from webhook import Job, readable
+
+#: The container that the operator takes for the one that trains, and the port that the workers find the master by.
+MAIN_CONTAINER = "torch"
+PORT_NAME = "torchjob-port"
+PORT = 23456
+
+_GROUP, _KIND = "train.distributed.io", "TorchJob"
+_OPERATOR, _JOB, _TASK, _INDEX = "group-name", "job-name", "task-type", "task-index"
+_AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
+
+#: Facts of a job: where its master listens, and what torchrun is told of an elastic one.
+MASTER_PORT, NODES, PROCESSES, BACKEND, ENDPOINT = "master-port", "nodes", "processes", "backend", "endpoint"
+
+
+def claim(pod: Mapping[str, Any]) -> Claim | None:
+    """Return whose a pod of torch-on-k8s is."""
+    labels = labels_of(pod)
+    job, task = labels.get(_JOB), labels.get(_TASK)
+    if not isinstance(job, str) or not isinstance(task, str):
+        return None
+    owner = next(owners(pod, _GROUP, _KIND), {})
+    return Claim(job, task, index_of(labels.get(_INDEX)), uid=str(owner.get("uid") or ""), owned=bool(owner))
+
+
+def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
+    """Return what a job's pods are told beside its tasks."""
+    found = {MASTER_PORT: str(_master_port(job))}
+    for _, spec in readable((job.spec,), "enable_torch_elastic", "torch_elastic_policy"):
+        if spec.enable_torch_elastic and spec.torch_elastic_policy is not None:
+            found |= _elastic(spec.torch_elastic_policy)
+    return found
+
+
+def contract(member: Member) -> Iterator[Variable]:
+    """Yield what torch-on-k8s sets in containers, for those that it passes over, and the same for torchrun.
+
+    An AIMaster does not train: it has no rank. The operator gives it one all the same, which is that of a worker.
+    """
+    crew = member.crew
+    if member.part.name == _AI_MASTER:
+        return
+    master = crew.part(_MASTER)
+    rank = str(member.index if member.part.name == _MASTER else member.index + 1)
+    size = str(sum(part.replicas for part in crew.parts if part.name != _AI_MASTER))
+    if master is not None:
+        for prefix in ("", "PET_"):
+            yield Variable(f"{prefix}MASTER_ADDR", crew.pod_name(master, 0))
+            yield Variable(f"{prefix}MASTER_PORT", crew.facts.get(MASTER_PORT, str(PORT)))
+    yield Variable("RANK", rank)
+    yield Variable("WORLD_SIZE", size)
+    yield Variable("PET_NODE_RANK", rank)
+    yield Variable("PET_NNODES", crew.facts.get(NODES, size))
+    for name, fact in (("NPROC_PER_NODE", PROCESSES), ("RDZV_BACKEND", BACKEND), ("RDZV_ENDPOINT", ENDPOINT)):
+        if fact in crew.facts:
+            yield Variable(f"PET_{name}", crew.facts[fact])
+    if ENDPOINT in crew.facts:
+        yield Variable("PET_RDZV_ID", crew.name)
+
+
+def _master_port(job: Job[TorchJobSpec]) -> int:
+    """Return the port of the container that trains in the master: the operator looks for it by name."""
+    master = task_of(job, TaskType.MASTER)
+    for _, task in readable([master] if master else [], "template"):
+        for _, container in objects(spec_of(task.template).get("containers")):
+            if container.get("name") != MAIN_CONTAINER:
+                continue
+            for _, port in objects(container.get("ports")):
+                number = whole(port.get("containerPort"))
+                if port.get("name") == PORT_NAME and number is not None:
+                    return number
+    return PORT
+
+
+def _elastic(policy: TorchElasticPolicy) -> dict[str, str]:
+    """Return what the operator tells torchrun, of what the policy says and can be read."""
+
+    def said(*names: str) -> Any:
+        return next((value for name in names if (value := getattr(policy, name, None)) is not None), None)
+
+    found = {PROCESSES: str(said("nproc_per_node", "num_workers_per_node_policy") or 1)}
+    least, most = said("num_min_replicas"), said("num_max_replicas")
+    if least is not None and most is not None:
+        found[NODES] = f"{least}:{most}"
+    for fact, value in ((BACKEND, said("rendezvous_backend")), (ENDPOINT, said("rendezvous_endpoint"))):
+        if value:
+            found[fact] = str(value)
+    return found
+
+
+MEMBERS = Members(
+    selector={"matchLabels": {_OPERATOR: _GROUP}},
+    claim=claim,
+    labels={_OPERATOR: _GROUP, _JOB: "{job}"},
+    contract=contract,
+    facts=facts,
+)
