@@ -21,6 +21,11 @@ class Takes:
     what: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unoffered:
+    """Marks an argument that is read to say what is right instead: no message offers it."""
+
+
 class Arguments(BaseModel):
     """What a plugin can be told. A field `key_path` is the flag `--key-path`, and the key `key-path` of a mapping."""
 
@@ -91,7 +96,7 @@ def _of_flags(
         elif argument.fault is Fault.NO_FLAG:
             causes.append(Forbidden(place, f"{plugin} reads nothing but flags: write {_choices(model)}"))
         elif argument.fault is Fault.UNKNOWN:
-            causes.append(NotSupported(place, f"--{argument.name}", [f"--{flag}" for flag in flags]))
+            causes.append(NotSupported(place, f"--{argument.name}", [f"--{flag}" for flag in _offered(model)]))
         elif argument.fault is Fault.NO_VALUE:
             text = f"--{argument.name} takes {_takes(model, argument.name)}: write --{argument.name}=<value>"
             causes.append(Required(place, text))
@@ -116,7 +121,7 @@ def _cause(
     name = str(error["name"])
     place = places.get(name, path / name if name else path)
     if error["type"] == "extra_forbidden":
-        flags = list(flags_of(model))
+        flags = list(_offered(model))
         return (
             NotSupported(place, name, flags)
             if flags
@@ -137,5 +142,14 @@ def _takes(model: type[Arguments], flag: str) -> str:
 
 def _choices(model: type[Arguments]) -> str:
     return ", ".join(
-        f"--{flag}" + ("" if sort is Sort.SWITCH else "=<value>") for flag, sort in flags_of(model).items()
+        f"--{flag}" + ("" if sort is Sort.SWITCH else "=<value>") for flag, sort in _offered(model).items()
     )
+
+
+def _offered(model: type[Arguments]) -> dict[str, Sort]:
+    hidden = {
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if any(isinstance(one, Unoffered) for one in field.metadata)
+    }
+    return {flag: sort for flag, sort in flags_of(model).items() if flag not in hidden}

@@ -28,12 +28,14 @@ class Container:
         init: whether it is an init container.
         variables: which of the variables that an operator may get wrong the user has set: they are the user's.
         mounts: where it has something mounted, as the template says it.
+        root: whether it runs as root, or None where that is for its image to say.
     """
 
     name: str
     init: bool = False
     variables: frozenset[str] = frozenset()
     mounts: tuple[str, ...] = ()
+    root: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Part:
         hostname, subdomain: that the template fixes and the operator keeps; empty where it fixes none.
         scheduler: that the template names; empty where it names none.
         volumes: the names of those that its pods have, from the template and from the job.
+        fs_group: the group that the files of its volumes are given to, or None where they stay root's.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Part:
     subdomain: str = ""
     scheduler: str = ""
     volumes: frozenset[str] = frozenset()
+    fs_group: int | None = None
 
     @property
     def variable(self) -> str:

@@ -98,6 +98,7 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
             containers=tuple(_containers(spec, corrects)),
             scheduler=_text(spec.get("schedulerName")),
             volumes=shared.union(_names(spec.get("volumes"))),
+            fs_group=_number(mapping(spec.get("securityContext")).get("fsGroup")),
             **kept,
         )
 
@@ -113,7 +114,20 @@ def _containers(spec: Mapping[str, Any], corrects: frozenset[str]) -> Iterator[C
                     init,
                     frozenset(user for user in users if user in corrects),
                     tuple(mount for mount in mounts if isinstance(mount, str)),
+                    _runs_as_root(one, spec),
                 )
+
+
+def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool | None:
+    """Tell whether a container runs as root: what it says itself comes before what its pod says. None: nobody says."""
+    contexts = [mapping(one.get("securityContext")) for one in (container, spec)]
+    user, not_root = (
+        next((one[word] for one in contexts if one.get(word) is not None), None)
+        for word in ("runAsUser", "runAsNonRoot")
+    )
+    if (number := _number(user)) is not None:
+        return number == 0
+    return False if not_root is True else None
 
 
 def _volumes_of(job: Job[Any], operator: Operator) -> Any:

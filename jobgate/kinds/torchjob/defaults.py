@@ -6,7 +6,7 @@ from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.pod.reading import objects
 from jobgate.kinds.torchjob.members import MAIN_CONTAINER, PORT, PORT_NAME
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec
-from jobgate.kinds.torchjob.tasks import TaskType, type_of
+from jobgate.kinds.torchjob.tasks import TASKS, TaskType, type_of
 from webhook import Context, Draft
 
 #: What happens to a pod that has ended, where its task does not say. An AIMaster keeps what it knows in annotations of

@@ -1,0 +1,73 @@
+"""Who of a pod can use a private key, and the mode of its file.
+
+The files of a Secret belong to root. OpenSSH refuses a private key that others than its owner may read, and asks so
+only if the owner is who calls it: of a key of root's, root. For anybody else it is enough to be able to read it. Where
+a pod has an `fsGroup`, the kubelet gives the files to this group, and lets it read them, whatever mode was asked for:
+then root cannot use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobgate.plugins.crew import Container, Part
+from webhook import Cause, Forbidden, Notice, Path
+
+#: For the owner alone, or, with an `fsGroup`, for this group too.
+PRIVATE = 0o400
+
+#: For all users of a pod, none of whom is root.
+PUBLIC = 0o444
+
+#: Root's home, into which nobody else may look.
+_HOME_OF_ROOT = "/root"
+
+
+def mode_of(part: Part, folder: str) -> int:
+    """Return the mode of the files of private keys: one that most of the containers can use."""
+    if part.fs_group is not None or any(runs_as_root(one, folder) for one in _lasting(part)):
+        return PRIVATE
+    return PUBLIC
+
+
+def runs_as_root(container: Container, folder: str) -> bool:
+    """Tell whether a container runs as root; where that is for its image to say, by whose home the keys are in."""
+    return _in_home_of_root(folder) if container.root is None else container.root
+
+
+def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
+    """Yield what of a task keeps OpenSSH from the keys."""
+    containers = _lasting(part)
+    roots = [one.name for one in containers if runs_as_root(one, folder)]
+    others = [one.name for one in containers if one.name not in roots]
+    task = f"task {part.name}"
+    if part.fs_group is not None and roots:
+        why = "with securityContext.fsGroup a group may read the private key, and OpenSSH then refuses it to root"
+        fix = "leave fsGroup out, or set runAsUser to another user and --ssh-key-file-path to a folder of that user"
+        if others:
+            yield Notice(path, f"{task}: {why}: containers that run as root cannot use it: {', '.join(roots)}")
+        else:
+            yield Forbidden(path, f"{task} runs as root, and {why}: {fix}")
+    elif part.fs_group is None and roots and others:
+        text = f"{task}: some containers run as root, so only root may read the private key: {', '.join(others)} cannot"
+        yield Notice(path, text)
+    elif part.fs_group is None and others:
+        text = (
+            f"{task} has no securityContext.fsGroup: so that another user than root can use the private key, all users "
+            "of its containers may read it. Set fsGroup, and only that group may"
+        )
+        if any(one.root is None for one in containers):
+            text += "; root cannot use it so: where the image runs as root, say runAsUser: 0"
+        yield Notice(path, text)
+    if others and _in_home_of_root(folder):
+        text = f"{task} runs as another user than root, who cannot look into {folder}: say --ssh-key-file-path"
+        yield Notice(path, text)
+
+
+def _lasting(part: Part) -> list[Container]:
+    """Return the containers that are there while the job runs, which log in to each other."""
+    return [one for one in part.containers if not one.init]
+
+
+def _in_home_of_root(folder: str) -> bool:
+    return f"{folder}/".startswith(f"{_HOME_OF_ROOT}/")

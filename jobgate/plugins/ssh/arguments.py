@@ -1,0 +1,84 @@
+"""What the plugin `ssh` can be told: Volcano's flags, and those that take the place of its flags for plain keys."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from jobgate.names import dns_subdomain
+from jobgate.plugins.arguments import Arguments, Takes, Unoffered
+
+#: Longest folder that is taken, in characters: it stands in every container several times.
+PATH_LIMIT = 255
+
+#: What is in a path: it becomes part of a line of OpenSSH's configuration, where blanks, quotes, `%`, `$`, `#` and `~`
+#: say more than themselves, and of a mount, where `:` does.
+_PATH = re.compile(r"(/[A-Za-z0-9._-]+)+/?\Z")
+
+#: Folders of the system that are nobody's home, and those of the kernel, in which nothing can be mounted at all.
+_SYSTEM = frozenset(
+    f"/{name}" for name in ("bin", "boot", "etc", "home", "lib", "lib32", "lib64", "run", "sbin", "tmp", "usr", "var")
+)
+_KERNEL = ("/dev/", "/proc/", "/sys/")
+
+_PORT = re.compile(r"[1-9][0-9]{0,4}\Z")
+
+
+def _folder(written: Any) -> str:
+    if not isinstance(written, str) or len(written) > PATH_LIMIT or not _PATH.match(written):
+        raise ValueError("no path")
+    folder = written.rstrip("/")
+    if not {".", ".."}.isdisjoint(folder.split("/")) or folder in _SYSTEM or f"{folder}/".startswith(_KERNEL):
+        raise ValueError("no folder of keys")
+    return folder
+
+
+def _port(written: Any) -> int:
+    # Volcano takes the default where it cannot read the port, and reads 022 as 18.
+    text = str(written) if type(written) is int else written
+    if not isinstance(text, str) or not _PORT.match(text) or int(text) > 65535:
+        raise ValueError("no port")
+    return int(text)
+
+
+def _secret(written: Any) -> str:
+    if not isinstance(written, str) or dns_subdomain(written):
+        raise ValueError("no name of a Secret")
+    return written
+
+
+def _forgotten(_: Any) -> str:
+    """Remember that something was written, and not what."""
+    return "given"
+
+
+class SshArguments(Arguments):
+    """Where the keys are, which port sshd listens on, what sort of key it is, and whose."""
+
+    ssh_key_file_path: Annotated[
+        str,
+        BeforeValidator(_folder),
+        Takes(
+            f"the absolute path of a folder that is not the system's, such as /home/me/.ssh: of at most {PATH_LIMIT} "
+            "letters, digits, '.', '_', '-' and '/', without '.' and '..' as steps"
+        ),
+    ] = "/root/.ssh"
+    ssh_port: Annotated[int, BeforeValidator(_port), Takes("the number of a port, from 1 to 65535")] = 22
+    ssh_key_type: Annotated[
+        Literal["ed25519", "rsa"], Takes("ed25519, or rsa for an OpenSSH that is too old for it, or held to FIPS")
+    ] = "ed25519"
+    ssh_key_secret: Annotated[
+        str | None,
+        BeforeValidator(_secret),
+        Takes("the name of a Secret in the job's namespace with the keys ssh-privatekey and ssh-publickey"),
+    ] = None
+    ssh_private_key: Annotated[str | None, BeforeValidator(_forgotten), Unoffered()] = None
+    ssh_public_key: Annotated[str | None, BeforeValidator(_forgotten), Unoffered()] = None
+    no_root: Annotated[bool, Unoffered()] = False
+
+    @property
+    def folder(self) -> str:
+        """The folder of the keys, without a slash at its end."""
+        return self.ssh_key_file_path

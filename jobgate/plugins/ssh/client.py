@@ -1,0 +1,103 @@
+"""What an OpenSSH client is told of the hosts of a job: how they are reached, and by which host key they are known.
+
+Hosts are named by patterns of the job's own names. Files that are mounted one by one are never refreshed: what listed
+the hosts would be wrong as soon as the job is scaled or gets another task, in the pods that run and only there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jobgate.names import dns_label
+from jobgate.plugins.crew import Crew
+from jobgate.plugins.ssh.arguments import SshArguments
+
+IDENTITY = "id_rsa"
+KNOWN_HOSTS = "known_hosts"
+
+#: The port that `known_hosts` need not tell.
+_SSH_PORT = 22
+
+
+class Hosts(NamedTuple):
+    """Pods of a job, as patterns of their names.
+
+    Attributes:
+        alias: the short name.
+        qualified: the names that resolve, from `<hostname>.<subdomain>` to the full one.
+    """
+
+    alias: str
+    qualified: tuple[str, ...]
+
+
+def hosts_of(crew: Crew) -> Iterator[Hosts]:
+    """Yield patterns of the names of all pods of a job: of those whose template fixes a name first, then of all others.
+
+    A name that is none is left out, whoever let it into the job: it would be a line of OpenSSH's configuration.
+    """
+    seen = set()
+    for host, subdomain in (*_fixed(crew), *_usual(crew)):
+        if (host, subdomain) in seen or dns_label(host.replace("*", "0")) or dns_label(subdomain):
+            continue
+        seen.add((host, subdomain))
+        found = f"{host}.{subdomain}"
+        here = f"{found}.{crew.namespace}"
+        yield Hosts(host, tuple(dict.fromkeys((found, here, f"{here}.svc", f"{here}.{crew.domain}"))))
+
+
+def config(crew: Crew, arguments: SshArguments) -> str:
+    """Return the client's configuration: short names resolve, host checking is on, and the key is the job's."""
+    options = (
+        f"Port {arguments.ssh_port}",
+        f"IdentityFile {arguments.folder}/{IDENTITY}",
+        "IdentitiesOnly yes",
+        "StrictHostKeyChecking yes",
+        f"UserKnownHostsFile {arguments.folder}/{KNOWN_HOSTS}",
+        # Addresses are those of pods, which another pod may have next. OpenSSH of before 8.5 would remember them.
+        "CheckHostIP no",
+    )
+    blocks: list[tuple[str, ...]] = []
+    for hosts in hosts_of(crew):
+        # The first value that OpenSSH finds for an option holds.
+        blocks.append((f"Host {hosts.alias} !*.*", f"HostName %h.{_subdomain(hosts)}", *options))
+        blocks.append((f"Host {' '.join(hosts.qualified)}", *options))
+    return "\n\n".join("\n    ".join(block) for block in blocks) + "\n"
+
+
+def known_hosts(crew: Crew, arguments: SshArguments, public: str) -> str:
+    """Return the line of `known_hosts` for each sort of names of the job's pods, all of which have one host key."""
+    return "".join(f"{','.join(_known(hosts, arguments.ssh_port))} {public}\n" for hosts in hosts_of(crew))
+
+
+def _known(hosts: Hosts, port: int) -> Iterator[str]:
+    """Yield the names that a host key is looked up by; without the port too, in case that sshd listens on another."""
+    if port != _SSH_PORT:
+        yield from (f"[{name}]:{port}" for name in hosts.qualified)
+    yield from hosts.qualified
+
+
+def _subdomain(hosts: Hosts) -> str:
+    return hosts.qualified[0].removeprefix(f"{hosts.alias}.")
+
+
+def _fixed(crew: Crew) -> Iterator[tuple[str, str]]:
+    """Yield host and subdomain of the tasks whose template fixes one of them."""
+    for part in crew.parts:
+        if part.hostname or part.subdomain:
+            yield part.hostname or _pods(crew, part.name), part.subdomain or crew.service
+
+
+def _usual(crew: Crew) -> Iterator[tuple[str, str]]:
+    """Yield host and subdomain of the others: in one pattern, for it holds for tasks too that are still to come.
+
+    Where the pods are not called by their job, `*` would be the host of anybody.
+    """
+    tasks = ["*"] if crew.name and crew.pod.startswith(crew.name) else [part.name for part in crew.parts]
+    for task in tasks:
+        yield _pods(crew, task), crew.service
+
+
+def _pods(crew: Crew, task: str) -> str:
+    return crew.pod.replace("{task}", task).replace("{index}", "*")

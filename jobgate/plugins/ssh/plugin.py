@@ -1,0 +1,170 @@
+"""The plugin `ssh` itself: what it puts into pods, and the Secret that it comes from."""
+
+from __future__ import annotations
+
+import posixpath
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.names import dns_label
+from jobgate.plugins.crew import Crew, Member
+from jobgate.plugins.limits import CONFIG_LIMIT
+from jobgate.plugins.plugin import Declared, Derived, Plugin
+from jobgate.plugins.pod import Pod
+from jobgate.plugins.ssh import access
+from jobgate.plugins.ssh.arguments import SshArguments
+from jobgate.plugins.ssh.client import IDENTITY, KNOWN_HOSTS, config, known_hosts
+from jobgate.plugins.ssh.keys import new_pair
+from webhook import Cause, Forbidden, Invalid, Notice, Path
+
+PUBLIC = f"{IDENTITY}.pub"
+AUTHORIZED = "authorized_keys"
+CONFIG = "config"
+HOST_KEY = "ssh_host_key"
+
+#: The keys of a user's own Secret: those of the type `kubernetes.io/ssh-auth`, and the public key beside it.
+USERS_PRIVATE, USERS_PUBLIC = "ssh-privatekey", "ssh-publickey"
+
+#: What a pod gets, each mounted by itself: sshd refuses `authorized_keys` in a folder that others may write to, as the
+#: folder of a mounted Secret is.
+FILES = (IDENTITY, PUBLIC, AUTHORIZED, CONFIG, KNOWN_HOSTS, HOST_KEY)
+
+#: How much of a Secret is kept for its keys, in bytes; four of RSA and their lines have less than a half of it.
+_ROOM_FOR_KEYS = 16 * 1024
+
+
+class Ssh(Plugin[SshArguments]):
+    """Gives the job a key pair and a host key, and the pods a client's and a server's files made of them."""
+
+    name = "ssh"
+    arguments = SshArguments
+
+    def check(self, crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause | Notice]:
+        """Yield what would keep pods from logging in, or give a key away."""
+        yield from _written(crew, arguments, path)
+        yield from _in_the_way(crew, arguments, path)
+        for part in crew.parts:
+            yield from access.check(part, arguments.folder, path)
+        if not crew.service_made and "svc" not in crew.plugins:
+            yield Notice(path, "no Service finds the job's pods by name, and ssh knows them by it: ask for svc too")
+        if len(config(crew, arguments)) + len(known_hosts(crew, arguments, "")) > CONFIG_LIMIT - _ROOM_FOR_KEYS:
+            text = f"the tasks fix so many host names that no Secret of {CONFIG_LIMIT} bytes can hold them"
+            yield Forbidden(path, f"{text}: leave hostname and subdomain out of the templates")
+
+    def derived(self, crew: Crew, arguments: SshArguments) -> Iterator[Derived]:
+        """Yield the volume of the keys; the Secret, which is called the same, may have longer names."""
+        del crew, arguments
+        yield Derived("plugin ssh", "volume", "<job>-ssh", dns_label, len("-ssh"))
+
+    def wire(self, pod: Pod, member: Member, arguments: SshArguments) -> None:
+        """Mount the files into the folder of the keys."""
+        name = secret_name(member.crew)
+        private = access.mode_of(member.part, arguments.folder)
+        pod.volume({"name": name, "projected": {"sources": list(_sources(name, arguments, private))}})
+        for file in FILES:
+            pod.mount({"name": name, "mountPath": f"{arguments.folder}/{file}", "subPath": file, "readOnly": True})
+
+    def objects(self, crew: Crew, arguments: SshArguments) -> Iterator[Declared]:
+        """Yield the Secret of the keys. They are made once: pods that run do not see another."""
+
+        def made() -> Mapping[str, Any]:
+            return {"data": _encoded(_keys(crew, arguments))}
+
+        def complete(stored: Mapping[str, Any]) -> bool:
+            data = stored.get("data")
+            return isinstance(data, Mapping) and all(data.get(file) for file in _files_made(arguments))
+
+        yield Declared(
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "type": "Opaque",
+                "metadata": {"name": secret_name(crew)},
+                "data": _encoded({CONFIG: config(crew, arguments)}),
+            },
+            made,
+            complete,
+        )
+
+
+def secret_name(crew: Crew) -> str:
+    """Return what the Secret is called, and the volume of it in pods."""
+    return f"{crew.name}-ssh"
+
+
+def _files_made(arguments: SshArguments) -> tuple[str, ...]:
+    """Return the files that are made of randomness; the user's own key pair is not."""
+    users = arguments.ssh_key_secret is not None
+    return (HOST_KEY, KNOWN_HOSTS) if users else (HOST_KEY, KNOWN_HOSTS, IDENTITY, PUBLIC, AUTHORIZED)
+
+
+def _keys(crew: Crew, arguments: SshArguments) -> dict[str, str]:
+    host = new_pair(arguments.ssh_key_type)
+    files = {HOST_KEY: host.private, KNOWN_HOSTS: known_hosts(crew, arguments, host.public)}
+    if arguments.ssh_key_secret is None:
+        users = new_pair(arguments.ssh_key_type)
+        line = f"{users.public} {crew.namespace}/{crew.name}\n"
+        files |= {IDENTITY: users.private, PUBLIC: line, AUTHORIZED: line}
+    return files
+
+
+def _encoded(files: Mapping[str, str]) -> dict[str, str]:
+    return {file: b64encode(text.encode()).decode() for file, text in files.items()}
+
+
+def _sources(name: str, arguments: SshArguments, private: int) -> Iterator[dict[str, Any]]:
+    """Yield the parts of the volume: of the job's Secret, and of the user's where there is one."""
+
+    def items(secret: str, keys: Mapping[str, str]) -> dict[str, Any]:
+        modes = {file: private if file in {IDENTITY, HOST_KEY} else access.PUBLIC for file in keys}
+        return {
+            "secret": {
+                "name": secret,
+                "items": [{"key": key, "path": file, "mode": modes[file]} for file, key in keys.items()],
+            }
+        }
+
+    if arguments.ssh_key_secret is None:
+        yield items(name, {file: file for file in FILES})
+        return
+    users = {IDENTITY: USERS_PRIVATE, PUBLIC: USERS_PUBLIC, AUTHORIZED: USERS_PUBLIC}
+    yield items(name, {file: file for file in FILES if file not in users})
+    yield items(arguments.ssh_key_secret, users)
+
+
+def _written(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause | Notice]:
+    """Yield what should be written otherwise."""
+    for flag, value in (
+        ("--ssh-private-key", arguments.ssh_private_key),
+        ("--ssh-public-key", arguments.ssh_public_key),
+    ):
+        if value is not None:
+            yield Forbidden(
+                path,
+                f"{flag}: all who may read the job could read the key. Put both keys into a Secret, by kubectl create "
+                f"secret generic <name> --type=kubernetes.io/ssh-auth --from-file={USERS_PRIVATE}=<file> "
+                f"--from-file={USERS_PUBLIC}=<file>.pub, and write --ssh-key-secret=<name>",
+            )
+    if arguments.ssh_key_secret == secret_name(crew):
+        text = "the Secret that is made for the job has this name: call your own something else"
+        yield Invalid(path, arguments.ssh_key_secret, f"--ssh-key-secret: {text}")
+    if arguments.no_root:
+        yield Notice(path, "ssh has no flag --no-root any more: say where the keys are by --ssh-key-file-path")
+
+
+def _in_the_way(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause]:
+    """Yield what of the user's has the place of the files: nothing can be mounted into a Secret's own folder."""
+    name, folder = secret_name(crew), arguments.folder
+    for part in crew.parts:
+        if name in part.volumes:
+            text = f"task {part.name} has a volume {name}, as that of the keys is called: call it something else"
+            yield Forbidden(path, text)
+        for container in part.containers:
+            for mount in container.mounts:
+                if f"{posixpath.normpath(mount)}/".startswith(f"{folder}/"):
+                    yield Forbidden(
+                        path,
+                        f"container {container.name} of task {part.name} mounts something at {mount}, where the keys "
+                        "belong: mount it elsewhere, or say another folder by --ssh-key-file-path",
+                    )
