@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from jobgate.cli import watching
 from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.reload import Reloader
 from jobgate.cli.settings import installation, setting, settings
@@ -42,7 +41,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @setting(
     "--cluster/--no-cluster",
     default=None,
-    help="Look up objects of the cluster that rules ask for.  [default: where credentials are at hand]",
+    help="Look up what rules ask for, and the jobs that pods belong to.  [default: where credentials are at hand]",
 )
 @setting("--kubeconfig", type=_FILE, help="Credentials for the cluster, in the place of the pod's own.")
 @installation
@@ -62,6 +61,7 @@ def serve(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
     try:
+        from jobgate.cli import watching
         from webhook import server
         from webhook.server import log, tls
     except ImportError as error:
@@ -72,11 +72,19 @@ def serve(  # noqa: PLR0913 - one argument an option
         context = tls.context(tls_cert, tls_key)
     except (OSError, ssl.SSLError) as error:
         raise click.ClickException(f"{tls_cert} and {tls_key} are no certificate and its key: {error}") from None
-    endpoint = server.Endpoint(installed(), settings(operator_can, forgetful_writer, kind_settings))
-    for kind in endpoint.kinds:
+    kinds = installed()
+    for kind in kinds:
         kind.schema.check({})  # so that the first request does not wait for the schema to be compiled
-    if known := watching.cache(endpoint.kinds, wanted=cluster, kubeconfig=kubeconfig):
-        endpoint.objects = known
+    known = watching.Cluster(
+        kinds, reached=watching.reached(wanted=cluster, kubeconfig=kubeconfig), kubeconfig=kubeconfig
+    )
+    endpoint = server.Endpoint(
+        kinds,
+        settings(operator_can, forgetful_writer, kind_settings),
+        objects=known.cache,
+        further=watching.routes(known),
+    )
+    endpoint.waits_for = known.waits_for
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
@@ -84,8 +92,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         async with AsyncExitStack() as stack:
             stack.enter_context(server.stopping_on_signals(stop))
             await stack.enter_async_context(_beside(Reloader(endpoint, kind_settings).run()))
-            if known:
-                await stack.enter_async_context(_beside(watching.watch(known, kubeconfig)))
+            await stack.enter_async_context(_beside(known.run()))
             await server.serve(endpoint, context, addresses, server.Drain(delay=drain_seconds), stop=stop)
 
     try:

@@ -1,4 +1,4 @@
-"""Knowing the cluster beside serving: what the kinds' rules look up is kept up to date in the background."""
+"""Knowing the cluster beside serving: what rules look up, and the jobs whose pods are wired, in the background."""
 
 from __future__ import annotations
 
@@ -6,52 +6,113 @@ import asyncio
 import importlib
 import logging
 import os
+from collections.abc import Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
-from jobgate.cluster import Cache
-from webhook import Registry
+from jobgate.cluster import Cache, Informer, Resource
+from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
+from jobgate.pods import Digest, Lookup, PodReviewer, digest
+from webhook import Kind, Registry
+from webhook.server import Route
+
+#: Between two attempts to get at the cluster, in seconds.
+AGAIN = 30.0
 
 _logger = logging.getLogger("jobgate")
 
 
-def cache(kinds: Registry, *, wanted: bool | None, kubeconfig: Path | None) -> Cache | None:
-    """Return a cache of what the kinds watch, or None where there is no cluster to ask, or nothing to watch.
+class Cluster:
+    """What a server knows of its cluster.
+
+    Attributes:
+        cache: what rules look up.
+        pods: answers for pods.
+    """
+
+    def __init__(self, kinds: Registry, *, reached: bool, kubeconfig: Path | None = None) -> None:
+        """Know nothing yet.
+
+        Args:
+            kinds: that are served.
+            reached: whether there is a cluster to ask. Where there is none, nothing is waited for, and no pod that
+                belongs to a job can be let through: it might lack what the job asks for.
+            kubeconfig: the credentials, or None for those of a pod.
+        """
+        self.cache = Cache(sorted({resource for kind in kinds for resource in kind.watches}))
+        self._reached = reached
+        self._kubeconfig = kubeconfig
+        self._client: Any = None
+        self._jobs: Mapping[Kind, Informer[Digest]] = {
+            kind: Informer(Resource.parse(jobs_of(kind)), keep=partial(digest, kind)) for kind in wired(kinds)
+        }
+        self.pods = PodReviewer(
+            {kind: Lookup(kind.kind, known, partial(self._fetch, kind)) for kind, known in self._jobs.items()}
+        )
+
+    def waits_for(self) -> str:
+        """Return what is still to be read before pods can be answered for, in words; empty once all is."""
+        return ", ".join(
+            kind.qualified_plural for kind, jobs in self._jobs.items() if self._reached and not jobs.settled
+        )
+
+    async def run(self) -> None:
+        """Keep everything up to date, for ever.
+
+        The client takes seconds to import: in a thread, so that the server serves meanwhile.
+        """
+        while self._reached:
+            try:
+                module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.client")
+                client = await module.Client.connect(self._kubeconfig)
+            except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
+                reason = f"{type(error).__qualname__}: {error}"
+                _logger.error("cluster not watched", extra={"fields": {"reason": reason}})  # noqa: TRY400
+                await asyncio.sleep(AGAIN)
+                continue
+            async with client, asyncio.TaskGroup() as group:
+                self._client = client
+                group.create_task(self.cache.run(client))
+                for jobs in self._jobs.values():
+                    group.create_task(jobs.run(client))
+
+    async def _fetch(self, kind: Kind, name: str, namespace: str) -> Digest | None:
+        """Ask the cluster for one job.
+
+        Raises:
+            Exception: of the client; or there is no cluster, or no way to it yet.
+        """
+        if self._client is None:
+            raise LookupError("no cluster is known")
+        found = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
+        return None if found is None else digest(kind, found)
+
+
+def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
+    """Tell whether there is a cluster to ask.
 
     Args:
-        kinds: that are served.
-        wanted: whether a cluster is to be asked; None where nobody said: then where credentials for it are at hand.
+        wanted: whether it is to be asked; None where nobody said: then where credentials for it are at hand.
         kubeconfig: the credentials, or None for those of a pod.
 
     Raises:
         click.ClickException: a cluster is wanted, and there is no client for it.
     """
-    resources = sorted({resource for kind in kinds for resource in kind.watches})
     at_hand = kubeconfig is not None or "KUBERNETES_SERVICE_HOST" in os.environ
-    if wanted is False or not resources or not (wanted or at_hand):
-        return None
+    if wanted is False or not (wanted or at_hand):
+        return False
     if find_spec("kubernetes") is None:
         if wanted or kubeconfig is not None:
             raise click.ClickException("kubernetes is missing: pip install 'jobgate[cluster]'")
         _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
-        return None
-    return Cache(resources)
+        return False
+    return True
 
 
-async def watch(known: Cache, kubeconfig: Path | None) -> None:
-    """Keep the cache up to date, for ever.
-
-    The client takes seconds to import: in a thread, so that the server serves meanwhile. Without credentials nothing is
-    ever known, and rules do as without a cluster.
-    """
-    try:
-        module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.client")
-        client = await module.Client.connect(kubeconfig)
-    except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
-        reason = f"{type(error).__qualname__}: {error}"
-        _logger.error("cluster not watched", extra={"fields": {"reason": reason}})  # noqa: TRY400
-        return
-    async with client:
-        await known.run(client)
+def routes(cluster: Cluster) -> Mapping[str, Route]:
+    """Return who answers on the paths of pods."""
+    return {path: Route("pods", phase, partial(cluster.pods.review, phase=phase)) for phase, path in PATHS.items()}

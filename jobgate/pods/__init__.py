@@ -1,1 +1,16 @@
-"""The pod webhook: whose a pod is, what is remembered of jobs, and the wiring."""
+"""The pod webhook: a pod gets what its job asks for, whoever creates it.
+
+- `whose`: which job a pod says that it belongs to
+- `digest`: what is remembered of a job
+- `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
+- `budget`: how often the cluster may be asked
+- `shape`: whether a pod can be read
+- `review`: what is put into a pod, and whether it is all there
+- `reviewer`: these together, as the server calls them
+"""
+
+from jobgate.pods.digest import Digest, Unreadable, digest
+from jobgate.pods.lookup import Fetch, Known, Lookup
+from jobgate.pods.reviewer import PodReviewer
+
+__all__ = ["Digest", "Fetch", "Known", "Lookup", "PodReviewer", "Unreadable", "digest"]

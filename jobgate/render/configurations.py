@@ -1,11 +1,17 @@
-"""The webhook configurations: one mutating, one validating, an entry for each kind in both."""
+"""The webhook configurations: one mutating, one validating; an entry for each kind in both, and one for its pods.
+
+An object selector is one LabelSelector, and cannot say "the operator's labels, or ours". So the pods with our own
+labels, of all kinds, have an entry of their own. It comes before those of operators' pods: what such a pod gets of our
+labels then does not send it a second time.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from jobgate.kinds.common.wiring import PATHS, marked_selector, members_of, wired
 from jobgate.render.installation import LABELS, OPT_OUT_LABEL, SYSTEM_NAMESPACES, Installation
 from webhook import Kind, Phase
 
@@ -22,35 +28,69 @@ _NAMES = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "Validat
 
 def configuration(phase: Phase, kinds: Iterable[Kind], installation: Installation) -> dict[str, Any]:
     """Return the configuration of one phase."""
+    kinds = tuple(kinds)
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": _NAMES[phase],
         "metadata": {"name": "jobgate", "labels": dict(LABELS)},
-        "webhooks": [_entry(phase, kind, installation) for kind in kinds],
+        "webhooks": [
+            *(_jobs(phase, kind, installation) for kind in kinds),
+            *_pods(phase, wired(kinds), installation),
+        ],
     }
 
 
-def _entry(phase: Phase, kind: Kind, installation: Installation) -> dict[str, Any]:
+def _jobs(phase: Phase, kind: Kind, installation: Installation) -> dict[str, Any]:
     conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
+    rule = {
+        "apiGroups": [kind.group],
+        "apiVersions": [kind.version],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": [kind.plural],
+        "scope": "Namespaced",
+    }
+    name = f"{kind.qualified_plural}.{phase}"
+    return _entry(name, phase, kind.path(phase), rule, {"matchConditions": conditions}, installation)
+
+
+def _pods(phase: Phase, kinds: Iterable[Kind], installation: Installation) -> Iterator[dict[str, Any]]:
+    """Yield the entries for the pods of kinds, of which no other pod is ever sent."""
+    kinds = tuple(kinds)
+    selectors: dict[str, Mapping[str, Any]] = {f"pods.{phase}": marked_selector(kinds)} if kinds else {}
+    for kind in kinds:
+        if members := members_of(kind):
+            selectors[f"pods.{kind.qualified_plural}.{phase}"] = members.selector
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods"],
+        "scope": "Namespaced",
+    }
+    for name, selector in selectors.items():
+        yield _entry(name, phase, PATHS[phase], rule, {"objectSelector": dict(selector)}, installation)
+
+
+def _entry(
+    name: str,
+    phase: Phase,
+    path: str,
+    rule: Mapping[str, Any],
+    narrowed: Mapping[str, Any],
+    installation: Installation,
+) -> dict[str, Any]:
+    """Return the entry that sends to a path what a rule matches; `narrowed` says which of it only."""
     entry = {
-        "name": f"{kind.qualified_plural}.{phase}.jobgate.dev",
+        "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
-        "clientConfig": _client(kind.path(phase), installation),
+        "clientConfig": _client(path, installation),
         "failurePolicy": "Fail",
         "matchPolicy": "Equivalent",
-        "matchConditions": conditions,
+        **narrowed,
         "namespaceSelector": _namespaces(installation),
-        "rules": [
-            {
-                "apiGroups": [kind.group],
-                "apiVersions": [kind.version],
-                "operations": ["CREATE", "UPDATE"],
-                "resources": [kind.plural],
-                "scope": "Namespaced",
-            }
-        ],
+        "rules": [dict(rule)],
         "sideEffects": "None",
         "timeoutSeconds": TIMEOUT,
     }

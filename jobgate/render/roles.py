@@ -1,4 +1,4 @@
-"""Who may do what. The server may read what rules look up in the cluster, and nothing where they look up nothing.
+"""Who may do what. The server may read what rules look up and the jobs that pods belong to, and nothing else.
 
 Users get at jobs through the cluster's own roles: `view`, `edit` and `admin` gather what carries their label.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from jobgate.kinds.common.wiring import jobs_of, wired
 from jobgate.render.installation import LABELS, Installation
 from webhook import Kind
 
@@ -26,12 +27,13 @@ def roles(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
 
 
 def watched(kinds: Iterable[Kind]) -> list[str]:
-    """Return what the rules of these kinds look up in the cluster, as `<plural>.<version>.<group>`."""
-    return sorted({resource for kind in kinds for resource in kind.watches})
+    """Return what the server of these kinds looks up in the cluster, as `<plural>.<version>.<group>`."""
+    kinds = tuple(kinds)
+    return sorted({resource for kind in kinds for resource in kind.watches} | {jobs_of(kind) for kind in wired(kinds)})
 
 
 def rights(kinds: Iterable[Kind], account: str, installation: Installation) -> list[dict[str, Any]]:
-    """Return what lets the server read exactly what its rules look up: nothing at all where they look up nothing."""
+    """Return what lets the server read exactly what it looks up: nothing at all where it looks up nothing."""
     # RBAC knows no versions.
     resources = sorted({(resource.split(".", 2)[2], resource.split(".")[0]) for resource in watched(kinds)})
     if not resources:

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
+from crdgen import Model
 from jobgate.kinds.dijob import DIJOB
 from jobgate.render import Installation, objects
 from webhook import Registry
 
 
 def rendered(*watches: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return an installation of one kind that watches these, by kind and name."""
-    kinds = Registry([replace(DIJOB, watches=watches)])
+    """Return an installation of one kind that watches these and asks for no plugins, by kind and name."""
+    kinds = Registry([replace(DIJOB, watches=watches, spec=Model)])
     found = objects(kinds, Installation(namespace="elsewhere"))
     return {(one["kind"], one["metadata"]["name"]): one for one in found}
 

@@ -104,6 +104,7 @@ class InstalledWebhook:
             f"--health-port={self.health_port}",
             f"--tls-cert={self.folder / 'tls.crt'}",
             f"--tls-key={self.folder / 'tls.key'}",
+            f"--kubeconfig={self.plane.kubeconfig}",
             *self._settings,
         ]
         with self.log.open("wb") as log:

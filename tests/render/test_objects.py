@@ -1,20 +1,22 @@
 """What is installed: the names that others rely on, and what must never be in it."""
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from crdgen import size
+from crdgen import Model, size
 from jobgate.kinds import installed
 from jobgate.kinds.common import pod
+from jobgate.kinds.common.wiring import wired
 from jobgate.kinds.dijob import DIJOB
 from jobgate.render import Installation, committed, objects
 from jobgate.render.definitions import definition
 from jobgate.render.files import stale
-from webhook import Kind, Registry
+from webhook import Kind, Phase, Registry
 from webhook import Path as FieldPath
 
 KINDS = installed()
@@ -89,7 +91,7 @@ def test_an_entry_calls_its_path_and_fails_closed(configuration: str, name: str,
 @pytest.mark.parametrize("configuration", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"])
 def test_no_entry_can_lock_the_cluster_or_itself_out(configuration: str) -> None:
     found = entries(configuration, Installation(namespace="elsewhere"))
-    assert len(found) == len(KINDS)
+    assert len([name for name in found if not name.startswith("pods.")]) == len(KINDS)
     for entry in found.values():
         expressions = {one["key"]: one for one in entry["namespaceSelector"]["matchExpressions"]}
         assert expressions["kubernetes.io/metadata.name"] == {
@@ -104,20 +106,68 @@ def test_without_a_certificate_there_is_no_bundle_rather_than_a_false_one() -> N
         assert "caBundle" not in entry["clientConfig"]
 
 
-def test_the_server_may_read_what_the_kinds_watch_and_nothing_else() -> None:
+@pytest.mark.parametrize("phase", list(Phase))
+def test_pods_are_sent_by_the_labels_of_their_operator_or_by_ours_and_no_others(phase: Phase) -> None:
+    found = entries(f"{phase.title()[:-1]}ingWebhookConfiguration", Installation(service_port=8443))
+    plurals = [kind.qualified_plural for kind in wired(KINDS)]
+    ours = {"matchExpressions": [{"key": "jobgate.dev/kind", "operator": "In", "values": plurals}]}
+    selectors = {name: entry["objectSelector"] for name, entry in found.items() if name.startswith("pods.")}
+    assert selectors[f"pods.{phase}.jobgate.dev"] == ours
+    operators = {"matchLabels": {"diengine/operator": "di-operator"}}
+    assert selectors[f"pods.dijobs.diengine.opendilab.org.{phase}.jobgate.dev"] == operators
+    for name in selectors:
+        entry = found[name]
+        assert entry["rules"] == [
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"],
+             "scope": "Namespaced"}
+        ]  # fmt: skip
+        assert entry["clientConfig"]["service"]["path"] == f"/{phase}--v1-pod"
+        fixed = {"failurePolicy": "Fail", "sideEffects": "None", "timeoutSeconds": 5, "matchPolicy": "Equivalent"}
+        assert entry | fixed == entry
+        assert entry.get("reinvocationPolicy") == ("IfNeeded" if phase is Phase.MUTATE else None)
+
+
+def test_the_entry_of_our_labels_comes_before_those_of_operators() -> None:
+    names = [name for name in entries("MutatingWebhookConfiguration") if name.startswith("pods.")]
+    assert names[0] == "pods.mutate.jobgate.dev"
+    assert len(names) > 1
+
+
+def test_a_selector_of_all_pods_is_never_installed() -> None:
+    for phase in Phase:
+        for name, entry in entries(f"{phase.title()[:-1]}ingWebhookConfiguration").items():
+            if name.startswith("pods."):
+                selector = entry["objectSelector"]
+                wanted = [one for one in selector.get("matchExpressions", ()) if one["operator"] in {"In", "Exists"}]
+                assert selector.get("matchLabels") or wanted
+
+
+def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothing_else() -> None:
     rendered = objects(KINDS, Installation())
-    (binding,) = [one for one in rendered if one["kind"].endswith("RoleBinding")]
+    (binding,) = [
+        one
+        for one in rendered
+        if one["kind"].endswith("RoleBinding") and one["subjects"][0]["name"] == "jobgate-webhook"
+    ]
     (role,) = [one for one in rendered if one["metadata"]["name"] == binding["roleRef"]["name"] and "rules" in one]
+    resources = {(kind.group, kind.plural) for kind in wired(KINDS)} | {("scheduling.volcano.sh", "queues")}
     assert role["rules"] == [
-        {"apiGroups": ["scheduling.volcano.sh"], "resources": ["queues"], "verbs": ["get", "list", "watch"]}
+        {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch"]}
+        for group, plural in sorted(resources)
     ]
 
 
-def test_without_kinds_that_watch_the_server_has_no_rights_and_no_token() -> None:
-    rendered = objects(Registry([DIJOB]), Installation())
-    (account,) = [one for one in rendered if one["kind"] == "ServiceAccount"]
+def test_without_anything_to_look_up_the_server_has_no_rights_and_no_token() -> None:
+    rendered = objects(Registry([replace(DIJOB, spec=Model)]), Installation())
+    (account,) = [
+        one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
+    ]
     assert account["automountServiceAccountToken"] is False
-    assert not [one for one in rendered if one["kind"].endswith("RoleBinding")]
+    assert not [
+        one
+        for one in rendered
+        if one["kind"].endswith("RoleBinding") and one["subjects"][0]["name"] == "jobgate-webhook"
+    ]
 
 
 def test_the_pod_of_the_server_is_one_that_the_restricted_profile_takes() -> None:

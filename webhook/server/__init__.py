@@ -8,8 +8,8 @@
 - `probes`, `metrics`, `log`, `tls`: what an operator of the server sees of it
 """
 
-from webhook.server.endpoint import Endpoint
+from webhook.server.endpoint import Endpoint, Reviewer, Route
 from webhook.server.limits import Limits
 from webhook.server.run import Addresses, Drain, Listening, serve, stopping_on_signals
 
-__all__ = ["Addresses", "Drain", "Endpoint", "Limits", "Listening", "serve", "stopping_on_signals"]
+__all__ = ["Addresses", "Drain", "Endpoint", "Limits", "Listening", "Reviewer", "Route", "serve", "stopping_on_signals"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from aiohttp import web
@@ -40,12 +40,32 @@ class Call:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
+#: Answers a request, or says by None that it is not for it. It may wait; within the caller's time, it sees to itself.
+Reviewer: TypeAlias = Callable[[Request], Awaitable[Response | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Who answers on a path.
+
+    Attributes:
+        name: what metrics call the objects: the qualified plural of a kind, say.
+        phase: which of its two calls the API server makes there.
+        review: answers.
+    """
+
+    name: str
+    phase: Phase
+    review: Reviewer
+
+
 class Endpoint:
-    """Answers admission requests for the kinds of a registry.
+    """Answers admission requests for the kinds of a registry, and on what further paths it is given.
 
     Attributes:
         settings: of the installation; another value holds from the next review on.
         objects: what is known of other objects of the cluster.
+        waits_for: says what must be there before the server is ready, and is not; empty once it is.
     """
 
     def __init__(
@@ -54,6 +74,7 @@ class Endpoint:
         settings: Settings,
         *,
         objects: Objects | None = None,
+        further: Mapping[str, Route] | None = None,
         limits: Limits | None = None,
         metrics: Metrics | None = None,
     ) -> None:
@@ -62,10 +83,16 @@ class Endpoint:
         self.objects = objects or NoObjects()
         self.limits = limits or Limits()
         self.metrics = metrics or Metrics()
-        self.routes: Mapping[str, tuple[Kind, Phase]] = {
-            kind.path(phase): (kind, phase) for kind in kinds for phase in Phase
+        self.routes: Mapping[str, Route] = {
+            **{
+                kind.path(phase): Route(kind.qualified_plural, phase, self._reviewer(kind, phase))
+                for kind in kinds
+                for phase in Phase
+            },
+            **(further or {}),
         }
         self.draining = False
+        self.waits_for: Callable[[], str] = lambda: ""
         self._buffer = Buffer(self.limits)
         self._in_flight = 0
 
@@ -103,7 +130,7 @@ class Endpoint:
         with self.metrics.in_flight.labels(path).track_inprogress():
             return await self._review(request, route, call)
 
-    async def _review(self, request: web.BaseRequest, route: tuple[Kind, Phase], call: Call) -> web.Response:
+    async def _review(self, request: web.BaseRequest, route: Route, call: Call) -> web.Response:
         if request.method != "POST":
             raise BadRequest(405, "an AdmissionReview is posted", {"Allow": "POST"})
         check_headers(request)
@@ -118,36 +145,52 @@ class Endpoint:
             admission = Request.parse(decode(body))
         except Malformed as error:
             raise BadRequest(400, str(error)) from None
-        kind, phase = route
         call.fields |= _described(admission)
-        # Another kind on this path is allowed, and counted: somebody has widened the rules of our configuration, and
-        # refusing, or failing, would stop the cluster for objects that are not ours.
-        ours = self.kinds.get(admission.api_version, admission.kind) is kind
-        answer = self._judge(admission, phase) if ours else Response(admission.uid)
-        self._count(kind, phase, answer, call, ours=ours)
-        return web.Response(body=orjson.dumps(answer.to_review()), content_type="application/json")
+        answer = await self._judge(admission, route)
+        self._count(route, answer, call)
+        return web.Response(
+            body=orjson.dumps((answer or Response(admission.uid)).to_review()), content_type="application/json"
+        )
 
-    def _judge(self, admission: Request, phase: Phase) -> Response:
+    async def _judge(self, admission: Request, route: Route) -> Response | None:
         try:
-            return review(admission, phase, self.kinds, self.settings, self.objects)
-        except (SystemExit, GeneratorExit, asyncio.CancelledError) as error:
+            return await route.review(admission)
+        except (SystemExit, GeneratorExit) as error:
             # Out of a rule, these would end the server or the connection instead of one request.
             raise RuntimeError("a default or a rule tried to leave") from error
+
+    def _reviewer(self, kind: Kind, phase: Phase) -> Reviewer:
+        """Return what reviews the jobs of a kind.
+
+        Another kind on its path is allowed, and counted: somebody has widened the rules of our configuration, and
+        refusing, or failing, would stop the cluster for objects that are not ours.
+        """
+
+        async def answer(admission: Request) -> Response | None:
+            if self.kinds.get(admission.api_version, admission.kind) is not kind:
+                return None
+            try:
+                return review(admission, phase, self.kinds, self.settings, self.objects)
+            except asyncio.CancelledError as error:
+                raise RuntimeError("a default or a rule tried to leave") from error
+
+        return answer
 
     def _waited(self, request: web.BaseRequest) -> float:
         connection = request.protocol
         return connection.waited if isinstance(connection, GuardedConnection) else 0.0
 
-    def _count(self, kind: Kind, phase: Phase, answer: Response, call: Call, *, ours: bool) -> None:
-        verdict = "denied" if not answer.allowed else "patched" if answer.patch else "allowed" if ours else "foreign"
-        self.metrics.reviews.labels(kind.qualified_plural, phase, verdict).inc()
-        for cause in answer.causes:
-            self.metrics.causes.labels(kind.qualified_plural, cause.reason).inc()
+    def _count(self, route: Route, answer: Response | None, call: Call) -> None:
+        verdict = _verdict(answer)
+        self.metrics.reviews.labels(route.name, route.phase, verdict).inc()
+        causes = answer.causes if answer else ()
+        for cause in causes:
+            self.metrics.causes.labels(route.name, cause.reason).inc()
         call.fields |= {
             "verdict": verdict,
-            "causes": len(answer.causes),
-            "warnings": len(answer.notices),
-            "operations": len(answer.patch),
+            "causes": len(causes),
+            "warnings": len(answer.notices) if answer else 0,
+            "operations": len(answer.patch) if answer else 0,
         }
 
     def _record(self, call: Call, elapsed: float) -> None:
@@ -158,6 +201,17 @@ class Endpoint:
         if logger.isEnabledFor(logging.INFO):
             fields = {"path": call.webhook, "code": call.code, "milliseconds": round(elapsed * 1000, 3), **call.fields}
             logger.info("request", extra={"fields": fields})
+
+
+def _verdict(answer: Response | None) -> str:
+    """Return what an answer amounts to, in a word."""
+    if answer is None:
+        return "foreign"
+    if answer.causes:
+        return "denied"
+    if answer.later:
+        return "later"
+    return "patched" if answer.patch else "allowed"
 
 
 def _described(admission: Request) -> dict[str, Any]:

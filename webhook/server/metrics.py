@@ -43,7 +43,7 @@ class Metrics:
         )
         self.reviews = Counter(
             "jobgate_reviews",
-            "Reviews by kind, phase and verdict (allowed, patched, denied, or foreign: another kind).",
+            "Reviews by kind, phase and verdict (allowed, patched, denied, later, or foreign: another kind).",
             ["kind", "phase", "verdict"],
             registry=self.registry,
         )

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from aiohttp import web
 
 from webhook.server.endpoint import Endpoint
 
 
-class Probes:
-    """Answers the kubelet and Prometheus."""
+class Exposed(Protocol):
+    """What is counted, in Prometheus' text format."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self.endpoint = endpoint
+    content_type: str
+
+    def exposition(self) -> bytes:
+        """Return all of it."""
+
+
+class Answers:
+    """Answers the kubelet and Prometheus, for whatever runs."""
+
+    def __init__(self, not_ready: Callable[[], str], metrics: Exposed) -> None:
+        """Take `not_ready`, which says why it is not ready, or nothing where it is; and what is counted."""
+        self._not_ready = not_ready
+        self._counted = metrics
         self.routes: Mapping[str, Callable[[], web.Response]] = {
             "/healthz": _alive,
             "/readyz": self._ready,
@@ -30,13 +42,26 @@ class Probes:
         return route()
 
     def _ready(self) -> web.Response:
-        if self.endpoint.draining:
-            return web.Response(status=503, text="draining\n")
+        if why := self._not_ready():
+            return web.Response(status=503, text=f"{why}\n")
         return web.Response(text="ok\n")
 
     def _metrics(self) -> web.Response:
-        metrics = self.endpoint.metrics
-        return web.Response(body=metrics.exposition(), headers={"Content-Type": metrics.content_type})
+        return web.Response(body=self._counted.exposition(), headers={"Content-Type": self._counted.content_type})
+
+
+class Probes(Answers):
+    """Answers for the server."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(lambda: _not_ready(endpoint), endpoint.metrics)
+
+
+def _not_ready(endpoint: Endpoint) -> str:
+    if endpoint.draining:
+        return "draining"
+    waits_for = endpoint.waits_for()
+    return f"waiting for {waits_for}" if waits_for else ""
 
 
 def _alive() -> web.Response:

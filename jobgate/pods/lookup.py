@@ -1,0 +1,197 @@
+"""Whether there is the job that a pod says it belongs to, and such a pod of it.
+
+A cache knows almost always. Where it does not (no such job, another uid, an index beyond the replicas that it knows),
+it may be behind: then the cluster is asked once, within a budget. What it says is true: a pod that names the uid of a
+job that is not there is never wired, and the next of its kind is refused without asking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from jobgate.kinds.common.members import Claim
+from jobgate.names import dns_subdomain
+from jobgate.plugins import Crew, Member
+from jobgate.pods.budget import Budget
+from jobgate.pods.digest import Digest, Unreadable, asked
+
+#: For how long a forged reference is remembered, in seconds, and how many of them.
+FORGED_SECONDS, FORGED = 30.0, 4096
+#: How many questions may be on their way at once, for all namespaces together.
+FLIGHTS = 16
+#: Longest uid that is looked up, in characters: they are UUIDs, and what is remembered must be small.
+UID = 64
+
+_logger = logging.getLogger("jobgate")
+
+
+class Known(Protocol):
+    """A cache of digests. Looking into it costs no call."""
+
+    def get(self, name: str, namespace: str = "") -> Digest | None:
+        """Return the digest of a job, or None where there is no such job.
+
+        Raises:
+            LookupError: nothing is known.
+        """
+
+
+#: Asks the cluster for a job, by its name and namespace; None where there is none. It ends within seconds, and may
+#: raise anything.
+Fetch: TypeAlias = Callable[[str, str], Coroutine[None, None, Digest | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The pod is this one."""
+
+    member: Member
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """The job asks for nothing that we would put into its pods."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """There is no such job, and the pod names none as its owner: labels alone are nobody's word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """It cannot be told yet: why, as a sentence."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The pod can never be wired: why, as a sentence."""
+
+    reason: str
+
+
+Verdict: TypeAlias = Found | Unasked | Unknown | Later | Refused
+
+
+class Lookup:
+    """Looks up the jobs of one kind."""
+
+    def __init__(
+        self,
+        kind: str,
+        known: Known,
+        fetch: Fetch,
+        budget: Budget | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Make one.
+
+        Args:
+            kind: what messages call the jobs.
+            known: the cache.
+            fetch: asks the cluster.
+            budget: how often.
+            clock: gives seconds.
+        """
+        self._kind = kind
+        self._known = known
+        self._fetch = fetch
+        self._budget = budget or Budget(clock)
+        self._clock = clock
+        self._flights: dict[tuple[str, str], asyncio.Task[Digest | None]] = {}
+        self._forged: OrderedDict[tuple[str, str, str], float] = OrderedDict()
+
+    async def find(self, namespace: str, claim: Claim) -> Verdict:
+        """Return what is to be made of a pod's claim, asking the cluster at most once."""
+        try:
+            known = self._known.get(claim.job, namespace)
+        except LookupError:
+            known = None
+        if isinstance(known, Unreadable) and known.uid == (claim.uid or known.uid):
+            return self._unreadable(claim)
+        if isinstance(known, Crew) and (verdict := _judged(known, claim)):
+            return verdict
+        if self._is_forged(namespace, claim):
+            return self._refused(claim)
+        if dns_subdomain(claim.job) or len(claim.uid) > UID:
+            return self._refused(claim) if claim.owned else Unknown()  # nothing is called so
+        return await self._ask(namespace, claim)
+
+    async def _ask(self, namespace: str, claim: Claim) -> Verdict:
+        """Ask the cluster: what the cache says would be wrong, or half the truth."""
+        key = namespace, claim.job
+        flight = self._flights.get(key)
+        if flight is None:
+            if len(self._flights) >= FLIGHTS or not self._budget.take(namespace):
+                return Later(f"too many pods ask for jobs that are not known yet; {self._job(claim)} is one of them")
+            flight = self._flights[key] = asyncio.create_task(self._fetch(claim.job, namespace))
+            flight.add_done_callback(lambda done: self._landed(key, done))
+        try:
+            # Others may wait for the same answer: who goes away does not take it with him.
+            found = await asyncio.shield(flight)
+        except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
+            reason = type(error).__qualname__
+            _logger.warning("job not looked up", extra={"fields": {"kind": self._kind, "reason": f"{reason}: {error}"}})
+            return Later(f"{self._job(claim)} cannot be looked up")
+        if found is None or (claim.uid and found.uid != claim.uid):
+            return self._absent(namespace, claim)
+        if isinstance(found, Unreadable):
+            return self._unreadable(claim)
+        return _judged(found, claim) or Later(
+            f"{self._job(claim)} has no pod {claim.index} of task {claim.task} yet"
+            if claim.index is not None
+            else f"which pod of task {claim.task} of {self._job(claim)} this is cannot be told"
+        )
+
+    def _landed(self, key: tuple[str, str], flight: asyncio.Task[Digest | None]) -> None:
+        del self._flights[key]
+        if not flight.cancelled():
+            flight.exception()  # else asyncio complains where nobody waits for the answer any more
+
+    def _absent(self, namespace: str, claim: Claim) -> Verdict:
+        """Return the verdict on a claim to a job that is not there. An owner's uid is never given to another job."""
+        if not claim.owned:
+            return Unknown()
+        self._forged[namespace, claim.job, claim.uid] = self._clock() + FORGED_SECONDS
+        if len(self._forged) > FORGED:
+            self._forged.popitem(last=False)
+        return self._refused(claim)
+
+    def _is_forged(self, namespace: str, claim: Claim) -> bool:
+        key = namespace, claim.job, claim.uid
+        until = self._forged.get(key)
+        if until is None or not claim.owned:
+            return False
+        if until > self._clock():
+            return True
+        del self._forged[key]
+        return False
+
+    def _refused(self, claim: Claim) -> Refused:
+        return Refused(f"there is no {self._job(claim)} of this uid in the namespace")
+
+    def _unreadable(self, claim: Claim) -> Refused:
+        return Refused(f"jobgate fails to read {self._job(claim)}; its log says why")
+
+    def _job(self, claim: Claim) -> str:
+        return f"{self._kind} {claim.job[:253]}"
+
+
+def _judged(crew: Crew, claim: Claim) -> Verdict | None:
+    """Return what a job says to a claim, or None where it may not be known as it is by now."""
+    if claim.uid and crew.uid != claim.uid:
+        return None
+    if not asked(crew):
+        return Unasked()
+    part = crew.part(claim.task)
+    if part is None or claim.index is None or claim.index >= part.replicas:
+        return None
+    return Found(Member(crew, part, claim.index))

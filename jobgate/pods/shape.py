@@ -1,0 +1,61 @@
+"""Whether a pod can be read: of what is wired, every part has the shape that Pods have.
+
+The API server sends nothing else. So this is no courtesy to users: it lets what follows read without asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.kinds.common.pod.reading import objects
+from webhook import Cause, Path, TypeInvalid
+
+_SPEC = Path("spec")
+#: The lists of what has a name, in a pod's spec and in a container.
+_OF_SPEC, _OF_CONTAINER = ("containers", "initContainers", "volumes"), ("env", "envFrom", "volumeMounts", "ports")
+#: What names an item of a list.
+_NAMES = ("name", "mountPath", "subPath")
+
+
+def faults(pod: Mapping[str, Any]) -> Iterator[Cause]:
+    """Yield what keeps a pod from being read."""
+    yield from _metadata(pod.get("metadata"))
+    spec = pod.get("spec")
+    if not isinstance(spec, dict):
+        yield TypeInvalid(_SPEC, spec, "must be an object")
+        return
+    security = spec.get("securityContext")
+    if not isinstance(security, dict | None):
+        yield TypeInvalid(_SPEC / "securityContext", security, "must be an object")
+    for key in _OF_SPEC:
+        yield from _items(spec.get(key), _SPEC / key)
+    for key in ("containers", "initContainers"):
+        for place, container in objects(spec.get(key)):
+            path = _SPEC / key / place
+            for inner in _OF_CONTAINER:
+                yield from _items(container.get(inner), path / inner)
+
+
+def _metadata(metadata: Any) -> Iterator[Cause]:
+    if not isinstance(metadata, dict | None):
+        yield TypeInvalid("metadata", metadata, "must be an object")
+    elif metadata:
+        for key in ("labels", "annotations"):
+            if not isinstance(metadata.get(key), dict | None):
+                yield TypeInvalid(f"metadata.{key}", metadata[key], "must be an object")
+
+
+def _items(found: Any, path: Path) -> Iterator[Cause]:
+    if found is None:
+        return
+    if not isinstance(found, list):
+        yield TypeInvalid(path, found, "must be a list")
+        return
+    for place, item in enumerate(found):
+        if not isinstance(item, dict):
+            yield TypeInvalid(path / place, item, "must be an object")
+            continue
+        for key in _NAMES:
+            if not isinstance(item.get(key), str | None):
+                yield TypeInvalid(path / place / key, item[key], "must be a text")
