@@ -100,6 +100,8 @@ def _of_flags(
         elif argument.fault is Fault.NO_VALUE:
             text = f"--{argument.name} takes {_takes(model, argument.name)}: write --{argument.name}=<value>"
             causes.append(Required(place, text))
+        elif argument.fault is Fault.WRONG_VALUE:
+            causes.append(Invalid(place, f"--{argument.name}", f"its value must be {_takes(model, argument.name)}"))
         else:
             values[argument.name] = True if argument.value is None else argument.value
             places[argument.name] = place

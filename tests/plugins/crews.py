@@ -1,0 +1,63 @@
+"""Crews and pods for tests: small makers, so that a case shows only what matters."""
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any
+
+from jobgate.plugins import Container, Crew, Member, Part, Pod, wire
+from webhook import Cause, Draft, Notice
+
+MAIN = Container("main")
+
+
+def part(name: str = "worker", replicas: int = 1, **fields: Any) -> Part:
+    """Return a part with one container, main."""
+    return Part(name, **{"replicas": replicas, "containers": (MAIN,), **fields})
+
+
+def crew(*parts: Part, **fields: Any) -> Crew:
+    """Return the crew of a job `train`, whose operator calls pods as most do and makes no Service."""
+    known = {
+        "api_version": "example.com/v1",
+        "kind": "SweepJob",
+        "plural": "sweepjobs.example.com",
+        "namespace": "team",
+        "name": "train",
+        "uid": "1-2-3",
+        "parts": parts or (part(),),
+        "labels": {"example.com/job": "train"},
+    }
+    found = known | fields
+    return Crew(**{"pod": f"{found['name']}-{{task}}-{{index}}", "service": found["name"], **found})
+
+
+def pod(*containers: Any, **spec: Any) -> dict[str, Any]:
+    """Return a pod with these containers, or one called main, and these fields in its spec."""
+    named = [{"name": one} if isinstance(one, str) else one for one in containers or ("main",)]
+    return {"metadata": {"name": "pod"}, "spec": {"containers": named, **spec}}
+
+
+def drafted(document: dict[str, Any], of: Crew, task: str = "worker", index: int = 0) -> Draft:
+    """Return the draft of a pod that has been wired as its job asks."""
+    found = of.part(task)
+    assert found is not None
+    draft = Draft(deepcopy(document))
+    wire(Pod(draft, Member(of, found, index)))
+    return draft
+
+
+def wired(document: dict[str, Any], of: Crew, task: str = "worker", index: int = 0) -> dict[str, Any]:
+    """Return a pod as it is when it has been wired."""
+    return drafted(document, of, task, index).value
+
+
+def variables(document: dict[str, Any], container: str = "main") -> dict[str, Any]:
+    """Return the variables of a container or init container, by name; what is not a value as its source."""
+    spec = document["spec"]
+    (one,) = [one for one in spec["containers"] + spec.get("initContainers", []) if one["name"] == container]
+    return {each["name"]: each.get("value", each.get("valueFrom")) for each in one.get("env", [])}
+
+
+def told(findings: Iterable[Cause | Notice]) -> list[str]:
+    """Return what is said, notices with a word before them."""
+    return [str(one) if isinstance(one, Cause) else f"notice: {one}" for one in findings]
