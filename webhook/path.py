@@ -55,7 +55,7 @@ def join(steps: Sequence[str | int]) -> Path:
     """Return the path of a sequence of steps: `("spec", "tasks", 1)` is `spec.tasks[1]`."""
     path = Path()
     for step in steps:
-        path = path.key(step) if isinstance(step, str) and ("." in step or "/" in step) else path / step
+        path = path.key(step) if isinstance(step, str) and (not step or "." in step or "/" in step) else path / step
     return path
 
 

@@ -10,8 +10,8 @@ from crdgen import CustomResource, crd
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common.metadata import metadata_causes, type_word
 from jobgate.kinds.common.privacy import is_private
-from webhook import Cause, Duplicate, Invalid, NotSupported, Required, TooLong, TooMany, TypeInvalid
-from webhook.path import join
+from jobgate.kinds.common.shape import Shape
+from webhook import Cause, Duplicate, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
 
 
 class StructuralSchema:
@@ -24,9 +24,14 @@ class StructuralSchema:
         self._resource = resource
 
     @cached_property
-    def _evaluator(self) -> Evaluator:
+    def shape(self) -> Shape:
+        """The schema, to be walked through."""
         version = next(one for one in crd(self._resource)["spec"]["versions"] if one["storage"])
-        return Evaluator(version["schema"]["openAPIV3Schema"])
+        return Shape(version["schema"]["openAPIV3Schema"])
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(dict(self.shape.node))
 
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
@@ -44,11 +49,19 @@ class StructuralSchema:
         if any(violation.value is None and violation.reason is Reason.TYPE_INVALID for violation in violations):
             # Typed clients write null for what is absent, and the API server drops it together with defaulting.
             violations = self._evaluator.validate(self._evaluator.default(document))
-        return [*metadata_causes(document.get("metadata")), *(_cause(violation) for violation in violations)]
+        return [
+            *metadata_causes(document.get("metadata")),
+            *(_cause(violation, self.shape) for violation in violations),
+        ]
 
 
-def _cause(violation: Violation) -> Cause:
-    path = join(violation.path)
+def shape_of(kind: Kind) -> Shape:
+    """Return the shape of a kind's objects; of a kind with another sort of schema nothing is known."""
+    return kind.schema.shape if isinstance(kind.schema, StructuralSchema) else Shape()
+
+
+def _cause(violation: Violation, shape: Shape) -> Cause:
+    path = shape.path(violation.path)
     if violation.reason is Reason.REQUIRED:
         return Required(path, violation.message)
     value = violation.value

@@ -6,7 +6,7 @@ from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.pod.reading import objects
 from jobgate.kinds.torchjob.members import MAIN_CONTAINER, PORT, PORT_NAME
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec
-from jobgate.kinds.torchjob.tasks import TASKS, TaskType, type_of
+from jobgate.kinds.torchjob.tasks import TaskType, type_of
 from webhook import Context, Draft
 
 #: What happens to a pod that has ended, where its task does not say. An AIMaster keeps what it knows in annotations of
@@ -17,16 +17,19 @@ RESTART_POLICIES = {
     TaskType.AI_MASTER: RestartPolicy.ON_FAILURE,
 }
 
+#: The steps to the tasks.
+_TASKS = ("spec", "torchTaskSpecs")
+
 
 def task_defaults(job: Draft, __: Context) -> None:
     """A task without a number of pods has one."""
-    for _, task in job.entries(*TASKS):
+    for _, task in job.entries(*_TASKS):
         fill(task, TaskSpec)
 
 
 def restart_policy_by_type(job: Draft, _: Context) -> None:
     """The operator assumes the same of a Master and a Worker, and dies of an AIMaster that says nothing."""
-    for key, task in job.entries(*TASKS):
+    for key, task in job.entries(*_TASKS):
         role = type_of(key)
         if role is not None:
             task.setdefault("restartPolicy", RESTART_POLICIES[role].value)
@@ -34,7 +37,7 @@ def restart_policy_by_type(job: Draft, _: Context) -> None:
 
 def the_master_has_its_port(job: Draft, __: Context) -> None:
     """The operator looks for this port in the container that trains, and makes no pod of the job without it."""
-    for key, task in job.entries(*TASKS):
+    for key, task in job.entries(*_TASKS):
         if type_of(key) is not TaskType.MASTER:
             continue
         named = (one for one in task.each("template", "spec", "containers") if one.get("name") == MAIN_CONTAINER)
@@ -48,7 +51,7 @@ def the_master_has_its_port(job: Draft, __: Context) -> None:
 
 def the_last_words_of_a_container_are_kept(job: Draft, __: Context) -> None:
     """Where a container leaves no message, its last lines of log are one, as the operator has it."""
-    for _, task in job.entries(*TASKS):
+    for _, task in job.entries(*_TASKS):
         for container in task.each("template", "spec", "containers"):
             container.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
 
@@ -58,5 +61,5 @@ DEFAULTS = (
     restart_policy_by_type,
     the_master_has_its_port,
     the_last_words_of_a_container_are_kept,
-    limit_what_is_not_shared(*TASKS),
+    limit_what_is_not_shared(*_TASKS),
 )

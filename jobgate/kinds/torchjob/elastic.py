@@ -10,7 +10,6 @@ from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, anno
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
 from jobgate.names import LABEL_LIMIT
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required
-from webhook.path import join
 
 POLICY = Path("spec") / "torchElasticPolicy"
 
@@ -53,7 +52,7 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
         return
     worker = task_of(job, TaskType.WORKER)
     if worker is None:
-        yield Required(join((*TASKS, TaskType.WORKER.value)), "an elastic job scales its workers: it has some")
+        yield Required(TASKS.key(TaskType.WORKER.value), "an elastic job scales its workers: it has some")
         return
     least, most = policy.num_min_replicas, policy.num_max_replicas
     if least is not None and most is not None and least > most:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.tasks import MINIMA, TaskType, torch_tasks, type_of
 from webhook import Cause, Context, Duplicate, Invalid, Job, Notice, NotSupported, readable
-from webhook.path import join
 
 
 def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
@@ -15,12 +14,12 @@ def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> I
     written: dict[str, str] = {}
     names = {task.name for task in torch_tasks(job)}
     for key in job.spec.min_members or {}:
-        path = join((*MINIMA, key))
+        path = MINIMA.key(key)
         first = written.setdefault(key.lower(), key)
         if type_of(key) in {None, TaskType.AI_MASTER}:
             yield NotSupported(path, key, [TaskType.MASTER, TaskType.WORKER])
         elif first != key:
-            yield Duplicate(path, key, f"{join((*MINIMA, first))} is read as the same: keys are read in any case")
+            yield Duplicate(path, key, f"{MINIMA.key(first)} is read as the same: keys are read in any case")
         elif key.lower() not in names:
             yield Invalid(path, key, f"the job has no {type_of(key)}: leave it out, or add the task")
 
@@ -30,7 +29,7 @@ def minima_can_be_reached(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause
     counts = {task.name: task.replicas for _, task in readable(torch_tasks(job), "replicas")}
     for key, least in (job.spec.min_members or {}).items():
         if (count := counts.get(key.lower())) is not None and least > count:
-            yield Invalid(join((*MINIMA, key)), least, f"must be at most {count}, the pods of the task")
+            yield Invalid(MINIMA.key(key), least, f"must be at most {count}, the pods of the task")
 
 
 def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:

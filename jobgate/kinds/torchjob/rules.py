@@ -28,7 +28,6 @@ from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, task_of, to
 from jobgate.kinds.torchjob.updates import update_rules
 from jobgate.names import dns_subdomain, label_value, qualified_name
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, NotSupported, Path, Required, readable
-from webhook.path import join
 
 
 def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
@@ -44,14 +43,14 @@ def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterat
     for task in torch_tasks(job):
         first = seen.setdefault(task.name, task.key)
         if first != task.key:
-            yield Duplicate(task.path, task.key, f"{join((*TASKS, first))} is read as the same: keep one of the two")
+            yield Duplicate(task.path, task.key, f"{TASKS.key(first)} is read as the same: keep one of the two")
 
 
 def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Every pod is told the address of the master with index 0; the operator makes no second one."""
     master = task_of(job, TaskType.MASTER)
     if master is None:
-        yield Required(join((*TASKS, TaskType.MASTER.value)), "the pods find each other by the Master")
+        yield Required(TASKS.key(TaskType.MASTER.value), "the pods find each other by the Master")
     elif master.replicas != 1:
         yield Invalid(master.at("replicas"), master.replicas, "must be 1: a job has one master")
 
@@ -193,8 +192,8 @@ RULES = (
     dependencies_are_read,
     *elastic_rules,
     the_network_mode_is_known,
-    *plugin_rules,
     *output_rules,
+    *plugin_rules,
     *scheduling_rules,
     *spelling_rules,
     the_restart_policy_is_the_tasks,

@@ -9,11 +9,10 @@ from typing import Any, cast
 
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec, TorchJobSpec
 from webhook import Job, Path, Task, readable
-from webhook.path import join
 
 #: Where the tasks stand, and their minima for gangs.
-TASKS = ("spec", "torchTaskSpecs")
-MINIMA = ("spec", "minMembers")
+TASKS = Path("spec") / "torchTaskSpecs"
+MINIMA = Path("spec") / "minMembers"
 
 
 class TaskType(StrEnum):
@@ -79,7 +78,7 @@ class TorchTask(Task):
     __slots__ = ("_around", "key")
 
     def __init__(self, key: str, part: TaskSpec, around: Surroundings) -> None:
-        path = join((*TASKS, key))
+        path = TASKS.key(key)
         super().__init__(path, part, {"replicas": "num_tasks"}, {"name": path}, name=key.lower())
         self.key = key
         self._around = around
@@ -111,7 +110,7 @@ class TorchTask(Task):
     def at(self, word: str) -> Path:
         """Return where a word stands in the job."""
         if word == "min_available":
-            return join((*MINIMA, self._around.minima.get(self.key.lower(), (self.key, None))[0]))
+            return MINIMA.key(self._around.minima.get(self.key.lower(), (self.key, None))[0])
         return super().at(word)
 
     def _waits(self) -> Waits | None:

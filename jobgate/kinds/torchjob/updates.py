@@ -13,7 +13,6 @@ from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
 from webhook import Cause, Context, Forbidden, Job
-from webhook.path import join
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
@@ -30,12 +29,12 @@ MAY_CHANGE = MayChange(
         "spec.backoffLimit": When.ALWAYS,
         "spec.schedulingPolicy": When.ALWAYS,
         "spec.schedulingPolicy.queue": When.NEVER,
-        "spec.plugins": When.ALWAYS,
         "spec.minMembers": When.ALWAYS,
+        "spec.plugins": When.ALWAYS,
         "spec.torchElasticPolicy": When.ALWAYS,
         "spec.torchElasticPolicy.rendezvousBackend": When.NEVER,
         "spec.torchElasticPolicy.rendezvousEndpoint": When.NEVER,
-        "spec.torchTaskSpecs.Worker.numTasks": When.ALWAYS,
+        "spec.torchTaskSpecs[Worker].numTasks": When.ALWAYS,
         f"{_SPECS}.spotTaskSpec": When.ALWAYS,
         f"{_SPECS}.dependsOn": When.ALWAYS,
         f"{_SPECS}.template.metadata.annotations[{GENERATION}]": When.ALWAYS,
@@ -50,10 +49,10 @@ def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     before, after = _by_type(context.old), _by_type(job.document)
     for name, key in after.items():
         if name not in before:
-            yield Forbidden(join((*TASKS, key)), "a task may not be added once the job is stored")
+            yield Forbidden(TASKS.key(key), "a task may not be added once the job is stored")
     for name, key in before.items():
         if name not in after:
-            yield Forbidden(join((*TASKS, key)), "a task may not be removed once the job is stored")
+            yield Forbidden(TASKS.key(key), "a task may not be removed once the job is stored")
 
 
 def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
@@ -102,9 +101,9 @@ def _canonical(name: str) -> str:
 def _as_written(path: str, keys: Mapping[str, str]) -> str:
     """Return a path into a comparable job as the user's own leads there."""
     for canonical, key in keys.items():
-        prefix = str(join((*TASKS, canonical)))
+        prefix = str(TASKS.key(canonical))
         if path == prefix or path.startswith((f"{prefix}.", f"{prefix}[")):
-            return f"{join((*TASKS, key))}{path.removeprefix(prefix)}"
+            return f"{TASKS.key(key)}{path.removeprefix(prefix)}"
     return path
 
 

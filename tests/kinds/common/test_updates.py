@@ -1,5 +1,6 @@
 """Which fields of a stored job may change, and when."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,12 +25,23 @@ RULE = MayChange(
 )
 STORED = "may not change once the job is stored"
 
+#: A rule of a list whose items are known by their names.
+NAMED = MayChange(
+    {
+        "spec.tasks": When.ALWAYS,
+        "spec.tasks[*].name": When.BEFORE_IT_RUNS,
+        "spec.tasks[*].type": When.BEFORE_IT_RUNS,
+    },
+    runs=lambda status: status.get("phase") == "Running",
+    keys={"spec.tasks": "name"},
+)
 
-def changed(old: dict[str, Any], new: dict[str, Any], status: Any = None) -> list[str]:
+
+def changed(old: Any, new: Any, status: Any = None, rule: MayChange = RULE) -> list[str]:
     document = {"spec": new}
     job = Job(DIJOB, document, view(DIJOB.spec, new)[0])
     context = Context(operation=Operation.UPDATE, old={"spec": old, "status": status})
-    return [str(cause) for cause in RULE(job, context)]
+    return [str(cause) for cause in rule(job, context)]
 
 
 def container(**fields: Any) -> dict[str, Any]:
@@ -47,6 +59,7 @@ def container(**fields: Any) -> dict[str, Any]:
         ("nothing", {"a": {"b": [1]}}, {"a": {"b": [1]}}),
         ("what typed clients write for nothing", {"a": 1}, {"a": 1, "b": None, "c": {}, "d": [], "e": "", "f": {"g": None}}),
         ("a quantity in another spelling", container(resources={"limits": {"cpu": "1000m"}}), container(resources={"limits": {"cpu": 1}})),
+        ("an entry of a map written otherwise", {"plugins": {"svc": None}}, {"plugins": {"svc": []}}),
         ("a template of a suspended job", {"suspend": True} | container(image="a"), {"suspend": True} | container(image="b")),
         ("what may change before the job runs", {"roles": {"worker": {"count": 1}}}, {"roles": {"worker": {"count": 2}}}),
     ],
@@ -67,6 +80,10 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
          [f"spec.policy.a: Forbidden: {STORED}: it is 1 and would be 2",
           f"spec.policy.b: Forbidden: {STORED}: it is not set and would be 3"]),
         ({}, {"policy": {"a": 1}}, [f"spec.policy.a: Forbidden: {STORED}: it is not set and would be 1"]),
+        ({}, {"plugins": {"svc": []}}, [f"spec.plugins[svc]: Forbidden: {STORED}: it would be added"]),
+        ({"plugins": {"svc": []}}, {"plugins": {}}, [f"spec.plugins[svc]: Forbidden: {STORED}: it would be removed"]),
+        ({"plugins": {"svc": None, "": []}}, {"plugins": {"svc": None}},
+         [f"spec.plugins[]: Forbidden: {STORED}: it would be removed"]),
         (container(image="a"), container(image="b"),
          ["spec.tasks[0].template.spec.containers[0].image: Forbidden: may change only while the job is suspended: "
           'it is "a" and would be "b"']),
@@ -78,7 +95,7 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
         ({"roles": {"master": {"count": 1}}}, {"roles": {"master": {"count": 2}}},
          [f"spec.roles.master.count: Forbidden: {STORED}: it is 1 and would be 2"]),
         (container(resources={"limits": {"cpu": "1"}}), container(resources={"limits": {"cpu": "2"}}),
-         ["spec.tasks[0].template.spec.containers[0].resources.limits.cpu: Forbidden: may change only while the job is "
+         ["spec.tasks[0].template.spec.containers[0].resources.limits[cpu]: Forbidden: may change only while the job is "
           'suspended: it is "1" and would be "2"']),
     ],
 )  # fmt: skip
@@ -104,3 +121,75 @@ def test_any_json_is_survived(spec: Any) -> None:
     assert changed(spec, spec) == []
     changed({"tasks": [{"replicas": 1}]}, spec)
     changed(spec, {"tasks": [{"replicas": 1}]})
+
+
+def named(*names: str) -> dict[str, Any]:
+    """Return a spec of tasks of these names."""
+    return {"tasks": [{"name": name, "replicas": 1} for name in names]}
+
+
+BEFORE = "Forbidden: may change only before the job runs"
+
+
+@pytest.mark.parametrize(
+    "case, old, new, causes",
+    [
+        ("an item comes", named("a", "b"), named("a", "b", "c"), []),
+        ("an item comes before the others", named("a", "b"), named("c", "a", "b"), []),
+        ("an item goes", named("a", "b"), named("a"), [f'spec.tasks: {BEFORE}: its item "b" would be removed']),
+        ("an item has another name", named("a", "b"), named("a", "c"),
+         [f'spec.tasks[1].name: {BEFORE}: it is "b" and would be "c"']),
+        ("another name, and one more", named("a", "b"), named("a", "c", "d"),
+         [f'spec.tasks[1].name: {BEFORE}: it is "b" and would be "c"']),
+        ("another name, and one more before it", named("a", "b"), named("d", "a", "c"),
+         [f'spec.tasks: {BEFORE}: its item "b" would be removed']),
+        ("another name, and one less", named("a", "b", "c"), named("a", "d"),
+         [f'spec.tasks: {BEFORE}: its item "c" would be removed',
+          f'spec.tasks[1].name: {BEFORE}: it is "b" and would be "d"']),
+        ("another order", named("a", "b"), named("b", "a"),
+         [f"spec.tasks: {BEFORE}: its items would be in another order"]),
+        ("another field of an item that moves", named("a", "b"),
+         {"tasks": [{"name": "c"}, {"name": "a", "replicas": 1, "type": "learner"}, {"name": "b", "replicas": 1}]},
+         [f'spec.tasks[1].type: {BEFORE}: it is not set and would be "learner"']),
+        ("one of two of a name", named("a", "a"), named("a"), [f'spec.tasks: {BEFORE}: its item "a" would be removed']),
+        ("no names at all", {"tasks": [{}, 5]}, {"tasks": [5, {}]}, []),
+    ],
+)  # fmt: skip
+def test_items_are_known_by_their_key(case: str, old: Any, new: Any, causes: list[str]) -> None:
+    assert changed(old, new, {"phase": "Running"}, NAMED) == causes, case
+    assert changed(old, new, {}, NAMED) == [], case
+
+
+class Counted(dict[str, Any]):
+    """An object that counts how many of its entries are looked at."""
+
+    looks = 0
+
+    def __iter__(self) -> Iterator[str]:
+        Counted.looks += len(self)
+        return super().__iter__()
+
+    def items(self) -> Any:
+        Counted.looks += len(self)
+        return super().items()
+
+    def values(self) -> Any:
+        Counted.looks += len(self)
+        return super().values()
+
+    def get(self, *arguments: Any) -> Any:
+        Counted.looks += 1
+        return super().get(*arguments)
+
+
+def test_what_is_nested_deeply_is_looked_at_a_few_times_only() -> None:
+    spec, size = Counted(), 0
+    for _ in range(100):
+        spec = Counted(deeper=spec, beside=Counted({str(number): Counted() for number in range(50)}))
+        size += 52
+    Counted.looks = 0
+    assert changed({}, {"priority": spec}) == []
+    assert Counted.looks < 10 * size
+    Counted.looks = 0
+    assert len(changed({}, {"priority": spec | {"x": 1}})) == 1
+    assert Counted.looks < 10 * size

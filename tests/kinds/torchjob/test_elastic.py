@@ -24,11 +24,11 @@ ANNOTATION = "distributed.io/enable-elastic-training"
          [f"{POLICY}.numMinReplicas: Invalid value: 9: must be at most {POLICY}.numMaxReplicas, which is 8"]),
         (job(**elastic(numMinReplicas=0)), [f"{POLICY}.numMinReplicas: Invalid value: 0: must be at least 1"]),
         (job(tasks(task(1)), **elastic()),
-         [f"{TASKS}.Worker.numTasks: Invalid value: 1: must be at least {POLICY}.numMinReplicas, which is 2"]),
+         [f"{TASKS}[Worker].numTasks: Invalid value: 1: must be at least {POLICY}.numMinReplicas, which is 2"]),
         (job(tasks(task(9)), **elastic()),
-         [f"{TASKS}.Worker.numTasks: Invalid value: 9: must be at most {POLICY}.numMaxReplicas, which is 8"]),
+         [f"{TASKS}[Worker].numTasks: Invalid value: 9: must be at most {POLICY}.numMaxReplicas, which is 8"]),
         (job({"Master": task()}, **elastic()),
-         [f"{TASKS}.Worker: Required value: an elastic job scales its workers: it has some"]),
+         [f"{TASKS}[Worker]: Required value: an elastic job scales its workers: it has some"]),
         (job(**elastic(rendezvousBackend="zeus")),
          [f'{POLICY}.rendezvousBackend: Unsupported value: "zeus": supported values: "c10d", "etcd", "etcd-v2", "static"']),
         (job(**elastic(nprocPerNode=0)), [f"{POLICY}.nprocPerNode: Invalid value: 0: must be at least 1"]),
@@ -49,5 +49,5 @@ def test_a_scaler_that_doubles_past_the_upper_bound_is_refused() -> None:
     stored, doubled = job(tasks(task(6)), **elastic()), job(tasks(task(12)), **elastic())
     assert faults(validate(job(tasks(task(8)), **elastic()), stored)) == []
     assert faults(validate(doubled, stored)) == [
-        f"{TASKS}.Worker.numTasks: Invalid value: 12: must be at most {POLICY}.numMaxReplicas, which is 8"
+        f"{TASKS}[Worker].numTasks: Invalid value: 12: must be at most {POLICY}.numMaxReplicas, which is 8"
     ]

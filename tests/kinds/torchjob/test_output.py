@@ -50,7 +50,7 @@ def test_the_model_volume_is_the_operators() -> None:
     mount = container(volumeMounts=[{"name": "modelvolume", "mountPath": "/model"}])
     parts = tasks(task(1, template=template(mount, volumes=[{"name": "modelvolume", "emptyDir": {}}])))
     assert faults(validate(job(parts))) == []
-    pod = f"{TASKS}.Worker.template.spec"
+    pod = f"{TASKS}[Worker].template.spec"
     assert faults(validate(job(parts, **output()))) == [
         f'{pod}.volumes[0].name: Duplicate value: "modelvolume": torch-on-k8s adds a volume of this name for spec.modelVersion',
         f'{pod}.containers[0].volumeMounts[0].mountPath: Duplicate value: "/model": torch-on-k8s mounts the storage of '

@@ -70,28 +70,30 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, Any]) -> None:
     "document, expected",
     [
         (job(tasks(Wroker=task())),
-         [f'{TASKS}.Wroker: Unsupported value: "Wroker": supported values: "AIMaster", "Master", "Worker"']),
+         [f'{TASKS}[Wroker]: Unsupported value: "Wroker": supported values: "AIMaster", "Master", "Worker"']),
+        (job(tasks() | {"": task()}),
+         [f'{TASKS}[]: Unsupported value: "": supported values: "AIMaster", "Master", "Worker"']),
         (job(tasks(**{"a.b": task()})),
          [f'{TASKS}[a.b]: Unsupported value: "a.b": supported values: "AIMaster", "Master", "Worker"']),
-        (job(tasks() | {"worker": task()}), [f'{TASKS}.worker: Duplicate value: "worker": {TASKS}.Worker is read as the same: keep one of the two']),
+        (job(tasks() | {"worker": task()}), [f'{TASKS}[worker]: Duplicate value: "worker": {TASKS}[Worker] is read as the same: keep one of the two']),
         (job(tasks() | {"master": task()}),
-         [f'{TASKS}.master: Duplicate value: "master": {TASKS}.Master is read as the same: keep one of the two']),
-        (job({"Worker": task()}), [f"{TASKS}.Master: Required value: the pods find each other by the Master"]),
-        (job({}), [f"{TASKS}.Master: Required value: the pods find each other by the Master"]),
-        (job({"AIMaster": task()}), [f"{TASKS}.Master: Required value: the pods find each other by the Master"]),
-        (job(tasks(master=task(2))), [f"{TASKS}.Master.numTasks: Invalid value: 2: must be 1: a job has one master"]),
-        (job(tasks(master=task(0))), [f"{TASKS}.Master.numTasks: Invalid value: 0: must be 1: a job has one master"]),
-        (job({"MASTER": task(2)}), [f"{TASKS}.MASTER.numTasks: Invalid value: 2: must be 1: a job has one master"]),
-        (job(tasks(task(0))), [f"{TASKS}.Worker.numTasks: Invalid value: 0: must be at least 1: leave the Worker out if there are none"]),
-        (job(tasks(task(-1))), [f"{TASKS}.Worker.numTasks: Invalid value: -1: must be at least 0"]),
+         [f'{TASKS}[master]: Duplicate value: "master": {TASKS}[Master] is read as the same: keep one of the two']),
+        (job({"Worker": task()}), [f"{TASKS}[Master]: Required value: the pods find each other by the Master"]),
+        (job({}), [f"{TASKS}[Master]: Required value: the pods find each other by the Master"]),
+        (job({"AIMaster": task()}), [f"{TASKS}[Master]: Required value: the pods find each other by the Master"]),
+        (job(tasks(master=task(2))), [f"{TASKS}[Master].numTasks: Invalid value: 2: must be 1: a job has one master"]),
+        (job(tasks(master=task(0))), [f"{TASKS}[Master].numTasks: Invalid value: 0: must be 1: a job has one master"]),
+        (job({"MASTER": task(2)}), [f"{TASKS}[MASTER].numTasks: Invalid value: 2: must be 1: a job has one master"]),
+        (job(tasks(task(0))), [f"{TASKS}[Worker].numTasks: Invalid value: 0: must be at least 1: leave the Worker out if there are none"]),
+        (job(tasks(task(-1))), [f"{TASKS}[Worker].numTasks: Invalid value: -1: must be at least 0"]),
         (job(tasks(task(1, template=template(container("main"))))),
-         [f"{TASKS}.Worker.template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
+         [f"{TASKS}[Worker].template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
         (job(tasks(master=task(template=template(container("main"))))),
-         [f"{TASKS}.Master.template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
+         [f"{TASKS}[Master].template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
         (job(tasks(task(1, template=template(container(image=""))))),
-         [f"{TASKS}.Worker.template.spec.containers[0].image: Required value: must name the container's image"]),
+         [f"{TASKS}[Worker].template.spec.containers[0].image: Required value: must name the container's image"]),
         (job(tasks(task(1, restartPolicy="Sometimes"))),
-         [f'{TASKS}.Worker.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "ExitCode", "Never"']),
+         [f'{TASKS}[Worker].restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "ExitCode", "Never"']),
         (job(name="0job"),
          ['metadata.name: Invalid value: "0job": must begin with a letter: Services are called <job>-<task>-<index>']),
         (job(metadata={"generateName": "0-"}),
@@ -99,17 +101,17 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, Any]) -> None:
         (job(name=NAME), [f'metadata.name: Too long: "{NAME}": may not be more than 54 characters: torch-on-k8s calls the pods '
                           "<job>-<task>-<index>, each of at most 63 characters"]),
         (job(spot(numSpotTasks=5)),
-         [f"{TASKS}.Worker.spotTaskSpec.numSpotTasks: Invalid value: 5: must be at most {TASKS}.Worker.numTasks, which is 4"]),
-        (job(spot(numSpotTasks=-1)), [f"{TASKS}.Worker.spotTaskSpec.numSpotTasks: Invalid value: -1: must be at least 0"]),
+         [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value: 5: must be at most {TASKS}[Worker].numTasks, which is 4"]),
+        (job(spot(numSpotTasks=-1)), [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value: -1: must be at least 0"]),
         (job(tasks(master=task(spotTaskSpec={"numSpotTasks": 1}))),
-         [f"{TASKS}.Master.spotTaskSpec.numSpotTasks: Forbidden: a job does not outlive its Master: make pods of the Worker spot tasks"]),
+         [f"{TASKS}[Master].spotTaskSpec.numSpotTasks: Forbidden: a job does not outlive its Master: make pods of the Worker spot tasks"]),
         (job(spot(labels={"a b": "c", "d": "e f"})),
-         [f'{TASKS}.Worker.spotTaskSpec.labels: Invalid value: "a b": the name must consist of letters, digits, \'-\', \'_\' and \'.\', '
+         [f'{TASKS}[Worker].spotTaskSpec.labels: Invalid value: "a b": the name must consist of letters, digits, \'-\', \'_\' and \'.\', '
           "and begin and end with a letter or a digit",
-          f'{TASKS}.Worker.spotTaskSpec.labels[d]: Invalid value: "e f": must be empty, or begin and end with a letter or digit and hold '
+          f'{TASKS}[Worker].spotTaskSpec.labels[d]: Invalid value: "e f": must be empty, or begin and end with a letter or digit and hold '
           "letters, digits, '-', '_' and '.'"]),
         (job(spot(priorityClassName="A")),
-         [f'{TASKS}.Worker.spotTaskSpec.priorityClassName: Invalid value: "A": must consist of lower case letters, digits, \'-\' and \'.\', '
+         [f'{TASKS}[Worker].spotTaskSpec.priorityClassName: Invalid value: "A": must consist of lower case letters, digits, \'-\' and \'.\', '
           "and each part between dots must begin and end with a letter or a digit"]),
         (job(annotations={NETWORK: "Host"}),
          [f'metadata.annotations[{NETWORK}]: Unsupported value: "Host": supported values: "host"']),
@@ -133,23 +135,23 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expec
     "document, expected",
     [
         (job(tasks(task(1, template=template(restartPolicy="Always")))),
-         [f"{TASKS}.Worker.template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by {TASKS}.Worker.restartPolicy"]),
+         [f"{TASKS}[Worker].template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by {TASKS}[Worker].restartPolicy"]),
         (job(tasks(master=task(template=template(restartPolicy="Always")))),
-         [f"{TASKS}.Master.template.spec.restartPolicy: torch-on-k8s sets it to Never in every pod, by {TASKS}.Master.restartPolicy"]),
+         [f"{TASKS}[Master].template.spec.restartPolicy: torch-on-k8s sets it to Never in every pod, by {TASKS}[Master].restartPolicy"]),
         (job(tasks(task(1, restartPolicy="Never", template=template(restartPolicy="Never")), AIMaster=task()), annotations={ELASTIC: "true"}),
-         [f"{TASKS}.Worker.template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by the annotation for elastic training"]),
+         [f"{TASKS}[Worker].template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by the annotation for elastic training"]),
         (job(tasks(task(1, template=template(restartPolicy="OnFailure")))), []),
         (job(tasks(task(1, template=template(container(env=[{"name": "RANK", "value": "1"}, {"name": "LR", "value": "1"}]))))),
-         [f"{TASKS}.Worker.template.spec.containers[0].env[0].name: torch-on-k8s sets RANK itself, and wins"]),
+         [f"{TASKS}[Worker].template.spec.containers[0].env[0].name: torch-on-k8s sets RANK itself, and wins"]),
         (job(tasks(AIMaster=task(0))),
-         [f"{TASKS}.AIMaster.numTasks: the other tasks wait until the job is annotated aimaster: ready: leave the AIMaster out if there "
+         [f"{TASKS}[AIMaster].numTasks: the other tasks wait until the job is annotated aimaster: ready: leave the AIMaster out if there "
           "is none"]),
         (job(tasks(task(4, spotTaskSpec={"numSpotTasks": 1}, template=template(priorityClassName="high")))),
-         [f"{TASKS}.Worker.spotTaskSpec.priorityClassName: without it the spot pods have no priority class, not even that of the template"]),
+         [f"{TASKS}[Worker].spotTaskSpec.priorityClassName: without it the spot pods have no priority class, not even that of the template"]),
         (job(annotations={ELASTIC: "True"}),
          [f'metadata.annotations[{ELASTIC}]: only the value "true" enables elastic training: the job runs without it']),
         (job({"Master": task(), "worker": task(4)}, **elastic()),
-         [f"{TASKS}.worker: the scaler of torch-on-k8s finds only the key Worker: write it so"]),
+         [f"{TASKS}[worker]: the scaler of torch-on-k8s finds only the key Worker: write it so"]),
         (job(**{**elastic(), "enableTorchElastic": False}),
          ["spec.torchElasticPolicy: does nothing until spec.enableTorchElastic is true"]),
         (job(minMembers={"Worker": 2}, schedulingPolicy={"minAvailable": 3}),
@@ -166,13 +168,13 @@ def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], 
 def test_who_says_what_a_task_waits_for_learns_whether_anybody_reads_it(gate: frozenset[str], warns: bool) -> None:
     document = job(tasks(task(1, dependsOn=[{"dependsOn": "Master"}])))
     told = [
-        f"{TASKS}.Worker.dependsOn: torch-on-k8s does not read it: the Master waits for a running AIMaster, the Worker for "
+        f"{TASKS}[Worker].dependsOn: torch-on-k8s does not read it: the Master waits for a running AIMaster, the Worker for "
         "a running Master. An installation whose operator does says so by the setting operator-can: [torchjobs/dependsOn]"
     ]
     assert validate(document, operator_can=gate).warnings == (told if warns else [])
 
 
-WAITS = f"{TASKS}.Worker.dependsOn"
+WAITS = f"{TASKS}[Worker].dependsOn"
 
 
 @pytest.mark.parametrize(
@@ -218,15 +220,15 @@ def test_a_broken_part_hides_no_fault_of_another() -> None:
         [
             "spec.clenPodPolicy",
             "spec.activeDurations",
-            "spec.minMembers.Worker",
+            "spec.minMembers[Worker]",
             "spec.torchElasticPolicy.numMaxReplicas",
-            f"{TASKS}.master.numTasks",
-            f"{TASKS}.Worker.dependsOn",
-            f"{TASKS}.Worker.numTasks",
-            f"{TASKS}.Worker.spotTaskSpec.labels",
-            f"{TASKS}.Worker.spotTaskSpec.numSpotTasks",
-            f"{TASKS}.Wroker",
-            f"{TASKS}.Wroker.template",
+            f"{TASKS}[master].numTasks",
+            f"{TASKS}[Worker].dependsOn",
+            f"{TASKS}[Worker].numTasks",
+            f"{TASKS}[Worker].spotTaskSpec.labels",
+            f"{TASKS}[Worker].spotTaskSpec.numSpotTasks",
+            f"{TASKS}[Wroker]",
+            f"{TASKS}[Wroker].template",
         ]
     )
 

@@ -41,15 +41,15 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
     "old, new, expected",
     [
         (job({"Master": task()}), job({"Master": task(), "worker": task(2)}),
-         [f"{TASKS}.worker: Forbidden: a task may not be added once the job is stored"]),
-        (job(), job({"Master": task()}), [f"{TASKS}.Worker: Forbidden: a task may not be removed once the job is stored"]),
+         [f"{TASKS}[worker]: Forbidden: a task may not be added once the job is stored"]),
+        (job(), job({"Master": task()}), [f"{TASKS}[Worker]: Forbidden: a task may not be removed once the job is stored"]),
         (job(), job({"Master": task(), "worker": task(4, template=template(container(image="other")))}),
-         [f'{TASKS}.worker.template.spec.containers[0].image: Forbidden: may not change once the job is stored: it is "pytorch" and would '
+         [f'{TASKS}[worker].template.spec.containers[0].image: Forbidden: may not change once the job is stored: it is "pytorch" and would '
           'be "other"']),
         (job(tasks(AIMaster=task())), job(tasks(AIMaster=task(2))),
-         [f"{TASKS}.AIMaster.numTasks: Forbidden: may not change once the job is stored: it is 1 and would be 2"]),
+         [f"{TASKS}[AIMaster].numTasks: Forbidden: may not change once the job is stored: it is 1 and would be 2"]),
         (job(), job(tasks(task(4, restartPolicy="Always"))),
-         [f'{TASKS}.Worker.restartPolicy: Forbidden: may not change once the job is stored: it is "OnFailure" and would be "Always"']),
+         [f'{TASKS}[Worker].restartPolicy: Forbidden: may not change once the job is stored: it is "OnFailure" and would be "Always"']),
         (job(), job(schedulingPolicy={"queue": "q"}),
          ['spec.schedulingPolicy.queue: Forbidden: may not change once the job is stored: it is not set and would be "q"']),
         (job(**elastic()), job(**elastic(rendezvousBackend="etcd")),

@@ -1,0 +1,215 @@
+"""What differs in meaning between two JSON values: the deepest places, each with what stands there before and after."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from jobgate.kinds.common.fields import Field
+from jobgate.kinds.common.quantity import parse
+from jobgate.kinds.common.shape import Shape
+
+T = TypeVar("T")
+
+
+class Sort(Enum):
+    """What happens: a value is another; an item of a list or an entry of a map comes or goes; items change places."""
+
+    VALUE = "value"
+    COMES = "comes"
+    GOES = "goes"
+    ORDER = "order"
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Generic[T]):
+    """One difference.
+
+    Attributes:
+        place: where it is: of a value itself; of items that come, go or change places, their list.
+        before: what stands there, or None for nothing; of items that come or go, what they are known by.
+        after: what would.
+        sort: what happens.
+    """
+
+    place: Field[T]
+    before: Any
+    after: Any
+    sort: Sort = Sort.VALUE
+
+
+class _Pair(NamedTuple, Generic[T]):
+    """What stands in a place before and after."""
+
+    place: Field[T]
+    before: Any
+    after: Any
+
+
+def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = frozenset()) -> Iterator[Change[T]]:
+    """Yield how two values differ.
+
+    What typed clients write for a field that is absent (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a
+    map is there by its key alone. Quantities are compared by value. Items of a list that has a key are matched by it,
+    those of another by their places.
+
+    Args:
+        place: where the values stand.
+        before: the value that was there.
+        after: the value that is.
+        settled: what need not be looked into: a place of which, and of all below, the table says one of these.
+    """
+    nothing = _Nothing()
+    nothing.find(before, place.shape)
+    nothing.find(after, place.shape)
+    pairs = [_Pair(place, before, after)]
+    while pairs:
+        here, one, other = pairs.pop()
+        if (here.value in settled and here.settled) or (
+            nothing.is_(one, here.shape) and nothing.is_(other, here.shape)
+        ):
+            continue
+        below: list[_Pair[T]] = []
+        if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
+            found = _entries if here.shape.is_map else _fields
+            parts = found(here, one or {}, other or {}, nothing)
+        elif isinstance(one, list) and isinstance(other, list) and here.key is not None:
+            parts = _items(here, one, other, here.key)
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            parts = (_Pair(here.below(at), one[at], other[at]) for at in range(len(one)))
+        else:
+            parts = iter(() if _equal(here, one, other) else (Change(here, one, other),))
+        for part in parts:
+            if isinstance(part, Change):
+                yield part
+            else:
+                below.append(part)
+        pairs.extend(reversed(below))
+
+
+def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing) -> Iterator[_Pair[T]]:
+    for key in _keys(one, other):
+        place = here.below(key)
+        before, after = (None if nothing.is_(side.get(key), place.shape) else side[key] for side in (one, other))
+        yield _Pair(place, before, after)
+
+
+def _entries(
+    here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing
+) -> Iterator[_Pair[T] | Change[T]]:
+    """Yield the entries of a map. One without a value that comes or goes is a change by itself."""
+    for key in _keys(one, other):
+        place = here.below(key)
+        before, after = one.get(key), other.get(key)
+        was, is_now = (_is_entry(side, key, place.shape) for side in (one, other))
+        if was == is_now or not nothing.is_(after if is_now else before, place.shape):
+            yield _Pair(place, before, after)
+        else:
+            yield Change(place, before, after, Sort.COMES if is_now else Sort.GOES)
+
+
+def _keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
+    return [*one, *(key for key in other if key not in one)]
+
+
+def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
+    """Tell whether a map has an entry; the API server drops one that is null and may not be."""
+    return key in entries and (entries[key] is not None or shape.nullable)
+
+
+def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[_Pair[T] | Change[T]]:
+    """Yield the items that are the same, and what becomes of the others.
+
+    One that is known by something else than what stood in its place, where that is nowhere any more, is that one
+    under another name.
+    """
+    before, after = _known_by(one, key), _known_by(other, key)
+    places = {name: at for at, name in enumerate(before)}
+    same = [places.pop(name, None) for name in after]
+    gone = {at: name for name, at in places.items()}
+    if (order := [at for at in same if at is not None]) != sorted(order):
+        yield Change(here, one, other, Sort.ORDER)
+    pairs = []
+    for at, name in enumerate(after):
+        was = same[at]
+        if was is None and at in gone:
+            del gone[at]
+            was = at
+        if was is None:
+            yield Change(here, None, name[0], Sort.COMES)
+        else:
+            pairs.append(_Pair(here.below(at), one[was], other[at]))
+    for name in gone.values():
+        yield Change(here, name[0], None, Sort.GOES)
+    yield from pairs
+
+
+def _known_by(items: list[Any], key: str) -> list[tuple[str, int]]:
+    """Return what each item is known by: its key, and how many before it share that."""
+    seen: Counter[str] = Counter()
+    names = []
+    for item in items:
+        value = item.get(key) if isinstance(item, Mapping) else None
+        name = value if isinstance(value, str) else ""
+        names.append((name, seen[name]))
+        seen[name] += 1
+    return names
+
+
+class _Nothing:
+    """Which values are what typed clients write for a field that is absent: found out once, from the deepest on."""
+
+    def __init__(self) -> None:
+        self._objects: dict[tuple[int, int], bool] = {}
+
+    def find(self, value: Any, shape: Shape) -> None:
+        """Find it out for a value and all below it."""
+        seen: set[tuple[int, int]] = set()
+        stack = [(value, shape, False)]
+        while stack:
+            part, here, done = stack.pop()
+            name = id(part), id(here.node)
+            if done:
+                below = ((key, one, here.below(key)) for key, one in part.items())
+                self._objects[name] = not any(
+                    _is_entry(part, key, inner) if here.is_map else not self.is_(one, inner)
+                    for key, one, inner in below
+                )
+            elif isinstance(part, Mapping | list) and name not in seen:
+                seen.add(name)
+                if isinstance(part, Mapping):
+                    stack.append((part, here, True))
+                steps = part.items() if isinstance(part, Mapping) else enumerate(part)
+                stack.extend((one, here.below(step), False) for step, one in steps if isinstance(one, Mapping | list))
+
+    def is_(self, value: Any, shape: Shape) -> bool:
+        """Tell whether a value that was found, at its place, is nothing."""
+        if isinstance(value, Mapping) and value:
+            return self._objects[id(value), id(shape.node)]
+        return value is None or value in ("", [], {})
+
+
+#: Fields whose values, and those below them, are quantities.
+_QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
+
+
+def _equal(place: Field[Any], one: Any, other: Any) -> bool:
+    if isinstance(one, bool) is not isinstance(other, bool):
+        return False
+    if one == other:
+        return True
+    if not isinstance(one, int | float | str) or not isinstance(other, int | float | str):
+        return False
+    first, second = _amount(one), _amount(other)
+    return first is not None and first == second and not _QUANTITIES.isdisjoint(place.steps)
+
+
+def _amount(value: Any) -> Decimal | None:
+    try:
+        return parse(value)
+    except (ValueError, ArithmeticError):
+        return None
