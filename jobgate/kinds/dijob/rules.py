@@ -85,6 +85,7 @@ MAY_CHANGE = MayChange(
         "spec.tasks[*].type": When.BEFORE_IT_RUNS,
     },
     runs=has_started,
+    keys={"spec.tasks": "name"},
 )
 
 RULES: tuple[Rule, ...] = (

@@ -1,5 +1,7 @@
 """The rules of a DIJob: a case that passes, a case that fails, the message that the user reads."""
 
+from typing import Any
+
 import pytest
 
 from tests.kinds.dijob.jobs import faults, job, task, template, validate
@@ -132,3 +134,25 @@ def test_a_broken_part_hides_no_fault_of_another() -> None:
         "give it more replicas, or type none",
         "spec.tasks[1].name: Required value: a task of type none needs a name of its own",
     ]
+
+
+RUNNING = {"status": {"phase": "Running"}}
+TWO = job(task("learner", "learner"), task("collector", "collector")) | RUNNING
+BEFORE = "Forbidden: may change only before the job runs"
+
+
+@pytest.mark.parametrize(
+    "tasks, expected",
+    [
+        ([task("learner", "learner"), task("collector", "collector", replicas=3)], []),
+        ([task("learner", "learner"), task("collector", "collector"), task(name="logs")], []),
+        ([task("learner", "learner"), task("collector", "games"), task(name="logs")],
+         [f'spec.tasks[1].name: {BEFORE}: it is "collector" and would be "games"']),
+        ([task("learner", "learner")], [f'spec.tasks: {BEFORE}: its item "collector" would be removed']),
+        ([task("collector", "collector"), task("learner", "learner")],
+         [f"spec.tasks: {BEFORE}: its items would be in another order"]),
+    ],
+)  # fmt: skip
+def test_the_tasks_of_a_running_job_keep_their_names_and_order(tasks: list[Any], expected: list[str]) -> None:
+    assert faults(validate(job(*tasks) | RUNNING, TWO)) == expected
+    assert faults(validate(job(*tasks), TWO | {"status": {"phase": "Pending"}})) == []
