@@ -19,6 +19,7 @@ _COMMANDS = {
     "review": "jobgate.cli.review:review",
     "convert": "jobgate.cli.convert:convert",
     "serve": "jobgate.cli.serve:serve",
+    "control": "jobgate.cli.control:control",
     "manifests": "jobgate.cli.manifests:manifests",
     "certs": "jobgate.cli.certs:certs_group",
 }

@@ -1,1 +1,16 @@
-"""The companion controller: makes and keeps the objects that plugins declare, owned by the job."""
+"""The companion controller: makes the objects that the plugins of jobs declare, and keeps them so.
+
+- `jobs`: all jobs, as their crews
+- `owned`: the objects that carry our label, by job
+- `desired`: what has to be there beside a job
+- `difference`: what is to be done with what is there in its place
+- `loop`: one look at one job
+- `queue`, `pace`: which job next, and how often the API server is called at most
+- `events`, `metrics`: what others see of it
+- `run`: its life
+"""
+
+from jobgate.controller.metrics import Metrics
+from jobgate.controller.run import Cluster, Controller, Settings
+
+__all__ = ["Cluster", "Controller", "Metrics", "Settings"]

@@ -1,0 +1,130 @@
+"""The way to the API server for who writes, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+from aiohttp import ClientError, ClientTimeout
+from kubernetes.aio.client import ApiClient
+
+from jobgate.cluster.client import Client
+from jobgate.cluster.objects import rejection
+from jobgate.cluster.resource import Resource
+
+#: How long one write may take, in seconds. Admission webhooks of others may take a part of it.
+WRITE = 15.0
+
+_JSON, _MERGE = "application/json", "application/merge-patch+json"
+
+
+class Writer(Client):
+    """Lists, watches and gets; creates, changes and deletes single objects. Use it in an `async with`."""
+
+    def labelled(self, selector: str) -> Client:
+        """Return the same way to objects of a label selector only; it is closed with this one."""
+        return _Labelled(self._api, selector)
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
+        """Return one object as it is stored now, or None where there is none.
+
+        Raises:
+            Refused: with the answer's code.
+            OSError, TimeoutError: no answer.
+        """
+        with _answered():
+            return await super().get(resource, name, namespace)
+
+    async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
+        """Create an object, or only see whether it could be, and return it as it is stored.
+
+        Raises:
+            Rejected: with the answer's code.
+            OSError, TimeoutError: no answer; it may have been created.
+        """
+        path = resource.path_of("", manifest["metadata"].get("namespace", "")).rstrip("/")
+        return await self._write("POST", resource, path, manifest, {"dryRun": "All"} if dry else {}, _JSON)
+
+    async def patch(self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Change an object that is still as it was found, by a merge patch, and return it as it is stored then.
+
+        Where what was found has no uid or no resourceVersion, whatever is there is changed.
+
+        Raises:
+            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
+            OSError, TimeoutError: no answer; it may have been changed.
+        """
+        metadata = {**changes.get("metadata", {}), **_identity(found)}
+        return await self._write(
+            "PATCH", resource, _path(resource, found), {**changes, "metadata": metadata}, {}, _MERGE
+        )
+
+    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
+        """Delete an object that is still as it was found.
+
+        Raises:
+            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
+            OSError, TimeoutError: no answer; it may have been deleted.
+        """
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": _identity(found)}
+        await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
+
+    async def _write(
+        self,
+        method: str,
+        resource: Resource,
+        path: str,
+        body: Mapping[str, Any],
+        params: Mapping[str, str],
+        content: str,
+    ) -> dict[str, Any]:
+        request = await self._api.param_serialize(
+            method,
+            path,
+            query_params=[*params.items(), ("fieldManager", "jobgate")] if method != "DELETE" else [],
+            header_params={"Accept": _JSON, "Content-Type": content},
+            body=dict(body),
+            auth_settings=["BearerToken"],
+        )
+        with _answered():
+            answer = await self._api.call_api(*request, _request_timeout=ClientTimeout(total=WRITE))
+            text = await answer.response.read()
+        try:
+            document = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            document = {}  # of something between us and the API server
+        if not isinstance(document, dict) or not 200 <= answer.status < 300:
+            raise rejection(resource, answer.status, document if isinstance(document, dict) else {})
+        return document
+
+
+class _Labelled(Client):
+    """Sees only objects of a label selector."""
+
+    def __init__(self, api: ApiClient, selector: str) -> None:
+        super().__init__(api)
+        self._selector = selector
+
+    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
+        return await super()._get(path, {**params, "labelSelector": self._selector}, limits)
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Make of all that aiohttp can raise where there is no answer an `OSError` or a `TimeoutError`."""
+    try:
+        yield
+    except ClientError as error:
+        raise ConnectionError(f"{type(error).__qualname__}: {error}") from error
+
+
+def _identity(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return what tells an object, as it was found, from all others and from itself at other times."""
+    metadata = found["metadata"]
+    return {key: metadata[key] for key in ("uid", "resourceVersion") if key in metadata}
+
+
+def _path(resource: Resource, found: Mapping[str, Any]) -> str:
+    return resource.path_of(found["metadata"]["name"], found["metadata"].get("namespace", ""))

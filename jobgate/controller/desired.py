@@ -1,0 +1,104 @@
+"""What has to be there beside a job: what its plugins declare, marked as ours and as the job's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobgate.cluster import Resource
+from jobgate.names import label_value
+from jobgate.plugins import Crew, Declared, installed
+from jobgate.plugins.crew import JOB_LABEL
+
+#: What tells an object as ours; no object without it is ever touched.
+MARK = ("app.kubernetes.io/managed-by", "jobgate")
+
+#: What is followed: seen when it changes, and deleted when it is no longer declared.
+FOLLOWED: Mapping[tuple[str, str], Resource] = {
+    ("v1", "ConfigMap"): Resource("configmaps", "v1", ""),
+    ("v1", "Service"): Resource("services", "v1", ""),
+    ("networking.k8s.io/v1", "NetworkPolicy"): Resource("networkpolicies", "v1", "networking.k8s.io"),
+}
+SECRETS = Resource("secrets", "v1", "")
+
+_RESOURCES = {**FOLLOWED, ("v1", "Secret"): SECRETS}
+
+
+class Unsupported(Exception):
+    """A plugin declares an object that the controller has no way to make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """One object that has to be there.
+
+    Attributes:
+        resource: what it is one of.
+        manifest: the whole object, without what is made once.
+        declared: what the plugin says of it.
+    """
+
+    resource: Resource
+    manifest: Mapping[str, Any]
+    declared: Declared
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        name: str = self.manifest["metadata"]["name"]
+        return name
+
+    @property
+    def called(self) -> str:
+        """What messages call it."""
+        return f"{self.manifest['kind']} {self.name}"
+
+    def made(self) -> Mapping[str, Any]:
+        """Return the object with what is made once: another one each time."""
+        return {**self.manifest, **(self.declared.made() if self.declared.made else {})}
+
+
+def desired(crew: Crew) -> list[Desired]:
+    """Return the objects that have to be there beside a job, of plugins that its operator does not see to itself.
+
+    Where two plugins declare one object, the first does.
+
+    Raises:
+        Unsupported: the controller cannot make one of them.
+    """
+    found: dict[tuple[Resource, str], Desired] = {}
+    for name, plugin in installed().items():
+        if name in crew.plugins and name not in crew.provided:
+            for declared in plugin.objects(crew, crew.plugins[name]):
+                one = _desired(crew, name, declared)
+                found.setdefault((one.resource, one.name), one)
+    return list(found.values())
+
+
+def owner_reference(crew: Crew) -> Mapping[str, Any]:
+    """Return the reference by which garbage collection takes an object away with its job.
+
+    It is not that of the job's controller, which is its operator's: some count what they control. And it does not hold
+    up the job's deletion, for which a right to every kind's finalizers would be needed.
+    """
+    return {"apiVersion": crew.api_version, "kind": crew.kind, "name": crew.name, "uid": crew.uid}
+
+
+def _desired(crew: Crew, plugin: str, declared: Declared) -> Desired:
+    manifest = declared.manifest
+    resource = _RESOURCES.get((manifest["apiVersion"], manifest["kind"]))
+    if resource is None:
+        known = ", ".join(kind for _, kind in _RESOURCES)
+        raise Unsupported(f"plugin {plugin} declares a {manifest['kind']}; the controller makes only: {known}")
+    metadata = manifest["metadata"]
+    ours = dict([MARK])
+    if not label_value(crew.name):
+        ours[JOB_LABEL] = crew.name
+    whole = {
+        **metadata,
+        "namespace": crew.namespace,
+        "labels": {**metadata.get("labels", {}), **ours},
+        "ownerReferences": [owner_reference(crew)],
+    }
+    return Desired(resource, {**manifest, "metadata": whole}, declared)

@@ -1,0 +1,124 @@
+"""What is to be done with an object that was found in the place of one that has to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from jobgate.controller.desired import MARK, SECRETS, Desired
+
+#: Fields whose keys are ours: one that we did not write does not belong there.
+_CLOSED = frozenset({"data", "binaryData", "selector", "matchLabels", "podSelector", "namespaceSelector"})
+#: What the API server fills in within lists, and what with; None where it depends.
+_FILLED_IN = {"protocol": "TCP", "targetPort": None}
+
+
+class Verdict(Enum):
+    """What an object is to us, and so what is done."""
+
+    ABSENT = "it is made"
+    FINE = "nothing is done"
+    CHANGED = "it is changed back"
+    INCOMPLETE = "it has lost what is made only once, and cannot be mended"
+    GOING = "it is being deleted, and is made anew then"
+    LEFT = "it is of an earlier job of the name, and goes soon"
+    FOREIGN = "it is not touched"
+
+
+class Judgement(NamedTuple):
+    """What an object is to us.
+
+    Attributes:
+        verdict: on it.
+        changes: what has to change in it, as a JSON merge patch.
+        why: in words for the job's owner, where something is wrong.
+    """
+
+    verdict: Verdict
+    changes: Mapping[str, Any] = {}
+    why: str = ""
+
+
+def judge(desired: Desired, found: Mapping[str, Any] | None) -> Judgement:
+    """Judge what was found. Only what has both our label and the job's uid as an owner is ours."""
+    if found is None:
+        return Judgement(Verdict.ABSENT)
+    ours, theirs = desired.manifest["metadata"]["ownerReferences"][0], _owners(found)
+    marked, owned = is_marked(found), any(one.get("uid") == ours["uid"] for one in theirs)
+    if not (marked and owned):
+        if marked and any((one.get("kind"), one.get("name")) == (ours["kind"], ours["name"]) for one in theirs):
+            return Judgement(
+                Verdict.LEFT, why=f"{desired.called} is of an earlier job of this name, and is not gone yet"
+            )
+        return Judgement(Verdict.FOREIGN, why=_foreign(desired, marked=marked, owned=owned))
+    if found["metadata"].get("deletionTimestamp"):
+        return Judgement(Verdict.GOING, why=f"{desired.called} is being deleted, and not gone yet")
+    if not desired.declared.complete(found):
+        return Judgement(
+            Verdict.INCOMPLETE,
+            why=f"{desired.called} has lost a part that is made only once: delete it, and it is made anew",
+        )
+    changes = _changes(_said(desired), found)
+    return Judgement(Verdict.CHANGED, changes) if changes else Judgement(Verdict.FINE)
+
+
+def is_marked(found: Mapping[str, Any]) -> bool:
+    """Tell whether an object carries our label."""
+    key, value = MARK
+    labels = found["metadata"].get("labels") or {}
+    return bool(labels.get(key) == value)
+
+
+def _owners(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(found["metadata"].get("ownerReferences") or ())
+
+
+def _foreign(desired: Desired, *, marked: bool, owned: bool) -> str:
+    if owned:
+        mark = "=".join(MARK)
+        return f"{desired.called} has lost its label {mark}, and is left alone: put the label back, or delete it"
+    whose = "belongs to somebody else" if marked else "was not made by jobgate"
+    return f"{desired.called} {whose}, and is left alone: give it or this job another name, or delete it"
+
+
+def _said(desired: Desired) -> dict[str, Any]:
+    """Return what is said of an object once it is there."""
+    manifest = desired.manifest
+    if desired.resource == SECRETS:
+        return {}  # made, and never written again: there is no right to it, and pods hold what they were given
+    metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if key in manifest["metadata"]}
+    if desired.declared.made is not None:
+        return {"metadata": metadata}
+    said = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata"}}
+    if manifest["kind"] == "ConfigMap":
+        said = {"data": {}, "binaryData": {}, **said}
+    return {"metadata": metadata, **said}
+
+
+def _changes(said: Mapping[str, Any], found: Mapping[str, Any], *, closed: bool = False) -> dict[str, Any]:
+    """Return the merge patch that makes what was found into what is said; what is not spoken of stays."""
+    patch: dict[str, Any] = {}
+    for key, value in said.items():
+        has = found.get(key)
+        if isinstance(value, Mapping):
+            if inner := _changes(value, has if isinstance(has, Mapping) else {}, closed=closed or key in _CLOSED):
+                patch[key] = inner
+        elif not _same(value, has):
+            patch[key] = value
+    if closed:
+        patch |= dict.fromkeys(found.keys() - said.keys())
+    return patch
+
+
+def _same(value: Any, has: Any) -> bool:
+    """Compare what is said with what is stored. The API server does not store what is empty."""
+    if not value and not has:
+        return True
+    if isinstance(value, list) and isinstance(has, list):
+        return len(value) == len(has) and all(map(_same, value, has))
+    if isinstance(value, Mapping) and isinstance(has, Mapping):
+        return all(_same(one, has.get(key)) for key, one in value.items()) and all(
+            key in _FILLED_IN and _FILLED_IN[key] in {None, has[key]} for key in has.keys() - value.keys()
+        )
+    return bool(value == has)

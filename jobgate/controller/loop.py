@@ -1,0 +1,183 @@
+"""One look at one job: what is there is compared with what has to be there, and made so.
+
+Nothing is remembered from look to look, so that it does not matter when a controller dies.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from jobgate.cluster.informer import Refused
+from jobgate.cluster.objects import Objects, Rejected
+from jobgate.cluster.resource import Resource
+from jobgate.controller.desired import SECRETS, Desired, Unsupported, desired
+from jobgate.controller.difference import Verdict, is_marked, judge
+from jobgate.controller.events import Events
+from jobgate.controller.jobs import Jobs, Key
+from jobgate.controller.metrics import Metrics
+from jobgate.controller.owned import Owned
+from jobgate.controller.queue import Outcome
+from jobgate.plugins import Crew
+
+#: The reasons of Events.
+IN_THE_WAY, INCOMPLETE, CANNOT_MAKE = "ObjectInTheWay", "ObjectIncomplete", "CannotMakeObject"
+
+_FORBIDDEN = 403
+_NO_SECRETS = (
+    "the controller may not get and create Secrets in this namespace: `jobgate manifests --secrets-in {}` allows it"
+)
+
+_logger = logging.getLogger("jobgate")
+
+
+class Loop:
+    """Looks at jobs."""
+
+    def __init__(self, jobs: Jobs, owned: Owned, objects: Objects, events: Events, metrics: Metrics) -> None:
+        self._jobs = jobs
+        self._owned = owned
+        self._objects = objects
+        self._events = events
+        self._metrics = metrics
+
+    async def reconcile(self, key: Key) -> Outcome:
+        """Look at a job, and tell what came of it.
+
+        Raises:
+            Refused: the API server did not do what it should, for a reason that may pass.
+            OSError, TimeoutError: there is no answer.
+            LookupError: it is not known now what there is.
+        """
+        remembered = self._jobs.get(key)
+        if remembered is None or remembered.crew is None or remembered.over:
+            return Outcome.FINE  # what a deleted job leaves is garbage-collected; a finished one keeps what it has
+        crew = remembered.crew
+        try:
+            wanted = desired(crew)
+        except Unsupported as error:
+            await self._events.warn(crew, CANNOT_MAKE, str(error))
+            return Outcome.AGAIN
+        # Looked up before anything is written: what is written shows up in the cache while this goes on.
+        undeclared = self._undeclared(crew, wanted) if remembered.understood else []
+        outcomes = [await self._keep(crew, one) for one in wanted]
+        outcomes += [await self._remove(resource, found) for resource, found in undeclared]
+        return next((one for one in (Outcome.AGAIN, Outcome.WROTE) if one in outcomes), Outcome.FINE)
+
+    async def _keep(self, crew: Crew, one: Desired) -> Outcome:
+        """Make one object what it has to be."""
+        try:
+            if one.resource == SECRETS:
+                found = await self._objects.get(SECRETS, one.name, crew.namespace)
+            else:
+                found = self._owned.get(one.resource, one.name, crew.namespace)
+            return await self._settle(crew, one, found)
+        except Refused as error:
+            if not _passing(error) and not await self._explained(crew, one, error):
+                raise
+            return Outcome.AGAIN
+
+    async def _settle(self, crew: Crew, one: Desired, found: Mapping[str, Any] | None) -> Outcome:
+        if found is None:
+            try:
+                await self._objects.create(one.resource, one.made())
+            except Rejected as error:
+                if not error.exists:
+                    raise
+                # Somebody's, or ours and not yet in the cache.
+                if (found := await self._objects.get(one.resource, one.name, crew.namespace)) is None:
+                    return Outcome.AGAIN
+            else:
+                self._wrote(crew, one.resource, one.name, "create")
+                return Outcome.WROTE
+        judgement = judge(one, found)
+        verdict = judgement.verdict
+        if verdict is Verdict.FINE:
+            return Outcome.FINE
+        if verdict is Verdict.CHANGED:
+            return await self._change(crew, one, found, judgement.changes)
+        self._metrics.blocked.labels(one.resource.plural, verdict.name.lower()).inc()
+        if verdict is Verdict.FOREIGN:
+            await self._events.warn(crew, IN_THE_WAY, judgement.why)
+        elif verdict is Verdict.INCOMPLETE:
+            await self._events.warn(crew, INCOMPLETE, judgement.why)
+        else:
+            fields = {"namespace": crew.namespace, "job": crew.name, "reason": judgement.why}
+            _logger.info("waiting", extra={"fields": fields})
+        return Outcome.AGAIN
+
+    async def _change(self, crew: Crew, one: Desired, found: Mapping[str, Any], changes: Mapping[str, Any]) -> Outcome:
+        """Change an object of ours back. What cannot be changed any more is made anew."""
+        try:
+            stored = await self._objects.patch(one.resource, found, changes)
+        except Rejected as error:
+            if not error.invalid:
+                raise
+            if not await self._could_be_made(one):
+                raise
+            await self._objects.delete(one.resource, found)
+            self._wrote(crew, one.resource, one.name, "replace")
+            return Outcome.AGAIN
+        self._wrote(crew, one.resource, one.name, "patch")
+        if judge(one, stored).verdict is Verdict.CHANGED:
+            # The API server, or a webhook, will not have it so: not to be tried again at once.
+            self._metrics.blocked.labels(one.resource.plural, "reverted").inc()
+            return Outcome.AGAIN
+        return Outcome.WROTE
+
+    async def _could_be_made(self, one: Desired) -> bool:
+        """Tell whether an object is valid by itself: then it is taken, but for its name, which is in use."""
+        try:
+            await self._objects.create(one.resource, one.manifest, dry=True)
+        except Rejected as error:
+            return error.exists
+        return True
+
+    def _undeclared(self, crew: Crew, wanted: list[Desired]) -> list[tuple[Resource, Mapping[str, Any]]]:
+        """Return the objects of a job that were declared once, and are no longer. Secrets are not known: they stay."""
+        names = {(one.resource, one.name) for one in wanted}
+        return [
+            (resource, found)
+            for resource, found in self._owned.of(crew.uid)
+            if (resource, found["metadata"]["name"]) not in names
+            and is_marked(found)
+            and not found["metadata"].get("deletionTimestamp")
+        ]
+
+    async def _remove(self, resource: Resource, found: Mapping[str, Any]) -> Outcome:
+        try:
+            await self._objects.delete(resource, found)
+        except Rejected as error:
+            if not _passing(error):
+                raise
+            return Outcome.AGAIN
+        metadata = found["metadata"]
+        self._metrics.writes.labels(resource.plural, "delete").inc()
+        _logger.info(
+            "delete",
+            extra={"fields": {"object": f"{resource.plural}/{metadata['name']}", "namespace": metadata["namespace"]}},
+        )
+        return Outcome.WROTE
+
+    async def _explained(self, crew: Crew, one: Desired, error: Refused) -> bool:
+        """Tell the job's owner why an object cannot be made, where waiting will not help; return whether it is so."""
+        if error.code == _FORBIDDEN:
+            why = _NO_SECRETS.format(crew.namespace) if one.resource == SECRETS else str(error)
+        elif isinstance(error, Rejected) and error.invalid:
+            why = str(error)
+        else:
+            return False
+        self._metrics.blocked.labels(one.resource.plural, "refused").inc()
+        await self._events.warn(crew, CANNOT_MAKE, f"{one.called}: {why}")
+        return True
+
+    def _wrote(self, crew: Crew, resource: Resource, name: str, action: str) -> None:
+        self._metrics.writes.labels(resource.plural, action).inc()
+        fields = {"object": f"{resource.plural}/{name}", "namespace": crew.namespace, "job": crew.name}
+        _logger.info(action, extra={"fields": fields})
+
+
+def _passing(error: Refused) -> bool:
+    """Tell whether an object is not, or no longer, what it was taken for: soon the cache will know."""
+    return isinstance(error, Rejected) and (error.conflict or error.absent or error.terminating)

@@ -1,0 +1,104 @@
+"""The work queue: what is to be done, each thing once however often it is asked for, and by one worker at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from collections.abc import Callable, Hashable
+from enum import Enum
+from itertools import count
+from typing import Generic, TypeVar
+
+from jobgate.cluster import Backoff
+
+K = TypeVar("K", bound=Hashable)
+
+#: After a failure, in seconds: not sooner again, whatever has changed.
+BREATH = 1.0
+
+
+class Outcome(Enum):
+    """What came of work."""
+
+    FINE = "nothing was to be done"
+    WROTE = "something was done"
+    AGAIN = "something is left to be done"
+
+
+class Queue(Generic[K]):
+    """Gives work to workers when it is due.
+
+    What failed is tried again by itself, later each time. What was done and has to be done again at once, because
+    somebody undoes it, is done later each time, too: two who do not agree must not keep an API server busy.
+    """
+
+    def __init__(self, backoff: Backoff | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._backoff = backoff or Backoff(first=0.5, most=60.0)
+        self._clock = clock
+        self._due: dict[K, float] = {}
+        self._heap: list[tuple[float, int, K]] = []
+        self._order = count()
+        self._working: set[K] = set()
+        self._meanwhile: dict[K, float] = {}
+        self._strikes: dict[K, int] = {}
+        self._not_before: dict[K, float] = {}
+        self._wake = asyncio.Event()
+
+    def __len__(self) -> int:
+        """How much waits for a worker, now or later."""
+        return len(self._due)
+
+    @property
+    def struggling(self) -> int:
+        """Of how much something was left to be done, or had to be done, the last time."""
+        return len(self._strikes)
+
+    def add(self, key: K, after: float = 0.0) -> None:
+        """Ask for work, in so many seconds or as soon as it may be done again. The earliest time asked for holds."""
+        when = max(self._clock() + after, self._not_before.get(key, 0.0))
+        if key in self._working:
+            self._meanwhile[key] = min(when, self._meanwhile.get(key, when))
+        elif when < self._due.get(key, float("inf")):
+            self._due[key] = when
+            heapq.heappush(self._heap, (when, next(self._order), key))
+            self._wake.set()
+
+    async def get(self) -> K:
+        """Wait for work that is due. Whoever gets it says when it is `done`."""
+        while True:
+            wait = self._next()
+            if wait is not None and wait <= 0:
+                _, _, key = heapq.heappop(self._heap)
+                del self._due[key]
+                self._working.add(key)
+                return key
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    def done(self, key: K, outcome: Outcome) -> None:
+        """Say what came of work."""
+        self._working.discard(key)
+        asked = self._meanwhile.pop(key, None)
+        if outcome is Outcome.FINE:
+            self._strikes.pop(key, None)
+            self._not_before.pop(key, None)
+        else:
+            self._strikes[key] = self._strikes.get(key, 0) + 1
+            pause = self._backoff.seconds(self._strikes[key])
+            again = outcome is Outcome.AGAIN
+            self._not_before[key] = self._clock() + (min(pause, BREATH) if again else pause)
+            if again:
+                self.add(key, pause)
+        if asked is not None:
+            self.add(key, asked - self._clock())
+
+    def _next(self) -> float | None:
+        """Return in how many seconds the next work is due, or None where none is."""
+        while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
+            heapq.heappop(self._heap)  # an earlier time was asked for since
+        return self._heap[0][0] - self._clock() if self._heap else None

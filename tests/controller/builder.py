@@ -1,0 +1,55 @@
+"""Jobs and what is declared beside them, as tests want them."""
+
+from typing import Any
+
+from jobgate.cluster import Resource
+from jobgate.controller.desired import Desired, desired
+from jobgate.plugins import Crew, Part
+from tests.controller.trial import TrialArguments
+
+DIJOBS = Resource("dijobs", "v2alpha1", "diengine.opendilab.org")
+CONFIG_MAPS = Resource("configmaps", "v1", "")
+SERVICES = Resource("services", "v1", "")
+POLICIES = Resource("networkpolicies", "v1", "networking.k8s.io")
+SECRETS = Resource("secrets", "v1", "")
+EVENTS = Resource("events", "v1", "")
+
+
+def job(name: str = "train", namespace: str = "ada", replicas: int = 2, plugins: Any = None, **fields: Any) -> Any:
+    """A DIJob, as it is stored."""
+    template = {"spec": {"containers": [{"name": "di-container", "image": "di"}]}}
+    spec = {
+        "tasks": [{"name": "work", "type": "none", "replicas": replicas, "template": template}],
+        "plugins": {"trial": {}} if plugins is None else plugins,
+    }
+    metadata = {"name": name, "namespace": namespace, **fields.pop("metadata", {})}
+    return {
+        "apiVersion": "diengine.opendilab.org/v2alpha1",
+        "kind": "DIJob",
+        "metadata": metadata,
+        "spec": spec,
+        **fields,
+    }
+
+
+def crew(name: str = "train", uid: str = "uid-1", replicas: int = 2, **arguments: bool) -> Crew:
+    """The crew of a job that asks for the trial plugin."""
+    return Crew(
+        api_version="diengine.opendilab.org/v2alpha1",
+        kind="DIJob",
+        plural="dijobs.diengine.opendilab.org",
+        namespace="ada",
+        name=name,
+        uid=uid,
+        parts=(Part("work", replicas=replicas),),
+        plugins={"trial": TrialArguments(**arguments)},
+        pod=f"{name}-{{task}}-{{index}}",
+        service=name,
+        labels={"job": name},
+    )
+
+
+def wanted(of: Crew, kind: str) -> Desired:
+    """The only object of a kind that has to be there beside a job."""
+    (found,) = [one for one in desired(of) if one.manifest["kind"] == kind]
+    return found

@@ -1,0 +1,16 @@
+"""The trial plugin is installed."""
+
+import pytest
+
+from jobgate import plugins
+from jobgate.controller import desired
+from jobgate.kinds.common import crew
+from tests.controller.trial import TRIAL
+
+
+@pytest.fixture
+def trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install the trial plugin beside the built-in ones."""
+    found = {**plugins.installed(), TRIAL.name: TRIAL}
+    for module in (desired, crew):
+        monkeypatch.setattr(module, "installed", lambda: found)

@@ -1,0 +1,476 @@
+"""The whole controller against an API server in memory that fails as it is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from jobgate.cluster import Backoff, Refused, Resource
+from jobgate.cluster import informer as informers
+from jobgate.cluster.objects import Rejected
+from jobgate.controller import Controller, Metrics, Settings, run
+from jobgate.controller import queue as queues
+from jobgate.controller.desired import desired
+from jobgate.kinds.dijob import DIJOB
+from tests.controller.builder import CONFIG_MAPS, DIJOBS, EVENTS, POLICIES, SECRETS, SERVICES, job
+from tests.controller.cluster import MemoryCluster, unreachable
+
+pytestmark = pytest.mark.usefixtures("trial")
+
+ALL = {"trial": {"secret": True, "policy": True}}
+MINE = [(CONFIG_MAPS, "train-trial"), (SERVICES, "train"), (POLICIES, "train"), (SECRETS, "train-trial")]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(informers, "PAUSE", 0.01)
+    monkeypatch.setattr(queues, "BREATH", 0.01)
+    monkeypatch.setattr(run, "SETTLE", 0.01)
+    monkeypatch.setattr("jobgate.controller.run.Queue", lambda: queues.Queue(Backoff(first=0.01, most=0.05)))
+
+
+@asynccontextmanager
+async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[Metrics]:
+    metrics = Metrics()
+    settings = Settings("svc.cluster.local", 5000.0, resync, Backoff(first=0.01, most=0.05))
+    task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
+    try:
+        yield metrics
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def quiet(cluster: MemoryCluster) -> None:
+    """Wait until the controller has nothing to say for a while."""
+    async with asyncio.timeout(30):
+        before = -1
+        while before != len(cluster.calls):
+            before = len(cluster.calls)
+            await asyncio.sleep(0.15)
+
+
+def there(cluster: MemoryCluster, namespace: str = "ada") -> list[str]:
+    """What there is in a namespace beside jobs."""
+    found = [(resource.plural, name) for resource, where, name in cluster.objects if where == namespace]
+    return sorted(f"{plural}/{name}" for plural, name in found if plural not in {"dijobs", "events"})
+
+
+def events(cluster: MemoryCluster) -> list[tuple[str, str]]:
+    return [(one["reason"], one["message"]) for place, one in cluster.objects.items() if place[0] == EVENTS]
+
+
+def writes(cluster: MemoryCluster) -> list[tuple[str, str, str]]:
+    return [call for call in cluster.calls if call[0] in {"create", "patch", "delete"}]
+
+
+EVERYTHING = ["configmaps/train-trial", "networkpolicies/train", "secrets/train-trial", "services/train"]
+
+
+async def test_a_job_gets_what_its_plugins_declare_and_nothing_is_written_twice() -> None:
+    cluster = MemoryCluster()
+    stored = cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await quiet(cluster)
+    assert there(cluster) == EVERYTHING
+    for resource, name in MINE:
+        found = cluster.find(resource, "ada", name)
+        assert found is not None
+        assert [one["uid"] for one in found["metadata"]["ownerReferences"]] == [stored["metadata"]["uid"]]
+    assert len(writes(cluster)) == 4
+
+
+async def test_a_controller_that_starts_anew_writes_nothing() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    for _ in range(2):
+        async with controlling(cluster):
+            await quiet(cluster)
+    assert len(writes(cluster)) == 4
+
+
+async def test_host_lists_follow_a_scaled_job() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(replicas=1))
+    async with controlling(cluster):
+        await quiet(cluster)
+        cluster.put(DIJOBS, job(replicas=3))
+        await quiet(cluster)
+    found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+    assert found
+    assert found["data"]["work.host"].count("\n") == 2
+
+
+@pytest.mark.parametrize("resource, name", MINE[:3])
+async def test_what_is_deleted_is_made_anew(resource: Resource, name: str) -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await quiet(cluster)
+        cluster.drop(resource, "ada", name)
+        await quiet(cluster)
+    assert there(cluster) == EVERYTHING
+
+
+async def test_a_lost_secret_is_made_anew_when_all_jobs_are_looked_at() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster, resync=0.2):
+        await until(lambda: there(cluster) == EVERYTHING)
+        cluster.drop(SECRETS, "ada", "train-trial")
+        await until(lambda: there(cluster) == EVERYTHING)
+
+
+async def test_what_is_edited_is_changed_back_and_a_key_is_not() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await quiet(cluster)
+        before = [cluster.find(*(resource, "ada", name)) for resource, name in MINE]
+        cluster.edit(CONFIG_MAPS, "ada", "train-trial", {"data": {"work.host": "evil", "more": "x"}})
+        cluster.edit(SERVICES, "ada", "train", {"spec": {"selector": {"job": "other"}}})
+        cluster.edit(POLICIES, "ada", "train", {"spec": {"ingress": [{}]}})
+        await quiet(cluster)
+        after = [cluster.find(*(resource, "ada", name)) for resource, name in MINE]
+    for one in (*before, *after):
+        assert one is not None
+        one["metadata"].pop("resourceVersion")
+    assert after == before
+
+
+async def test_what_is_no_longer_declared_goes_and_a_secret_stays() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await quiet(cluster)
+        cluster.put(DIJOBS, job(plugins={}))
+        await quiet(cluster)
+    assert there(cluster) == ["secrets/train-trial"]
+
+
+async def test_what_was_not_declared_any_more_while_nobody_looked_goes_too() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins={"trial": {"policy": True}}))
+    async with controlling(cluster):
+        await quiet(cluster)
+    cluster.put(DIJOBS, job(plugins={"trial": {}}))
+    async with controlling(cluster):
+        await quiet(cluster)
+    assert there(cluster) == ["configmaps/train-trial", "services/train"]
+
+
+@pytest.mark.parametrize("plugins", [{"unknown": {}}, {"trial": {"nonsense": True}}, {"trial": 7}])
+async def test_where_a_job_is_not_understood_any_more_nothing_of_it_goes(plugins: Any) -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    async with controlling(cluster):
+        await quiet(cluster)
+        cluster.put(DIJOBS, job(plugins=plugins))
+        await quiet(cluster)
+    assert there(cluster) == ["configmaps/train-trial", "services/train"]
+
+
+@pytest.mark.parametrize("resource, name", MINE)
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"labels": {"app.kubernetes.io/managed-by": "jobgate"}},
+        {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "train", "uid": "other"}]},
+    ],
+    ids=["plain", "with our label", "of another owner"],
+)
+async def test_what_is_somebody_elses_is_left_alone_and_told(
+    resource: Resource, name: str, metadata: dict[str, Any]
+) -> None:
+    cluster = MemoryCluster()
+    theirs = cluster.put(
+        resource, {"metadata": {"name": name, "namespace": "ada", **metadata}, "data": {"mine": "yes"}}
+    )
+    cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await until(lambda: events(cluster) and there(cluster) == EVERYTHING)
+        await asyncio.sleep(0.3)
+        assert cluster.find(resource, "ada", name) == theirs
+        ((reason, message),) = events(cluster)
+        assert reason == "ObjectInTheWay"
+        assert f" {name} " in message
+        cluster.drop(resource, "ada", name)
+        await until(
+            lambda: (cluster.find(resource, "ada", name) or theirs)["metadata"]["uid"] != theirs["metadata"]["uid"]
+        )
+
+
+async def test_what_an_earlier_job_of_the_name_left_is_waited_for() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    async with controlling(cluster):
+        await quiet(cluster)
+        cluster.drop(DIJOBS, "ada", "train")
+        new = cluster.put(DIJOBS, job())["metadata"]["uid"]
+        await asyncio.sleep(0.2)
+        old = [cluster.find(resource, "ada", name) for resource, name in MINE[:2]]
+        assert all(one and one["metadata"]["ownerReferences"][0]["uid"] != new for one in old)
+        for resource, name in MINE[:2]:  # garbage collection
+            cluster.drop(resource, "ada", name)
+        await until(lambda: len(there(cluster)) == 2)
+    assert events(cluster) == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}},
+        {"status": {"phase": "Succeeded"}},
+        {"status": {"phase": "Failed"}},
+        {"status": {"state": {"phase": "Completed"}}},
+        {"status": {"conditions": [{"type": "Failed", "status": "True"}]}},
+    ],
+)
+async def test_for_a_job_that_is_over_nothing_is_made(fields: dict[str, Any]) -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(**fields))
+    async with controlling(cluster):
+        await quiet(cluster)
+    assert writes(cluster) == []
+
+
+@pytest.mark.parametrize(
+    "status",
+    [{"phase": "Running"}, {"state": {"phase": "Aborted"}}, {"conditions": [{"type": "Failed", "status": "False"}]}, 7],
+)
+async def test_a_job_that_may_go_on_gets_its_objects(status: Any) -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(status=status))
+    async with controlling(cluster):
+        await quiet(cluster)
+    assert there(cluster) == ["configmaps/train-trial", "services/train"]
+
+
+async def test_two_jobs_of_one_name_in_two_namespaces_do_not_meet() -> None:
+    cluster = MemoryCluster()
+    for namespace, replicas in (("ada", 1), ("bob", 2)):
+        cluster.put(DIJOBS, job(namespace=namespace, replicas=replicas))
+    async with controlling(cluster):
+        await quiet(cluster)
+        cluster.put(DIJOBS, job(namespace="ada", plugins={}))
+        await quiet(cluster)
+    assert there(cluster, "ada") == []
+    assert there(cluster, "bob") == ["configmaps/train-trial", "services/train"]
+
+
+async def test_a_secret_without_its_key_is_told_and_left() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster, resync=0.1):
+        await until(lambda: there(cluster) == EVERYTHING)
+        cluster.edit(SECRETS, "ada", "train-trial", {"stringData": {"key": None}})
+        await until(lambda: events(cluster))
+    assert [reason for reason, _ in events(cluster)] == ["ObjectIncomplete"]
+
+
+async def test_what_cannot_be_changed_any_more_is_made_anew() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    async with controlling(cluster):
+        await quiet(cluster)
+        cluster.edit(SERVICES, "ada", "train", {"spec": {"clusterIP": "10.0.0.1"}})
+        await until(lambda: (cluster.find(SERVICES, "ada", "train") or {"spec": {}})["spec"].get("clusterIP") == "None")
+    assert ("dry", "services", "train") in cluster.calls
+
+
+def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resource, str], None]:
+    def fault(called: str, resource: Resource, _: str) -> None:
+        if (called, resource.plural) == (verb, plural):
+            raise error
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        (refusing("get", "secrets", Refused(403)), "Secret train-trial: the controller may not get and create Secrets"),
+        (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller may not get and"),
+        (refusing("create", "configmaps", Rejected(403, "Forbidden", "exceeded quota")),
+         "ConfigMap train-trial: the API server answers 403 Forbidden: exceeded quota"),
+        (refusing("create", "services", Rejected(422, "Invalid", "bad port")),
+         "Service train: the API server answers 422 Invalid: bad port"),
+    ],
+)  # fmt: skip
+async def test_what_may_not_be_made_is_told_and_holds_up_nothing_else(fault: Any, message: str) -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    cluster.faults.append(fault)
+    async with controlling(cluster):
+        await until(lambda: len(there(cluster)) == 3 and events(cluster))
+        await asyncio.sleep(0.2)
+        ((reason, said),) = events(cluster)
+        assert reason == "CannotMakeObject"
+        assert said.startswith(message)
+        cluster.faults.clear()
+        await until(lambda: there(cluster) == EVERYTHING)
+
+
+async def test_in_a_namespace_that_goes_away_nothing_is_told() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    gone = Rejected(403, "Forbidden", "because it is being terminated", terminating=True)
+    cluster.faults += [refusing("create", plural, gone) for plural in ("configmaps", "services")]
+    async with controlling(cluster):
+        await asyncio.sleep(0.3)
+    assert ("create", "events") not in {call[:2] for call in cluster.calls}
+
+
+class Chance:
+    """Fails in turn in every way there is, for a while."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def __call__(self, verb: str, resource: Resource, name: str) -> Callable[[], None] | None:
+        if verb in {"list", "watch"} or self.left == 0:
+            return None
+        self.left -= 1
+        turn = self.left % 6
+        if turn == 0:
+            raise Rejected(500, "InternalError")
+        if turn == 1:
+            raise TimeoutError
+        if turn == 2:
+            raise Rejected(429, "TooManyRequests")
+        if turn == 3:
+            raise ConnectionResetError
+        return unreachable if turn == 4 else None
+
+
+@pytest.mark.parametrize("times", range(1, 40, 3))
+async def test_whatever_fails_and_whatever_answer_is_lost_it_ends_as_declared(times: int) -> None:
+    cluster = MemoryCluster()
+    cluster.faults.append(Chance(times))
+    stored = cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await until(lambda: there(cluster) == EVERYTHING)
+        cluster.put(DIJOBS, job(plugins=ALL, replicas=3))
+        await until(
+            lambda: (cluster.find(CONFIG_MAPS, "ada", "train-trial") or {})["data"]["work.host"].count("\n") == 2
+        )
+        cluster.put(DIJOBS, job(plugins={}))
+        await until(lambda: there(cluster) == ["secrets/train-trial"])
+    uids = {one["uid"] for found in cluster.objects.values() for one in found["metadata"].get("ownerReferences", ())}
+    assert uids == {stored["metadata"]["uid"]}
+    assert events(cluster) == []
+
+
+async def test_a_write_that_meets_another_is_done_on_what_that_left() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    async with controlling(cluster):
+        await quiet(cluster)
+        met: list[str] = []
+
+        def meeting(verb: str, resource: Resource, name: str) -> None:
+            if verb == "patch" and not met:
+                met.append(name)
+                cluster.edit(resource, "ada", name, {"metadata": {"labels": {"team": "blue"}}})
+
+        cluster.faults.append(meeting)
+        cluster.edit(CONFIG_MAPS, "ada", "train-trial", {"data": {"work.host": "evil"}})
+        await until(lambda: met and "evil" not in str(cluster.find(CONFIG_MAPS, "ada", "train-trial")))
+    found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+    assert found
+    assert found["metadata"]["labels"]["team"] == "blue"
+
+
+async def test_two_who_do_not_agree_do_not_keep_the_api_server_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobgate.controller.run.Queue", lambda: queues.Queue(Backoff(first=0.05, most=10.0)))
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    async with controlling(cluster):
+        await until(lambda: len(there(cluster)) == 2)
+
+        def undoing(verb: str, resource: Resource, name: str) -> Callable[[], None] | None:
+            if verb != "patch":
+                return None
+
+            def undo() -> None:
+                cluster.edit(resource, "ada", name, {"data": {"work.host": "evil"}})
+
+            return undo
+
+        cluster.faults.append(undoing)
+        cluster.edit(CONFIG_MAPS, "ada", "train-trial", {"data": {"work.host": "evil"}})
+        await asyncio.sleep(1.5)
+    patches = [call for call in cluster.calls if call[0] == "patch"]
+    assert 2 <= len(patches) <= 8
+
+
+async def test_an_api_server_that_is_away_is_not_called_all_the_time() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    async with controlling(cluster):
+        await quiet(cluster)
+        away = [refusing(verb, one.plural, OSError()) for verb in ("list", "watch", "create", "patch", "get")
+                for one in (CONFIG_MAPS, SERVICES, POLICIES, DIJOBS)]  # fmt: skip
+        cluster.faults += away
+        cluster.drop(SERVICES, "ada", "train")
+        cluster.calls.clear()
+        await asyncio.sleep(0.5)
+        assert len(cluster.calls) < 60
+        cluster.faults.clear()
+        await until(lambda: len(there(cluster)) == 2)
+
+
+async def test_nothing_is_written_before_it_is_known_what_there_is() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job())
+    async with controlling(cluster):
+        await quiet(cluster)
+    cluster.calls.clear()
+    cluster.faults.append(refusing("list", "services", Refused(500)))
+    async with controlling(cluster):
+        await asyncio.sleep(0.2)
+    assert writes(cluster) == []
+
+
+async def test_one_job_that_cannot_be_done_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(crew: Any) -> Any:
+        if crew.name == "bad":
+            raise RuntimeError("a secret value")
+        return desired(crew)
+
+    monkeypatch.setattr("jobgate.controller.loop.desired", broken)
+    cluster = MemoryCluster()
+    for name in ("bad", "train"):
+        cluster.put(DIJOBS, job(name))
+    async with controlling(cluster) as metrics:
+        await until(lambda: len(there(cluster)) == 2)
+        assert b'controller_runtime_reconcile_errors_total{controller="jobgate"}' in metrics.exposition()
+
+
+async def test_what_is_counted_is_what_was_done() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster) as metrics:
+        await quiet(cluster)
+        text = metrics.exposition().decode()
+    for plural in ("configmaps", "services", "networkpolicies", "secrets"):
+        assert f'jobgate_controller_writes_total{{action="create",resource="{plural}"}} 1.0' in text
+    assert "jobgate_controller_unsettled_jobs 0.0" in text
+
+
+def test_nothing_of_a_secret_is_in_an_error() -> None:
+    from jobgate.cluster.objects import rejection  # noqa: PLC0415
+
+    status: Mapping[str, Any] = {"reason": "Invalid", "message": 'data[key]: Invalid value: "hush"'}
+    assert "hush" not in str(rejection(SECRETS, 422, status))
+    assert "hush" in str(rejection(CONFIG_MAPS, 422, status))

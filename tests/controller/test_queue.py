@@ -1,0 +1,131 @@
+"""The work queue, by a clock of the test's own."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from jobgate.cluster import Backoff
+from jobgate.controller.queue import Outcome, Queue
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def queue(clock: Clock) -> Queue[str]:
+    return Queue(Backoff(first=2.0, most=16.0), clock)
+
+
+async def due(queue: Queue[str]) -> str | None:
+    """What is due now, if anything is."""
+    task = asyncio.create_task(queue.get())
+    await asyncio.sleep(0)
+    if task.done():
+        return task.result()
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    return None
+
+
+async def test_what_is_asked_for_often_is_done_once(queue: Queue[str]) -> None:
+    for key in "abaab":
+        queue.add(key)
+    assert [await due(queue) for _ in range(3)] == ["a", "b", None]
+
+
+async def test_what_is_asked_for_later_waits_and_the_earliest_time_holds(queue: Queue[str], clock: Clock) -> None:
+    queue.add("a", 5)
+    queue.add("a", 3)
+    queue.add("a", 8)
+    assert await due(queue) is None
+    clock.now += 3
+    assert await due(queue) == "a"
+    queue.done("a", Outcome.FINE)
+    clock.now += 10
+    assert await due(queue) is None
+
+
+async def test_what_is_being_done_is_not_given_to_another_and_is_done_again_after(queue: Queue[str]) -> None:
+    queue.add("a")
+    assert await due(queue) == "a"
+    queue.add("a")
+    assert await due(queue) is None
+    queue.done("a", Outcome.FINE)
+    assert await due(queue) == "a"
+
+
+async def test_what_failed_comes_again_by_itself_later_each_time_up_to_a_limit(queue: Queue[str], clock: Clock) -> None:
+    queue.add("a")
+    waits = []
+    for _ in range(6):
+        began = clock.now
+        while await due(queue) is None:
+            clock.now += 1
+        waits.append(clock.now - began)
+        queue.done("a", Outcome.AGAIN)
+    assert waits == [0, 2, 4, 8, 16, 16]
+
+
+async def test_news_of_what_failed_is_looked_at_soon_but_not_at_once(queue: Queue[str], clock: Clock) -> None:
+    for _ in range(4):
+        queue.add("a", -100)
+        clock.now += 20
+        assert await due(queue) == "a"
+        queue.done("a", Outcome.AGAIN)
+    queue.add("a")
+    assert await due(queue) is None
+    clock.now += 1
+    assert await due(queue) == "a"
+
+
+async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Queue[str], clock: Clock) -> None:
+    waits = []
+    for _ in range(4):
+        queue.add("a")
+        began = clock.now
+        while await due(queue) is None:
+            clock.now += 1
+        waits.append(clock.now - began)
+        queue.done("a", Outcome.WROTE)
+    assert waits == [0, 2, 4, 8]
+
+
+async def test_what_was_done_does_not_come_again_by_itself(queue: Queue[str], clock: Clock) -> None:
+    queue.add("a")
+    assert await due(queue) == "a"
+    queue.done("a", Outcome.WROTE)
+    clock.now += 1000
+    assert await due(queue) is None
+    assert len(queue) == 0
+
+
+async def test_what_is_fine_is_forgotten(queue: Queue[str], clock: Clock) -> None:
+    for outcome in (Outcome.AGAIN, Outcome.WROTE, Outcome.FINE):
+        queue.add("a")
+        clock.now += 20
+        assert await due(queue) == "a"
+        queue.done("a", outcome)
+    assert queue.struggling == 0
+    assert not any((queue._due, queue._working, queue._meanwhile, queue._strikes, queue._not_before))
+    queue.add("a")
+    assert await due(queue) == "a"
+
+
+async def test_a_waiting_worker_is_woken() -> None:
+    queue: Queue[str] = Queue()
+    tasks = [asyncio.create_task(queue.get()) for _ in range(3)]
+    await asyncio.sleep(0)
+    for key in "abc":
+        queue.add(key, 0.01)
+    assert sorted(await asyncio.gather(*tasks)) == ["a", "b", "c"]
