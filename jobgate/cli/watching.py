@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from jobgate.cluster import Cache, Informer, Resource
+from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
 from jobgate.pods import Digest, Lookup, PodReviewer, digest
 from webhook import Kind, Registry
@@ -22,6 +22,8 @@ from webhook.server import Route
 
 #: Between two attempts to get at the cluster, in seconds.
 AGAIN = 30.0
+#: Jobs are waited for by their pods: a kind that is installed anew is known after so many seconds at most.
+SOON = Backoff(first=1.0, most=10.0)
 
 _logger = logging.getLogger("jobgate")
 
@@ -48,7 +50,7 @@ class Cluster:
         self._kubeconfig = kubeconfig
         self._client: Any = None
         self._jobs: Mapping[Kind, Informer[Digest]] = {
-            kind: Informer(Resource.parse(jobs_of(kind)), keep=partial(digest, kind)) for kind in wired(kinds)
+            kind: Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest, kind)) for kind in wired(kinds)
         }
         self.pods = PodReviewer(
             {kind: Lookup(kind.kind, known, partial(self._fetch, kind)) for kind, known in self._jobs.items()}

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 #: Questions a second, and at once, for the pods of one namespace: one tenant's forgeries are not another's delay.
-RATE, BURST = 10.0, 20.0
+RATE, BURST = 50.0, 100.0
 #: So many namespaces are remembered; the one that was quiet for longest is forgotten, and starts anew.
 NAMESPACES = 1024
 

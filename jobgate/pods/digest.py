@@ -27,11 +27,16 @@ class Unreadable:
 Digest: TypeAlias = Crew | Unreadable
 
 
-def digest(kind: Kind, document: dict[str, Any]) -> Digest:
-    """Return what is remembered of a job of a kind, whatever it looks like; of one without plugins, only its names.
+def digest(kind: Kind, document: dict[str, Any], imposed: Mapping[str, Any] | None = None) -> Digest:
+    """Return what is remembered of a job of a kind, whatever it looks like; of one without plugins, only which it is.
 
     Jobs that were stored before today's defaults are read with them, as their operator and their users' next change
     will see them.
+
+    Args:
+        kind: of the job.
+        document: the job.
+        imposed: the plugins that the installation asks for, each with its arguments.
     """
     metadata = metadata_of(document)
     namespace, name, uid = (text(metadata.get(key)) for key in ("namespace", "name", "uid"))
@@ -39,13 +44,13 @@ def digest(kind: Kind, document: dict[str, Any]) -> Digest:
         context = Context(namespace=namespace, name=name)
         whole = mutated(kind, kind.schema.default(document), context).value
         spec, _ = view(kind.spec, whole.get("spec"))
-        crew = crew_of(Job(kind, whole, spec), namespace, name, uid)
+        crew = crew_of(Job(kind, whole, spec), namespace, name, uid, imposed=imposed)
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its text may hold values of the job
         _logger.error("job unreadable", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
         return Unreadable(uid)
-    return crew if asked(crew) else _names(crew)
+    return crew if asked(crew) else _identity(crew)
 
 
 def asked(crew: Crew) -> Mapping[str, Any]:
@@ -53,7 +58,7 @@ def asked(crew: Crew) -> Mapping[str, Any]:
     return {name: arguments for name, arguments in crew.plugins.items() if name not in crew.provided}
 
 
-def _names(crew: Crew) -> Crew:
+def _identity(crew: Crew) -> Crew:
     return Crew(
         api_version=crew.api_version,
         kind=crew.kind,
@@ -61,4 +66,5 @@ def _names(crew: Crew) -> Crew:
         namespace=crew.namespace,
         name=crew.name,
         uid=crew.uid,
+        facts=crew.facts,
     )

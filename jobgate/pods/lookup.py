@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from jobgate.kinds.common.members import Claim
-from jobgate.names import dns_subdomain
+from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member
 from jobgate.pods.budget import Budget
 from jobgate.pods.digest import Digest, Unreadable, asked
@@ -115,7 +115,7 @@ class Lookup:
             known = self._known.get(claim.job, namespace)
         except LookupError:
             known = None
-        if isinstance(known, Unreadable) and known.uid == (claim.uid or known.uid):
+        if isinstance(known, Unreadable) and not _is_another(known, claim):
             return self._unreadable(claim)
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
@@ -141,15 +141,18 @@ class Lookup:
             reason = type(error).__qualname__
             _logger.warning("job not looked up", extra={"fields": {"kind": self._kind, "reason": f"{reason}: {error}"}})
             return Later(f"{self._job(claim)} cannot be looked up")
-        if found is None or (claim.uid and found.uid != claim.uid):
+        if found is None or _is_another(found, claim):
             return self._absent(namespace, claim)
         if isinstance(found, Unreadable):
             return self._unreadable(claim)
-        return _judged(found, claim) or Later(
-            f"{self._job(claim)} has no pod {claim.index} of task {claim.task} yet"
-            if claim.index is not None
-            else f"which pod of task {claim.task} of {self._job(claim)} this is cannot be told"
-        )
+        return _judged(found, claim) or Later(self._behind(claim))
+
+    def _behind(self, claim: Claim) -> str:
+        """Return why a pod cannot be found in its job, as it is now; its operator may be ahead of that."""
+        task = claim.task[:LABEL_LIMIT]
+        if claim.index is None:
+            return f"which pod of task {task} of {self._job(claim)} this is cannot be told"
+        return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
     def _landed(self, key: tuple[str, str], flight: asyncio.Task[Digest | None]) -> None:
         del self._flights[key]
@@ -187,11 +190,20 @@ class Lookup:
 
 def _judged(crew: Crew, claim: Claim) -> Verdict | None:
     """Return what a job says to a claim, or None where it may not be known as it is by now."""
-    if claim.uid and crew.uid != claim.uid:
+    if _is_another(crew, claim):
         return None
     if not asked(crew):
         return Unasked()
     part = crew.part(claim.task)
     if part is None or claim.index is None or claim.index >= part.replicas:
         return None
+    if any(key not in crew.facts for key in claim.facts):
+        return None
     return Found(Member(crew, part, claim.index))
+
+
+def _is_another(job: Digest, claim: Claim) -> bool:
+    """Tell whether a job is another one of the same name."""
+    if claim.uid and job.uid != claim.uid:
+        return True
+    return isinstance(job, Crew) and any(job.facts.get(key, value) != value for key, value in claim.facts.items())

@@ -13,7 +13,10 @@ from webhook import Cause, Path, TypeInvalid
 
 _SPEC = Path("spec")
 #: The lists of what has a name, in a pod's spec and in a container.
-_OF_SPEC, _OF_CONTAINER = ("containers", "initContainers", "volumes"), ("env", "envFrom", "volumeMounts", "ports")
+_OF_SPEC, _OF_CONTAINER = (
+    ("containers", "initContainers", "volumes", "schedulingGates"),
+    ("env", "envFrom", "volumeMounts", "ports"),
+)
 #: What names an item of a list.
 _NAMES = ("name", "mountPath", "subPath")
 

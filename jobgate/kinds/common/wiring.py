@@ -7,6 +7,7 @@ from typing import Any
 
 from jobgate.kinds.common.members import Members
 from jobgate.kinds.common.operator import Operator
+from jobgate.plugins import installed
 from jobgate.plugins.crew import KIND_LABEL
 from webhook import Kind, Phase
 
@@ -15,12 +16,22 @@ PATHS: Mapping[Phase, str] = {phase: f"/{phase}--v1-pod" for phase in Phase}
 
 
 def wired(kinds: Iterable[Kind]) -> list[Kind]:
-    """Return the kinds whose jobs can ask for plugins."""
-    return [
-        kind
-        for kind in kinds
-        if isinstance(kind.operator, Operator) and kind.words.get("plugins", ("plugins",))[0] in kind.spec.model_fields
-    ]
+    """Return the kinds into whose pods something is put.
+
+    Their jobs can ask for plugins, and there is one that their operator does not see to itself: Volcano does it all.
+    """
+    plugins = {name for name, plugin in installed().items() if not plugin.imposed}
+    return [kind for kind in kinds if _asks(kind) and not plugins <= _provided(kind)]
+
+
+def _asks(kind: Kind) -> bool:
+    word = kind.words.get("plugins", ("plugins",))[0]
+    return isinstance(kind.operator, Operator) and word in kind.spec.model_fields
+
+
+def _provided(kind: Kind) -> frozenset[str]:
+    members = members_of(kind)
+    return members.provides if members else frozenset()
 
 
 def members_of(kind: Kind) -> Members | None:
