@@ -107,7 +107,8 @@ def lists_fit_into_pods(crew: Crew) -> bool:
 
 def _too_large(crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Cause | Notice]:
     length = length_of_lists(crew)
-    lists = f"the host lists of {crew.size} pods in {len(crew.parts)} tasks"
+    tasks = len(crew.parts)
+    lists = f"the host lists of {crew.size} pods in {tasks} task{'s' if tasks > 1 else ''}"
     if length > CONFIG_LIMIT:
         yield Forbidden(
             path,
