@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.quantity import is_whole, parse
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
@@ -30,8 +31,14 @@ def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
 def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """The groups of a task are of equal size, and every pod is in one."""
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size"):
+        total = policy.total_partitions * policy.partition_size
+        if total > COUNT_LIMIT:
+            detail = (
+                f"{policy.total_partitions} partitions of so many are more pods than a task can have, {COUNT_LIMIT}"
+            )
+            yield Invalid(path / "partitionPolicy" / "partitionSize", policy.partition_size, detail)
+            continue
         for _, one in readable([task], "replicas"):
-            total = policy.total_partitions * policy.partition_size
             if one.replicas != total:
                 groups = f"partitionPolicy has {policy.total_partitions} partitions of {policy.partition_size}"
                 yield Invalid(path / "replicas", one.replicas, f"{groups}: must be {total}")
@@ -52,6 +59,8 @@ def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Ca
             continue  # of too many, another rule tells
         for _, one in readable([task], "min_available"):
             least = policy.min_partitions * policy.partition_size
+            if least > COUNT_LIMIT:
+                continue  # told of all partitions
             if one.min_available is not None and one.min_available != least:
                 groups = f"partitionPolicy needs {policy.min_partitions} partitions of {policy.partition_size}"
                 yield Invalid(path / "minAvailable", one.min_available, f"{groups}: must be {least}")

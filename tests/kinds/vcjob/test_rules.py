@@ -89,6 +89,9 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
          ["spec.tasks[0].replicas: Invalid value: 5: partitionPolicy has 3 partitions of 2: must be 6"]),
         (job(task("a", 6, partitionPolicy=partitions(3, 2, minPartitions=4))),
          ["spec.tasks[0].partitionPolicy.minPartitions: Invalid value: 4: must be at most totalPartitions, which is 3"]),
+        (job(task("a", 6, partitionPolicy=partitions(2**16, 2**16, minPartitions=2**15))),
+         ["spec.tasks[0].partitionPolicy.partitionSize: Invalid value: 65536: 65536 partitions of so many are more pods than a "
+          "task can have, 2147483647"]),
         (job(task("a", 6, minAvailable=5, partitionPolicy=partitions(3, 2, minPartitions=2))),
          ["spec.tasks[0].minAvailable: Invalid value: 5: partitionPolicy needs 2 partitions of 2: must be 4"]),
         (job(task("a", 6, partitionPolicy=partitions(0, 2))),
