@@ -29,9 +29,19 @@ def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
             yield Notice(task.at("replicas"), "the task has no pods: say how many it shall have")
 
 
+def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
+    """Volcano takes a job that asks for more successes than it has pods: whatever becomes of these, it fails."""
+    total = sum(task.replicas for task in job.tasks)
+    if job.spec.min_success is not None and job.spec.min_success > total:
+        yield Notice(
+            "spec.minSuccess", f"the job has only {total} pods, and can never succeed: ask for at most as many"
+        )
+
+
 RULES = (
     *name_rules,
     tasks_have_pods,
+    enough_pods_can_succeed,
     *gang_rules,
     *topology_rules,
     *policy_rules,

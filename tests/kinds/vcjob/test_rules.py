@@ -247,3 +247,10 @@ def test_a_task_without_pods_is_a_warning() -> None:
         "spec.tasks[1].replicas: the task has no pods: say how many it shall have"
         in validate(job(task("a"), task("b", None))).warnings
     )
+
+
+@pytest.mark.parametrize("wanted, told", [(1, False), (3, False), (4, True)])
+def test_more_successes_than_pods_are_a_warning(wanted: int, told: bool) -> None:
+    response = validate(job(task("a", 1), task("b", 2), minSuccess=wanted))
+    warning = "spec.minSuccess: the job has only 3 pods, and can never succeed: ask for at most as many"
+    assert (faults(response), response.warnings) == ([], [warning] if told else [])

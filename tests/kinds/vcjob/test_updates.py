@@ -57,7 +57,7 @@ def test_what_may_change(case: str, changes: list[tuple[str, Any]]) -> None:
          ['spec.tasks[0].template.spec.containers[0].image: Forbidden: may not change once the job is stored: it is "busybox" '
           'and would be "other"']),
         ([("tasks/-", task("c", minAvailable=1, maxRetry=3))],
-         ["spec.tasks: Forbidden: may not change once the job is stored: its item \"c\" would be added"]),
+         ['spec.tasks: Forbidden: may not change once the job is stored: its item "c" would be added']),
         ([("tasks", [*reversed(STORED["spec"]["tasks"])])],
          ["spec.tasks: Forbidden: may not change once the job is stored: its items would be in another order"]),
         ([("plugins/env", ["x"])], ["spec.plugins[env][0]: Forbidden: env takes no arguments: leave it out"]),
