@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import CANONICAL_SPELLINGS
-from webhook import Cause, Context, Invalid, Job, Notice, Path, readable
+from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable
+from webhook.cause import shown
 
 
 class Spelling(NamedTuple):
@@ -34,8 +35,9 @@ def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator
         old, canonical = getattr(part, spelling.old), getattr(part, spelling.canonical)
         if old is not None and canonical is not None:
             place = path / _json_name(part, spelling.canonical)
-            detail = f"{place} says the same thing: keep one of the two"
-            yield Invalid(path / _json_name(part, spelling.old), old, detail)
+            other = "" if old == canonical else f", and says {shown(canonical)}"
+            detail = f"{place} is there too, and is the same word{other}: keep one of the two"
+            yield Forbidden(path / _json_name(part, spelling.old), detail)
 
 
 def old_spellings_are_told_the_canonical_one(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:

@@ -52,8 +52,14 @@ def test_the_canonical_spelling_is_told_that_it_is_not_read(old: str, canonical:
 def test_both_spellings_at_once_are_refused(old: str, canonical: str, value: Any) -> None:
     document, path = saying(**{old: value, canonical: value})
     response = validate(document)
-    shown = f'"{value}"' if isinstance(value, str) else value
     assert (faults(response), response.warnings) == (
-        [f"{path}.{old}: Invalid value: {shown}: {path}.{canonical} says the same thing: keep one of the two"],
+        [f"{path}.{old}: Forbidden: {path}.{canonical} is there too, and is the same word: keep one of the two"],
         [],
     )
+
+
+def test_spellings_that_contradict_each_other_are_said_to() -> None:
+    assert faults(validate(job(cleanPodPolicy="All", clenPodPolicy="None"))) == [
+        'spec.clenPodPolicy: Forbidden: spec.cleanPodPolicy is there too, and is the same word, and says "All": keep one of '
+        "the two"
+    ]
