@@ -43,13 +43,13 @@ def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     """What a user writes and nobody reads is no fault, but not what the user will get."""
     operator = operator_of(job)
     for word, consequence in _JOB_WORDS.items():
-        if _says(job.word(word)) and not _acted_on(word, operator, job, context):
+        if _says(word, job.word(word)) and not _acted_on(word, operator, job, context):
             yield _ignored(job.at(word), operator, consequence)
     for word, consequence in _TASK_WORDS.items():
         if _acted_on(word, operator, job, context):
             continue
         for _, task in readable(job.tasks):
-            if _says(task.word(word)):
+            if _says(word, task.word(word)):
                 yield _ignored(task.at(word), operator, consequence)
 
 
@@ -57,8 +57,9 @@ def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) ->
     return word in operator.heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can
 
 
-def _says(value: Any) -> bool:
-    return value is not None and value not in ([], {}, "")
+def _says(word: str, value: Any) -> bool:
+    """Tell whether a word asks for something. A minimum of 0 asks for no gang."""
+    return bool(value) if word == "min_available" else value is not None and value not in ([], {}, "")
 
 
 def _ignored(path: Path, operator: Operator, consequence: str) -> Notice:

@@ -30,7 +30,7 @@ def test_suspend_is_refused_where_nobody_acts_on_it() -> None:
     "document, notice",
     [
         (job(task("learner"), queue="games"), "spec.queue: DI-orchestrator does not act on it: the job waits in no queue"),
-        (job(task("learner"), plugins={"svc": []}), "spec.plugins: DI-orchestrator does not act on it: nothing is put into its pods"),
+        (job(task("learner"), minAvailable=1), "spec.minAvailable: DI-orchestrator does not act on it: its pods are not started as one gang"),
         (job(task("learner"), ttlSecondsAfterFinished=9),
          "spec.ttlSecondsAfterFinished: DI-orchestrator does not act on it: the finished job stays until it is deleted"),
         (job(task("learner"), task("collector", dependsOn={"name": ["learner"]})),
@@ -40,6 +40,18 @@ def test_suspend_is_refused_where_nobody_acts_on_it() -> None:
 def test_a_word_that_nobody_acts_on_is_told(document: Any, notice: str) -> None:
     assert notices(document) == [notice]
     assert faults(validate(document)) == []
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        job(task("learner"), minAvailable=0),
+        job(task("learner", minAvailable=0)),
+        job(task("learner"), plugins={"svc": []}),
+    ],
+)
+def test_who_asks_for_no_gang_or_for_a_plugin_is_told_nothing(document: Any) -> None:
+    assert notices(document) == []
 
 
 def test_a_word_that_the_installation_acts_on_is_not() -> None:
