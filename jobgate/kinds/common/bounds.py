@@ -12,7 +12,9 @@ def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Between bounds that cross, there is no number of replicas."""
     least, most = job.spec.min_replicas, job.spec.max_replicas
     if least is not None and most is not None and least > most:
-        yield Invalid("spec.minReplicas", least, f"must be at most spec.maxReplicas, which is {most}")
+        cause = Invalid("spec.minReplicas", least, f"must be at most spec.maxReplicas, which is {most}")
+        cause.value = [least, most]  # either makes it another fault than was stored
+        yield cause
 
 
 def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from jobgate.kinds.common.tasks import expected_name
-from jobgate.kinds.torchjob.models import TorchElasticPolicy, TorchJobSpec
+from jobgate.kinds.torchjob.models import RendezvousBackend, TorchElasticPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
 from jobgate.names import LABEL_LIMIT
-from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, readable
 
 POLICY = Path("spec") / "torchElasticPolicy"
 
@@ -39,7 +41,9 @@ def the_bounds_of_an_elastic_job_do_not_cross(job: Job[TorchJobSpec], _: Context
     policy = job.spec.torch_elastic_policy
     least, most = (policy.num_min_replicas, policy.num_max_replicas) if policy else (None, None)
     if least is not None and most is not None and least > most:
-        yield Invalid(POLICY / "numMinReplicas", least, f"must be at most {POLICY}.numMaxReplicas, which is {most}")
+        cause = Invalid(POLICY / "numMinReplicas", least, f"must be at most {POLICY}.numMaxReplicas, which is {most}")
+        cause.value = [least, most]  # either makes it another fault than was stored
+        yield cause
 
 
 def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
@@ -80,6 +84,27 @@ def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Ite
         yield Invalid(POLICY / "numMaxReplicas", policy.num_max_replicas, f"{detail}: call the job something shorter")
 
 
+#: A name or an address, as torchrun reads them.
+_HOST: Final = re.compile(r"[\w.:-]+|\[[\w.:-]+\]")
+
+
+def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """Pods that cannot read where they meet end at once, and are restarted to no avail.
+
+    Without a port torchrun takes the default of the backend, and `static` has none.
+    """
+    policy = job.spec.torch_elastic_policy
+    for _place, one in readable([policy] if policy else (), "rendezvous_endpoint", "rendezvous_backend"):
+        endpoint = one.rendezvous_endpoint or ""
+        host, colon, port = endpoint.rpartition(":") if not endpoint.endswith("]") else (endpoint, "", "")
+        host = host if colon else endpoint
+        named = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
+        needed = colon or one.rendezvous_backend is RendezvousBackend.STATIC
+        if endpoint and (not _HOST.fullmatch(host) or (needed and not named)):
+            detail = "must be host:port, as job-master-0:29400, with a port between 1 and 65535"
+            yield Invalid(POLICY / "rendezvousEndpoint", endpoint, detail)
+
+
 def a_policy_counts_when_it_is_enabled(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """A policy by itself does nothing."""
     if job.spec.torch_elastic_policy is not None and not job.spec.enable_torch_elastic:
@@ -113,6 +138,7 @@ def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], _: Context) -> Iterat
 #: The rules, in the order in which a reader wants to know.
 elastic_rules = (
     an_elastic_job_has_a_policy,
+    the_rendezvous_is_at_a_port,
     the_bounds_of_an_elastic_job_do_not_cross,
     workers_are_within_the_bounds,
     the_most_workers_have_names,

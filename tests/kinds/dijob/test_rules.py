@@ -156,3 +156,14 @@ BEFORE = "Forbidden: may change only before the job runs"
 def test_the_tasks_of_a_running_job_keep_their_names_and_order(tasks: list[Any], expected: list[str]) -> None:
     assert faults(validate(job(*tasks) | RUNNING, TWO)) == expected
     assert faults(validate(job(*tasks), TWO | {"status": {"phase": "Pending"}})) == []
+
+
+def test_bounds_that_cross_otherwise_than_stored_are_refused() -> None:
+    stored = job(task("learner"), minReplicas=3, maxReplicas=2)
+    assert faults(validate(stored | {"spec": stored["spec"] | {"priority": "high"}}, stored)) == []
+    for most in (1, 2):
+        changed = job(task("learner", replicas=2), minReplicas=3, maxReplicas=most)
+        expected = (
+            ["spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 1"] if most == 1 else []
+        )
+        assert faults(validate(changed, stored)) == expected

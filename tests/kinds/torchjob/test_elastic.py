@@ -31,6 +31,14 @@ ANNOTATION = "distributed.io/enable-elastic-training"
          [f"{TASKS}[Worker]: Required value: an elastic job scales its workers: it has some"]),
         (job(**elastic(rendezvousBackend="zeus")),
          [f'{POLICY}.rendezvousBackend: Unsupported value: "zeus": supported values: "c10d", "etcd", "etcd-v2", "static"']),
+        *((job(**elastic(rendezvousEndpoint=endpoint)), []) for endpoint in ("10.0.0.1:1", "[::1]:65535", "job-master-0")),
+        *((job(**elastic(rendezvousEndpoint=endpoint)),
+           [f'{POLICY}.rendezvousEndpoint: Invalid value: "{endpoint}": must be host:port, as job-master-0:29400, with a port '
+            "between 1 and 65535"])
+          for endpoint in ("junk no port", "a:", ":1", "a:b", "a:0", "a:65536", "http://a:1", "a b:1")),
+        (job(**elastic(rendezvousBackend="static", rendezvousEndpoint="a")),
+         [f'{POLICY}.rendezvousEndpoint: Invalid value: "a": must be host:port, as job-master-0:29400, with a port between 1 and '
+          "65535"]),
         (job(**elastic(nprocPerNode=0)), [f"{POLICY}.nprocPerNode: Invalid value: 0: must be at least 1"]),
         (job(name="j" * 54, **elastic(numMaxReplicas=11)),
          [f"{POLICY}.numMaxReplicas: Invalid value: 11: pods are called <job>-<task>-<index>, and with so many the name is longer than 63: "
@@ -43,6 +51,14 @@ ANNOTATION = "distributed.io/enable-elastic-training"
 )  # fmt: skip
 def test_an_elastic_job_can_be_scaled(document: dict[str, Any], expected: list[str]) -> None:
     assert faults(validate(document)) == expected
+
+
+def test_bounds_that_cross_otherwise_than_stored_are_refused() -> None:
+    stored = job(**elastic(numMinReplicas=6, numMaxReplicas=5))
+    assert faults(validate(job(backoffLimit=2, **elastic(numMinReplicas=6, numMaxReplicas=5)), stored)) == []
+    assert faults(validate(job(**elastic(numMinReplicas=6, numMaxReplicas=4)), stored)) == [
+        f"{POLICY}.numMinReplicas: Invalid value: 6: must be at most {POLICY}.numMaxReplicas, which is 4"
+    ]
 
 
 def test_a_scaler_that_doubles_past_the_upper_bound_is_refused() -> None:
