@@ -217,6 +217,3 @@ dependency_rules = (
     no_task_waits_for_itself,
     no_tasks_wait_in_a_circle,
 )
-
-#: What a kind adds whose operator schedules every job as a gang: `gangs_can_start(refuse=False)` tells instead.
-gang_dependency_rules = (gangs_can_start(refuse=True),)

@@ -40,9 +40,8 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     name = expected_name(context)
     if not name:
         return
-    place = Path("metadata") / ("name" if context.name else "generateName")
-    if fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name):
-        yield Invalid(place, context.name or context.generate_name, f"{fault}: {_uses(operator)}")
+    place = name_path(context)
+    yield from labels_can_begin_with_the_name(context, _uses(operator))
     longest = LABEL_LIMIT - len(operator.service_name.format(job="")) if operator.service_name else LABEL_LIMIT
     for _, task in readable(job.tasks, "name", "replicas"):
         if not task.name:
@@ -56,6 +55,23 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     if len(name) > longest:
         room = longest if context.name else longest - len(GENERATED_SUFFIX)
         yield TooLong(place, context.name or context.generate_name, max(room, 0), _uses(operator))
+
+
+def labels_can_begin_with_the_name(context: Context, uses: str) -> Iterator[Cause]:
+    """Yield what of a job's name cannot be in a DNS label that begins with it; its length is another matter.
+
+    Args:
+        context: of the review.
+        uses: what is called so, for the message.
+    """
+    name = expected_name(context)
+    if name and (fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name)):
+        yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {uses}")
+
+
+def name_path(context: Context) -> Path:
+    """Return where the job says what it is called."""
+    return Path("metadata") / ("name" if context.name else "generateName")
 
 
 def expected_name(context: Context) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
+from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name, labels_can_begin_with_the_name, name_path
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
 from jobgate.kinds.mxjob.operator import MADE_UP_ID, MXNET_OPERATOR
 from jobgate.names import LABEL_LIMIT, dns_label
@@ -31,11 +31,11 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
     name = expected_name(context)
     if not name or job.spec.job_mode is not JobMode.DIST:
         return
-    if fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name):
-        yield Invalid(_name_path(context), context.name or context.generate_name, f"{fault}: {_USES}")
-    elif name[0].isdigit():
+    faults = list(labels_can_begin_with_the_name(context, _USES))
+    yield from faults
+    if not faults and name[0].isdigit():
         yield Notice(
-            _name_path(context),
+            name_path(context),
             "a cluster older than Kubernetes 1.36 takes no Service that begins with a digit, and the scheduler's "
             "begins with this name",
         )
@@ -56,11 +56,7 @@ def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Ite
         yield TooLong(_identity_path(job), identity, max(len(identity) - excess, 0), _USES)
         return
     room = len(name) - excess - (0 if context.name else len(GENERATED_SUFFIX))
-    yield TooLong(_name_path(context), context.name or context.generate_name, max(room, 0), _USES)
-
-
-def _name_path(context: Context) -> Path:
-    return Path("metadata") / ("name" if context.name else "generateName")
+    yield TooLong(name_path(context), context.name or context.generate_name, max(room, 0), _USES)
 
 
 def _identity_path(job: Job[MxJobSpec]) -> Path:

@@ -8,7 +8,7 @@ from jobgate.kinds.common.dependencies import dependency_rules
 from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.scheduling import scheduling_rules
-from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name
+from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, name_path
 from jobgate.kinds.common.templates import pod_template_rules
 from jobgate.kinds.torchjob.elastic import elastic_rules
 from jobgate.kinds.torchjob.gang import gang_rules
@@ -80,9 +80,8 @@ def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Ite
     """The operator makes a Service for each pod, of its name, and a Service's name begins with a letter."""
     name = expected_name(context)
     if name[:1] in set("0123456789"):
-        place = Path("metadata") / ("name" if context.name else "generateName")
         detail = "must begin with a letter: Services are called <job>-<task>-<index>"
-        yield Invalid(place, context.name or context.generate_name, detail)
+        yield Invalid(name_path(context), context.name or context.generate_name, detail)
 
 
 def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:

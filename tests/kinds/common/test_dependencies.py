@@ -8,7 +8,6 @@ from jobgate.kinds.common.dependencies import (
     DependsOn,
     Iteration,
     dependency_rules,
-    gang_dependency_rules,
     gangs_can_start,
 )
 from tests.kinds.common.gangs import Json, faults, job, notices, task
@@ -122,7 +121,7 @@ def test_great_graphs_cost_no_more_than_their_size(case: str, document: Json) ->
     ],
 )  # fmt: skip
 def test_gangs_that_can_start_are_allowed(case: str, document: Json) -> None:
-    assert faults(document, gang_dependency_rules) == [], case
+    assert faults(document, (gangs_can_start(refuse=True),)) == [], case
 
 
 ONLY = "no pod is started before {} are made, and only {} wait for no other task"
@@ -144,7 +143,7 @@ STUCK = [
 
 @pytest.mark.parametrize("document, path, value, why", STUCK)
 def test_gangs_that_wait_for_themselves_are_refused(document: Json, path: str, value: str, why: str) -> None:
-    assert faults(document, gang_dependency_rules) == [f"{path}: Invalid value: {value}: {why}"]
+    assert faults(document, (gangs_can_start(refuse=True),)) == [f"{path}: Invalid value: {value}: {why}"]
 
 
 @pytest.mark.parametrize("document, path, value, why", STUCK)
