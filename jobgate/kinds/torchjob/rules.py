@@ -37,6 +37,13 @@ def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             yield NotSupported(task.path, task.key, TaskType)
 
 
+def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """A key alone is no task: the API server drops it, where it is asked before us."""
+    for key, value in mapping(mapping(job.document.get("spec")).get("torchTaskSpecs")).items():
+        if value is None:
+            yield Invalid(TASKS.key(key), None, "its value is null: give it a template, or leave the key out")
+
+
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Keys are read in any case: of two that are then the same, the operator would drop one."""
     seen: dict[str | None, str] = {}
@@ -50,7 +57,10 @@ def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Every pod is told the address of the master with index 0; the operator makes no second one."""
     master = task_of(job, TaskType.MASTER)
     if master is None:
-        yield Required(TASKS.key(TaskType.MASTER.value), "the pods find each other by the Master")
+        yield Required(
+            TASKS.key(TaskType.MASTER.value),
+            "the pods find each other by the Master (a key with null for its value is none)",
+        )
     elif master.replicas != 1:
         yield Invalid(master.at("replicas"), master.replicas, "must be 1: a job has one master")
 
@@ -177,6 +187,7 @@ def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[
 
 RULES = (
     task_types_are_known,
+    tasks_have_values,
     there_is_one_task_of_each_type,
     there_is_one_master,
     tasks_have_pods,
