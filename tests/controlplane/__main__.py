@@ -3,30 +3,32 @@
 import argparse
 import signal
 import sys
+from dataclasses import asdict
 
-from tests.controlplane.assets import find_or_build
+from tests.controlplane.assets import find_or_build, find_or_build_whole
 from tests.controlplane.lock import lock
 from tests.controlplane.plane import ControlPlane, ControlPlaneError
 from tests.controlplane.progress import Progress, Terminal
 from tests.controlplane.run import BuildError
+from tests.controlplane.whole import WholeControlPlane
 
 
 def main(argv: list[str] | None = None) -> int:
     """Do what the command line asks; 0 when that went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.controlplane", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser(
-        "build", help="build kube-apiserver, etcd and kubectl into the cache, as far as they are missing"
-    )
-    commands.add_parser("run", help="start a control plane and keep it until Ctrl-C")
-    commands.add_parser("lock", help="write go/go.mod and go/go.sum for the version in versions.py")
-    command = parser.parse_args(argv).command
+    commands.add_parser("build", help="build all programs into the cache, as far as they are missing")
+    run = commands.add_parser("run", help="start a control plane and keep it until Ctrl-C")
+    run.add_argument("--whole", action="store_true", help="with controllers, a scheduler and simulated nodes")
+    commands.add_parser("lock", help="write go.mod and go.sum of each source anew for the versions in versions.py")
+    arguments = parser.parse_args(argv)
+    command = arguments.command
     progress = Terminal()
     try:
         if command == "build":
             _build(progress)
         elif command == "run":
-            _run(progress)
+            _run(progress, whole=arguments.whole)
         else:
             lock(progress)
     except (BuildError, ControlPlaneError) as error:
@@ -38,15 +40,15 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _build(progress: Progress) -> None:
-    assets = find_or_build(progress)
-    for program in (assets.kube_apiserver, assets.etcd, assets.kubectl):
+    for program in asdict(find_or_build_whole(progress)).values():
         sys.stdout.write(f"{program}\n")
 
 
-def _run(progress: Progress) -> None:
+def _run(progress: Progress, *, whole: bool) -> None:
     # A terminated run stops as an interrupted one does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with ControlPlane(find_or_build(progress)) as plane:
+    stopped = WholeControlPlane(find_or_build_whole(progress)) if whole else ControlPlane(find_or_build(progress))
+    with stopped as plane:
         progress(f"up at {plane.url}; Ctrl-C ends it. To speak to it:")
         sys.stdout.write(f"export KUBECONFIG={plane.kubeconfig}\n")
         sys.stdout.flush()

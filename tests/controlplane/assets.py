@@ -1,10 +1,11 @@
-"""Which kube-apiserver, etcd and kubectl are run: those that the environment names, or built ones."""
+"""Which programs are run: those that the environment names, or built ones."""
 
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TypeVar
 
 from tests.controlplane.build import build
 from tests.controlplane.cache import is_program
@@ -14,11 +15,23 @@ from tests.controlplane.run import BuildError
 
 @dataclass(frozen=True)
 class Assets:
-    """The programs of a control plane."""
+    """The programs of a control plane that only stores and admits."""
 
     kube_apiserver: Path
     etcd: Path
     kubectl: Path
+
+
+@dataclass(frozen=True)
+class WholeAssets(Assets):
+    """The programs of a whole control plane: with controllers, a scheduler, and nodes that are simulated."""
+
+    kube_controller_manager: Path
+    kube_scheduler: Path
+    kwok: Path
+
+
+_Assets = TypeVar("_Assets", bound=Assets)
 
 
 def find_or_build(progress: Progress, environment: Mapping[str, str] | None = None) -> Assets:
@@ -27,19 +40,34 @@ def find_or_build(progress: Progress, environment: Mapping[str, str] | None = No
     Raises:
         BuildError: the environment names something that is not there, or a build failed.
     """
+    return _find_or_build(Assets, progress, environment)
+
+
+def find_or_build_whole(progress: Progress, environment: Mapping[str, str] | None = None) -> WholeAssets:
+    """The same for a whole control plane.
+
+    Raises:
+        BuildError: as above.
+    """
+    return _find_or_build(WholeAssets, progress, environment)
+
+
+def _find_or_build(assets: type[_Assets], progress: Progress, environment: Mapping[str, str] | None) -> _Assets:
     environment = os.environ if environment is None else environment
-    found = {name: from_environment(name, environment) for name in ("kube-apiserver", "etcd", "kubectl")}
+    names = {field.name: field.name.replace("_", "-") for field in fields(assets)}
+    found = {name: from_environment(name, environment) for name in names.values()}
     found["kubectl"] = found["kubectl"] or _on_path("kubectl", environment)
     absent = [name for name, path in found.items() if path is None]
-    built = build(absent, environment, progress) if absent else Path()
-    programs = {name: path or built / name for name, path in found.items()}
-    return Assets(programs["kube-apiserver"], programs["etcd"], programs["kubectl"])
+    built = build(absent, environment, progress) if absent else {}
+    programs = {name: path or built[name] for name, path in found.items()}
+    return assets(**{field: programs[name] for field, name in names.items()})
 
 
 def from_environment(name: str, environment: Mapping[str, str]) -> Path | None:
     """The program that the environment gives: in the folder KUBEBUILDER_ASSETS, else TEST_ASSET_<NAME>.
 
-    A folder that lacks one of the programs gives the others: the usual archives come with and without kubectl.
+    A folder that lacks one of the programs gives the others: the usual archives have no controllers, and come with and
+    without kubectl.
 
     Raises:
         BuildError: the folder or the program that is named does not exist.

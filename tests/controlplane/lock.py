@@ -1,4 +1,4 @@
-"""Writing go.mod and go.sum anew, after the Kubernetes version in `versions.py` was changed."""
+"""Writing go.mod and go.sum anew, after a version in `versions.py` was changed."""
 
 import json
 import os
@@ -8,33 +8,42 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.controlplane.build import LOCKED_MODULE, compile_programs
+from tests.controlplane.build import compile_programs
 from tests.controlplane.golang import Go, find_or_install_go
-from tests.controlplane.module import go_mod
+from tests.controlplane.module import kubernetes_go_mod, kwok_go_mod
 from tests.controlplane.progress import Progress
-from tests.controlplane.versions import KUBERNETES, PACKAGES
+from tests.controlplane.sources import KUBERNETES_SOURCE, KWOK_SOURCE, Source
+from tests.controlplane.versions import KUBERNETES, KWOK
 
 
 def lock(progress: Progress) -> None:
-    """Compute go.mod from that of Kubernetes, build everything once, and keep the sums of what the build took."""
+    """Compute each go.mod from that of the upstream module, and lock what a build with it takes."""
     go = find_or_install_go(os.environ, progress)
+    kubernetes = kubernetes_go_mod(KUBERNETES, _upstream_mod(go, f"k8s.io/kubernetes@{KUBERNETES}"))
+    _lock(go, KUBERNETES_SOURCE, kubernetes, progress)
+    _lock(go, KWOK_SOURCE, kwok_go_mod(KWOK, _upstream_mod(go, f"sigs.k8s.io/kwok@{KWOK}")), progress)
+
+
+def _lock(go: Go, source: Source, go_mod: str, progress: Progress) -> None:
+    """Build everything of the source once, and keep the sums of what the build took."""
     with tempfile.TemporaryDirectory() as scratch:
         module = Path(scratch) / "module"
         module.mkdir()
-        (module / "go.mod").write_text(go_mod(KUBERNETES, _kubernetes_mod(go, module)), encoding="utf-8")
-        compile_programs(go, module, list(PACKAGES), Path(scratch) / "bin", progress, mod="mod")
+        (module / "go.mod").write_text(go_mod, encoding="utf-8")
+        compile_programs(go, source, module, list(source.packages), Path(scratch) / "bin", progress, mod="mod")
         for name in ("go.mod", "go.sum"):
-            shutil.copyfile(module / name, LOCKED_MODULE / name)
-            progress(f"wrote {LOCKED_MODULE / name}")
+            shutil.copyfile(module / name, source.folder / name)
+            progress(f"wrote {source.folder / name}")
 
 
-def _kubernetes_mod(go: Go, folder: Path) -> dict[str, Any]:
-    """The go.mod of Kubernetes, as `go mod edit -json` prints it."""
-    downloaded = _go_json(go, folder, "mod", "download", "-json", f"k8s.io/kubernetes@{KUBERNETES}")
-    return _go_json(go, folder, "mod", "edit", "-json", downloaded["GoMod"])
+def _upstream_mod(go: Go, versioned: str) -> dict[str, Any]:
+    """The go.mod of a module at a version, as `go mod edit -json` prints it."""
+    with tempfile.TemporaryDirectory() as folder:
+        downloaded = _go_json(go, folder, "mod", "download", "-json", versioned)
+        return _go_json(go, folder, "mod", "edit", "-json", downloaded["GoMod"])
 
 
-def _go_json(go: Go, folder: Path, *args: str) -> dict[str, Any]:
+def _go_json(go: Go, folder: str, *args: str) -> dict[str, Any]:
     done = subprocess.run([go.command, *args], cwd=folder, env=dict(go.environment), stdout=subprocess.PIPE, check=True)
     found = json.loads(done.stdout)
     assert isinstance(found, dict)

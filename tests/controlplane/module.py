@@ -1,4 +1,4 @@
-"""The Go module that the programs are built from: which modules, at which versions.
+"""The Go modules that the programs are built from: which modules they require, at which versions.
 
 Kubernetes' own go.mod points at its staging folders with `replace`, which Go ignores in a dependency. So whoever builds
 it from outside repeats those replaces with the versions that the staging folders are published at.
@@ -11,6 +11,7 @@ from tests.controlplane.versions import staging_version
 
 MODULE = "jobgate.dev/tests/controlplane"
 _KUBERNETES = "k8s.io/kubernetes"
+_KWOK = "sigs.k8s.io/kwok"
 _ETCD_SERVER = "go.etcd.io/etcd/server/v3"
 
 
@@ -45,23 +46,27 @@ def etcd_version(kubernetes_mod: dict[str, Any]) -> str:
     raise ValueError(f"the go.mod of {_KUBERNETES} does not require {_ETCD_SERVER}: name its version by hand")
 
 
-def go_mod(kubernetes: str, kubernetes_mod: dict[str, Any]) -> str:
+def kubernetes_go_mod(version: str, kubernetes_mod: dict[str, Any]) -> str:
     """Our go.mod for that version of Kubernetes, as text; `go` adds the indirect requirements."""
-    requires = [f"{_ETCD_SERVER} {etcd_version(kubernetes_mod)}", f"{_KUBERNETES} {kubernetes}"]
-    published = staging_version(kubernetes)
+    requires = [f"{_ETCD_SERVER} {etcd_version(kubernetes_mod)}", f"{_KUBERNETES} {version}"]
+    published = staging_version(version)
     replaces = [f"{path} => {path} {published}" for path in staging_modules(kubernetes_mod)]
-    return "\n".join(
-        [
-            f"module {MODULE}",
-            "",
-            f"go {kubernetes_mod['Go']}",
-            "",
-            *_block("require", requires),
-            "",
-            *_block("replace", replaces),
-            "",
-        ]
-    )
+    return _go_mod(MODULE, kubernetes_mod["Go"], [*_block("require", requires), "", *_block("replace", replaces)])
+
+
+def kwok_go_mod(version: str, kwok_mod: dict[str, Any]) -> str:
+    """Our go.mod for that version of kwok, which stands on published modules only.
+
+    Raises:
+        ValueError: it does not, so its replaces would have to be repeated.
+    """
+    if kwok_mod.get("Replace"):
+        raise ValueError(f"the go.mod of {_KWOK} {version} replaces modules, and Go ignores that here: repeat it")
+    return _go_mod(f"{MODULE}/kwok", kwok_mod["Go"], _block("require", [f"{_KWOK} {version}"]))
+
+
+def _go_mod(module: str, go: str, blocks: Iterable[str]) -> str:
+    return "\n".join([f"module {module}", "", f"go {go}", "", *blocks, ""])
 
 
 def _block(word: str, lines: Iterable[str]) -> list[str]:

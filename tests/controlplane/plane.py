@@ -7,10 +7,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from tests.controlplane import keeper
 from tests.controlplane.assets import Assets
@@ -23,7 +24,7 @@ from tests.controlplane.credentials import (
     write_private,
 )
 from tests.controlplane.folder import LockedFolder, make_folder, reap
-from tests.controlplane.programs import etcd_program, kube_apiserver_program, write_programs
+from tests.controlplane.programs import Program, etcd_program, kube_apiserver_program
 
 # A start takes seconds; on a machine that is busy with other work it was seen to take more than a minute. A program that
 # ends is noticed at once, so waiting long costs nothing.
@@ -60,10 +61,13 @@ class ControlPlane:
     token: str
     folder: Path
 
+    # The plugin wants each Pod's ServiceAccount to exist, and no controller makes `default`.
+    _apiserver_flags: ClassVar[Sequence[str]] = ("--disable-admission-plugins=ServiceAccount",)
+
     def __init__(self, assets: Assets, apiserver_flags: Sequence[str] = ()) -> None:
         """`apiserver_flags` come last, so they add to or override the flags of the API server."""
         self.assets = assets
-        self._flags = list(apiserver_flags)
+        self._flags = [*self._apiserver_flags, *apiserver_flags]
         self._keeper: subprocess.Popen[str] | None = None
         self._port: socket.socket | None = None
         self._authority = Authority()
@@ -79,15 +83,14 @@ class ControlPlane:
         reap()
         locked = make_folder()
         try:
-            self._prepare(locked)
-            self._await_ready()
+            self._bring_up(locked)
         except BaseException:
             self.stop()
             raise
         return self
 
     def stop(self) -> None:
-        """Stop both programs and remove the folder; harmless when it does not run."""
+        """Stop all programs and remove the folder; harmless when it does not run."""
         keeper_process, self._keeper = self._keeper, None
         if keeper_process:
             _let_go(keeper_process)
@@ -132,8 +135,18 @@ class ControlPlane:
         """The last lines that the programs logged."""
         return "\n".join(_tail(log) for log in sorted(self.folder.glob("*.log")))
 
-    def _prepare(self, locked: LockedFolder) -> None:
-        """Write the files that the programs read, and start the keeper."""
+    def _bring_up(self, locked: LockedFolder) -> None:
+        """Start everything in the folder, and come back when all is ready."""
+        port = self._prepare(locked)
+        self._keep(
+            etcd_program(self.assets.etcd, self.folder),
+            kube_apiserver_program(self.assets.kube_apiserver, self.folder, port, self._flags),
+        )
+        # An answer has a certificate of our CA, which no other process has.
+        self._await(_answers, "the API server is ready")
+
+    def _prepare(self, locked: LockedFolder) -> int:
+        """Write the files that the programs read, start the keeper, and give the API server's port."""
         self.folder = folder = locked.path
         self._port = reserve_port()
         port = int(self._port.getsockname()[1])
@@ -148,11 +161,6 @@ class ControlPlane:
         write_private(folder / "service-account.pub", checking)
         write_private(folder / "tokens.csv", f'{self.token},admin,admin,"system:masters"\n')
         self.kubeconfig = write_private(folder / "kubeconfig", token_kubeconfig(self.url, authority, self.token))
-        programs = [
-            etcd_program(self.assets.etcd, folder),
-            kube_apiserver_program(self.assets.kube_apiserver, folder, port, self._flags),
-        ]
-        write_programs(folder, programs)
         try:
             self._keeper = subprocess.Popen(
                 [sys.executable, "-I", "-S", keeper.__file__, str(folder)],
@@ -167,24 +175,36 @@ class ControlPlane:
             )
         finally:
             os.close(locked.lock)
+        return port
 
-    def _await_ready(self) -> None:
-        """Ready means: it answers with a certificate of our CA, which no other process has."""
+    def _keep(self, *programs: Program) -> None:
+        """Have the keeper start these programs too."""
+        assert self._keeper is not None
+        assert self._keeper.stdin is not None
+        for program in programs:
+            # A keeper that has ended is told by whoever waits for the program.
+            with suppress(BrokenPipeError):
+                os.write(self._keeper.stdin.fileno(), program.line().encode())
+
+    def _await(self, condition: Callable[[ClusterApi], bool], what: str) -> None:
+        """Wait until that is so.
+
+        Raises:
+            ControlPlaneError: a program ended, or it took too long.
+        """
         deadline = time.monotonic() + _START_WAIT
         with self.api() as api:
             while time.monotonic() < deadline:
                 if ended := self._ended():
                     raise ControlPlaneError(f"{ended} ended at its start.\n{self.logs()}")
-                try:
-                    if api.get("/readyz")[0] == 200 and api.get("/api/v1/namespaces/default")[0] == 200:
+                with suppress(OSError):
+                    if condition(api):
                         return
-                except OSError:
-                    pass
                 time.sleep(0.05)
-        raise ControlPlaneError(f"not ready after {_START_WAIT:g} s.\n{self.logs()}")
+        raise ControlPlaneError(f"{what}: not after {_START_WAIT:g} s.\n{self.logs()}")
 
     def _ended(self) -> str:
-        """Which program ended by itself, and its code; nothing while both run."""
+        """Which program ended by itself, and its code; nothing while all run."""
         keeper_process = self._keeper
         assert keeper_process is not None
         assert keeper_process.stdout is not None
@@ -201,6 +221,10 @@ class ControlPlane:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _answers(api: ClusterApi) -> bool:
+    return api.get("/readyz")[0] == 200 and api.get("/api/v1/namespaces/default")[0] == 200
 
 
 def reserve_port() -> socket.socket:

@@ -1,4 +1,4 @@
-"""Whose kube-apiserver, etcd and kubectl are run."""
+"""Whose programs are run."""
 
 import stat
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.controlplane import assets
-from tests.controlplane.assets import find_or_build, from_environment
+from tests.controlplane.assets import find_or_build, find_or_build_whole, from_environment
 from tests.controlplane.progress import silent
 from tests.controlplane.run import BuildError
 
@@ -31,9 +31,9 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Replaces the build by one that notes what it was asked for."""
     asked: list[str] = []
 
-    def build(names: Sequence[str], environment: object, progress: object) -> Path:
+    def build(names: Sequence[str], environment: object, progress: object) -> dict[str, Path]:
         asked.extend(names)
-        return Path("/cache")
+        return {name: Path("/cache", name) for name in names}
 
     monkeypatch.setattr(assets, "build", build)
     return asked
@@ -66,6 +66,23 @@ def test_everything_is_built_where_the_machine_has_nothing(built: list[str]) -> 
     found = find_or_build(silent, {"PATH": "/nowhere"})
     assert built == ["kube-apiserver", "etcd", "kubectl"]
     assert found.kube_apiserver == Path("/cache/kube-apiserver")
+
+
+def test_the_programs_of_a_whole_control_plane_are_built_with_the_others(built: list[str]) -> None:
+    found = find_or_build_whole(silent, {"PATH": "/nowhere"})
+    assert built == ["kube-apiserver", "etcd", "kubectl", "kube-controller-manager", "kube-scheduler", "kwok"]
+    assert found.kube_controller_manager == Path("/cache/kube-controller-manager")
+
+
+def test_only_what_an_archive_lacks_of_a_whole_control_plane_is_built(
+    built: list[str], tmp_path: Path, program: Callable[[str], Path]
+) -> None:
+    for name in ("kube-apiserver", "etcd", "kubectl"):
+        program(f"folder/{name}")
+    kwok = program("single/kwok")
+    environment = {"KUBEBUILDER_ASSETS": str(tmp_path / "folder"), "TEST_ASSET_KWOK": str(kwok)}
+    assert find_or_build_whole(silent, environment).kwok == kwok
+    assert built == ["kube-controller-manager", "kube-scheduler"]
 
 
 def test_kubectl_is_taken_from_path(built: list[str], program: Callable[[str], Path]) -> None:

@@ -13,7 +13,8 @@ from tests.controlplane.cache import binaries_folder, cache_folder
 from tests.controlplane.golang import build_environment, find_or_install_go, parse_go_version
 from tests.controlplane.progress import clock_face, silent
 from tests.controlplane.run import BuildError, run_with_news
-from tests.controlplane.versions import BUILT_AS, KUBERNETES, PACKAGES
+from tests.controlplane.sources import KWOK_SOURCE, SOURCES, Source, built_as
+from tests.controlplane.versions import KUBERNETES, KWOK
 
 # Says its version, lists one package, and builds files named as the packages are; each build leaves a line in `calls`.
 _FAKE_GO = """#!/bin/sh
@@ -77,10 +78,18 @@ def test_cache_folder(case: str, environment: Mapping[str, str], expected: Path)
 
 def test_all_programs_are_built_at_once_under_their_own_names(machine: Machine) -> None:
     machine.has_go()
-    folder = build(["etcd", "kube-apiserver", "kubectl"], machine.environment, silent)
-    assert folder == machine.binaries
-    assert sorted(path.name for path in folder.iterdir()) == ["etcd", "kube-apiserver", "kubectl"]
+    built = build(["etcd", "kube-apiserver", "kubectl"], machine.environment, silent)
+    assert built == {name: machine.binaries / name for name in ("etcd", "kube-apiserver", "kubectl")}
+    assert sorted(path.name for path in machine.binaries.iterdir()) == sorted(built)
     assert machine.builds() == 1
+
+
+def test_a_program_of_another_source_is_built_apart_and_kept_under_its_own_version(machine: Machine) -> None:
+    machine.has_go()
+    built = build(["kube-scheduler", "kwok", "kube-controller-manager"], machine.environment, silent)
+    assert built["kwok"] == machine.binaries.parent / f"kwok-{KWOK}" / "kwok"
+    assert built["kwok"].is_file()
+    assert machine.builds() == 2
 
 
 def test_what_is_built_is_not_built_again(machine: Machine) -> None:
@@ -126,8 +135,33 @@ def test_a_failed_build_says_what_go_said_and_what_to_do_and_leaves_nothing(mach
     assert [path.name for path in machine.binaries.parent.iterdir()] == [f"{KUBERNETES}.lock"]
 
 
-def test_each_program_has_a_package_and_a_name() -> None:
-    assert PACKAGES.keys() == BUILT_AS.keys()
+@pytest.mark.parametrize(
+    ("package", "expected"),
+    [
+        ("k8s.io/kubernetes/cmd/kube-apiserver", "kube-apiserver"),
+        ("go.etcd.io/etcd/server/v3", "server"),
+        ("example.com/v2x", "v2x"),
+    ],
+)
+def test_go_calls_a_program_by_the_end_of_its_package(package: str, expected: str) -> None:
+    assert built_as(package) == expected
+
+
+def test_no_program_has_two_sources() -> None:
+    programs = [name for source in SOURCES for name in source.packages]
+    assert sorted(programs) == sorted(set(programs))
+
+
+def test_the_version_is_stamped_into_the_programs() -> None:
+    kubernetes, kwok = (source.linker_flags().split() for source in SOURCES)
+    for stamp in (f"gitVersion={KUBERNETES}", "gitMajor=1", "gitMinor=36"):
+        assert f"k8s.io/component-base/version.{stamp}" in kubernetes
+    assert f"sigs.k8s.io/kwok/pkg/consts.Version={KWOK.removeprefix('v')}" in kwok
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.cached_as)
+def test_the_version_is_part_of_the_folder_in_the_cache(source: Source) -> None:
+    assert source.cached_as.endswith(KWOK if source is KWOK_SOURCE else KUBERNETES)
 
 
 @pytest.mark.parametrize(

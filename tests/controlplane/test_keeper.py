@@ -13,7 +13,7 @@ import pytest
 from tests.controlplane import keeper
 from tests.controlplane.folder import PREFIX, make_folder, reap
 from tests.controlplane.keeper import PIDS_FILE
-from tests.controlplane.programs import Program, write_programs
+from tests.controlplane.programs import Program
 from tests.controlplane.waiting import wait_for
 
 # Notes in `log` when it is told to end.
@@ -37,6 +37,13 @@ def pids(folder: Path) -> list[int]:
     return [int(pid) for pid in file.read_text(encoding="ascii").split()] if file.exists() else []
 
 
+def want(process: subprocess.Popen[str], *programs: Program) -> None:
+    """Ask the keeper for these programs."""
+    assert process.stdin is not None
+    process.stdin.writelines(program.line() for program in programs)
+    process.stdin.flush()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / f"{PREFIX}test"
@@ -50,10 +57,10 @@ def keep(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*programs: Program) -> subprocess.Popen[str]:
-        write_programs(folder, programs)
         command = [sys.executable, "-I", "-S", keeper.__file__, str(folder)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         started.append(process)
+        want(process, *programs)
         wait_for(lambda: len(pids(folder)) == len(programs), what="all programs run")
         return process
 
@@ -99,6 +106,23 @@ def test_a_program_that_ends_by_itself_is_told_with_its_code(
     assert process.stdout is not None
     assert process.stdout.readline() == "loser (code 7)\n"
     assert (folder / "loser.log").read_text(encoding="ascii") == "why\n"
+
+
+def test_programs_that_are_wanted_later_are_started_then_and_end_first(
+    keep: Callable[..., subprocess.Popen[str]], folder: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    process = keep(shell("early", _NOTES_ITS_END.format(name="early", log=log)))
+    want(process, shell("late", _NOTES_ITS_END.format(name="late", log=log)))
+    wait_for(lambda: len(pids(folder)) == 2, what="both programs run")
+    time.sleep(0.3)
+    process.communicate(timeout=10)
+    assert log.read_text(encoding="ascii") == "late\nearly\n"
+
+
+def test_a_program_gets_variables_of_its_own(keep: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
+    keep(Program("teller", ("/bin/sh", "-c", "echo $COLOR; exec sleep 60"), environment={"COLOR": "red"}))
+    wait_for(lambda: (folder / "teller.log").read_text(encoding="ascii") == "red\n")
 
 
 def test_the_next_program_waits_for_the_socket_of_the_one_before(

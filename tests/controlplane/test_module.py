@@ -1,12 +1,12 @@
-"""The Go module that is built: computed from Kubernetes' go.mod."""
+"""The Go modules that are built: computed from upstream's go.mod."""
 
 from typing import Any
 
 import pytest
 
-from tests.controlplane.build import LOCKED_MODULE, linker_flags
-from tests.controlplane.module import etcd_version, go_mod, staging_modules
-from tests.controlplane.versions import KUBERNETES, staging_version
+from tests.controlplane.module import etcd_version, kubernetes_go_mod, kwok_go_mod, staging_modules
+from tests.controlplane.sources import KUBERNETES_SOURCE, KWOK_SOURCE
+from tests.controlplane.versions import KUBERNETES, KWOK, staging_version
 
 
 def folder_replace(path: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
         "Require": [require("go.etcd.io/etcd/server/v3", "v3.6.8"), require("k8s.io/api", "v0.0.0")],
         "Replace": [folder_replace("k8s.io/api")],
     }
-    assert go_mod("v1.36.3", kubernetes_mod).splitlines() == [
+    assert kubernetes_go_mod("v1.36.3", kubernetes_mod).splitlines() == [
         "module jobgate.dev/tests/controlplane",
         "",
         "go 1.26.0",
@@ -64,6 +64,23 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
         "\tk8s.io/api => k8s.io/api v0.36.3",
         ")",
     ]
+
+
+def test_the_module_of_kwok_requires_it_alone() -> None:
+    assert kwok_go_mod("v0.8.0", {"Go": "1.26.0", "Replace": None}).splitlines() == [
+        "module jobgate.dev/tests/controlplane/kwok",
+        "",
+        "go 1.26.0",
+        "",
+        "require (",
+        "\tsigs.k8s.io/kwok v0.8.0",
+        ")",
+    ]
+
+
+def test_a_kwok_that_replaces_modules_is_an_error() -> None:
+    with pytest.raises(ValueError, match="replaces modules"):
+        kwok_go_mod("v0.9.0", {"Go": "1.26.0", "Replace": [folder_replace("k8s.io/api")]})
 
 
 def test_a_kubernetes_that_requires_no_etcd_server_is_an_error() -> None:
@@ -81,18 +98,17 @@ def test_what_is_no_kubernetes_version_has_no_staging_version() -> None:
 
 
 def test_the_locked_module_is_of_the_version_that_is_built() -> None:
-    locked = (LOCKED_MODULE / "go.mod").read_text(encoding="utf-8")
+    locked = (KUBERNETES_SOURCE.folder / "go.mod").read_text(encoding="utf-8")
     assert f"\tk8s.io/kubernetes {KUBERNETES}\n" in locked
     assert f"\tk8s.io/api => k8s.io/api {staging_version(KUBERNETES)}\n" in locked
 
 
 def test_the_sources_of_each_locked_replace_are_summed() -> None:
-    sums = (LOCKED_MODULE / "go.sum").read_text(encoding="utf-8")
+    sums = (KUBERNETES_SOURCE.folder / "go.sum").read_text(encoding="utf-8")
     assert f"k8s.io/kubernetes {KUBERNETES} h1:" in sums
     assert f"k8s.io/apiserver {staging_version(KUBERNETES)} h1:" in sums
 
 
-def test_the_version_is_stamped_into_the_programs() -> None:
-    stamps = linker_flags("v1.36.3").split()
-    for stamp in ("gitVersion=v1.36.3", "gitMajor=1", "gitMinor=36"):
-        assert f"k8s.io/component-base/version.{stamp}" in stamps
+def test_the_locked_module_of_kwok_is_of_the_version_that_is_built() -> None:
+    assert f"sigs.k8s.io/kwok {KWOK}\n" in (KWOK_SOURCE.folder / "go.mod").read_text(encoding="utf-8")
+    assert f"sigs.k8s.io/kwok {KWOK} h1:" in (KWOK_SOURCE.folder / "go.sum").read_text(encoding="utf-8")

@@ -7,10 +7,12 @@ import ssl
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from tests.controlplane.assets import Assets, WholeAssets
 from tests.controlplane.client import APPLY_PATCH, ClusterApi
 from tests.controlplane.folder import PREFIX
 from tests.controlplane.keeper import PIDS_FILE
@@ -44,13 +46,21 @@ def test_stopping_leaves_no_process_and_no_folder(controlplane: ControlPlane) ->
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_ended_from_outside_leaves_nothing(controlplane: ControlPlane, number: signal.Signals) -> None:
-    assets = controlplane.assets
-    environment = {
-        **os.environ,
-        "TEST_ASSET_KUBE_APISERVER": str(assets.kube_apiserver),
-        "TEST_ASSET_ETCD": str(assets.etcd),
-    }
-    command = [sys.executable, "-m", "tests.controlplane", "run"]
+    run_and_end(controlplane.assets, number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_whole_run_that_is_ended_from_outside_leaves_nothing(
+    whole_assets: WholeAssets, number: signal.Signals
+) -> None:
+    run_and_end(whole_assets, number, "--whole")
+
+
+def run_and_end(assets: Assets, number: signal.Signals, *flags: str) -> None:
+    """Run a control plane in a process of its own, end that with a signal, and see everything go."""
+    programs = {field: str(path) for field, path in asdict(assets).items()}
+    environment = {**os.environ, **{f"TEST_ASSET_{field.upper()}": path for field, path in programs.items()}}
+    command = [sys.executable, "-m", "tests.controlplane", "run", *flags]
     with subprocess.Popen(
         command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as run:
@@ -59,6 +69,7 @@ def test_a_run_that_is_ended_from_outside_leaves_nothing(controlplane: ControlPl
         folder = Path(line.removeprefix("export KUBECONFIG=")).parent
         assert folder.name.startswith(PREFIX)
         pids = pids_of(folder)
+        assert len(pids) == len(programs) - 1, "kubectl is no server"
         run.send_signal(number)
         run.wait(60)
     wait_for(lambda: not folder.exists() and not any(map(runs, pids)), timeout=60, what="all is gone")

@@ -1,19 +1,12 @@
-"""What is built: one Kubernetes version, and the etcd and Go that belong to it."""
+"""What is built: one Kubernetes version, the Go that it needs, and the kwok that simulates its nodes."""
 
 KUBERNETES = "v1.36.3"
 
-# The `go` line of that version's go.mod.
+# Its nodes and pods are simulated by a program that has versions of its own.
+KWOK = "v0.8.0"
+
+# The `go` line of the go.mod of both.
 OLDEST_GO = (1, 26)
-
-# Each program, and the package that it is the main package of.
-PACKAGES = {
-    "etcd": "go.etcd.io/etcd/server/v3",
-    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
-    "kubectl": "k8s.io/kubernetes/cmd/kubectl",
-}
-
-# `go build` calls a program by the last element of its package's path; etcd's is the module's root.
-BUILT_AS = {"etcd": "server", "kube-apiserver": "kube-apiserver", "kubectl": "kubectl"}
 
 
 def staging_version(kubernetes: str) -> str:
