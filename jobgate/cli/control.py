@@ -12,6 +12,7 @@ import click
 
 from jobgate.cli.settings import setting
 from jobgate.kinds import installed
+from jobgate.kinds.common.wiring import wired
 from jobgate.names import dns_subdomain
 from jobgate.plugins.crew import DOMAIN
 
@@ -72,7 +73,7 @@ def control(
         identity=f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}",
     )
     try:
-        asyncio.run(control_until(installed(), kubeconfig, place, cluster_domain, requests_per_second))
+        asyncio.run(control_until(wired(installed()), kubeconfig, place, cluster_domain, requests_per_second))
     except OSError as error:
         raise click.ClickException(f"cannot listen on {bind}, port {health_port}: {error}") from None
 

@@ -38,6 +38,12 @@ _DEFAULT = Installation()
 )
 @click.option("--ca-bundle", type=click.File("rb"), help="PEM of who signed the certificate.")
 @click.option(
+    "--secrets-in",
+    multiple=True,
+    metavar="NAMESPACE",
+    help="A namespace in which the controller may make Secrets, as the plugin ssh needs them.",
+)
+@click.option(
     "--external-name",
     default="",
     metavar="HOST",
@@ -57,6 +63,7 @@ def manifests(  # noqa: PLR0913 - one argument an option
     replicas: int,
     secret: str,
     ca_bundle: BinaryIO | None,
+    secrets_in: tuple[str, ...],
     external_name: str,
     output_dir: Path | None,
     check: bool,
@@ -75,6 +82,7 @@ def manifests(  # noqa: PLR0913 - one argument an option
         replicas=replicas,
         secret=secret,
         ca_bundle=_certificates(ca_bundle.read()) if ca_bundle else b"",
+        secrets_in=secrets_in,
         external_name=external_name,
     )
     click.echo("---\n".join(to_yaml(one) for one in objects(installed(), installation)), nl=False)

@@ -4,6 +4,7 @@
 - `definitions`: the CustomResourceDefinitions
 - `configurations`: the webhook configurations, an entry for each kind
 - `workload`: namespace, account, Service, Deployment
+- `controller`: the companion controller, its Deployment and its rights
 - `roles`: who may read and edit jobs
 - `files`: the layout of `manifests/`, written and checked
 """

@@ -30,6 +30,7 @@ class Installation:
         replicas: how many servers.
         secret: the Secret with `tls.crt` and `tls.key`.
         ca_bundle: PEM of who signed the certificate; empty where something else injects it.
+        secrets_in: the namespaces in which the controller may make Secrets.
         external_name: a host outside the cluster that runs the server; then there is no Deployment.
     """
 
@@ -42,4 +43,5 @@ class Installation:
     replicas: int = 2
     secret: str = "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
     ca_bundle: bytes = b""
+    secrets_in: tuple[str, ...] = ()
     external_name: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jobgate.render.configurations import configuration
+from jobgate.render.controller import controller
 from jobgate.render.definitions import definition
 from jobgate.render.installation import Installation
 from jobgate.render.roles import rights, roles, watched
@@ -25,6 +26,7 @@ def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str
         "rbac": [account(installation), *rights(kinds, ACCOUNT, installation), *roles(kinds)],
         "service": [service(installation)],
         **({"deployment": workload} if workload else {}),
+        "controller": controller(kinds, installation),
         "webhooks": [configuration(phase, kinds, installation) for phase in Phase],
     }
 
