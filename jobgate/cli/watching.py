@@ -16,7 +16,7 @@ import click
 
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
-from jobgate.pods import Digest, Lookup, PodReviewer, digest
+from jobgate.pods import Digest, Lookup, PodReviewer, digest_of
 from webhook import Kind, Registry
 from webhook.server import Route
 
@@ -50,7 +50,7 @@ class Cluster:
         self._kubeconfig = kubeconfig
         self._client: Any = None
         self._jobs: Mapping[Kind, Informer[Digest]] = {
-            kind: Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest, kind)) for kind in wired(kinds)
+            kind: Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest_of, kind)) for kind in wired(kinds)
         }
         self.pods = PodReviewer(
             {kind: Lookup(kind.kind, known, partial(self._fetch, kind)) for kind, known in self._jobs.items()}
@@ -91,7 +91,7 @@ class Cluster:
         if self._client is None:
             raise LookupError("no cluster is known")
         found = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
-        return None if found is None else digest(kind, found)
+        return None if found is None else digest_of(kind, found)
 
 
 def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:

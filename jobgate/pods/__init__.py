@@ -9,8 +9,8 @@
 - `reviewer`: these together, as the server calls them
 """
 
-from jobgate.pods.digest import Digest, Unreadable, digest
+from jobgate.pods.digest import Digest, Unreadable, digest_of
 from jobgate.pods.lookup import Fetch, Known, Lookup
 from jobgate.pods.reviewer import PodReviewer
 
-__all__ = ["Digest", "Fetch", "Known", "Lookup", "PodReviewer", "Unreadable", "digest"]
+__all__ = ["Digest", "Fetch", "Known", "Lookup", "PodReviewer", "Unreadable", "digest_of"]

@@ -27,7 +27,7 @@ class Unreadable:
 Digest: TypeAlias = Crew | Unreadable
 
 
-def digest(kind: Kind, document: dict[str, Any], imposed: Mapping[str, Any] | None = None) -> Digest:
+def digest_of(kind: Kind, document: dict[str, Any], imposed: Mapping[str, Any] | None = None) -> Digest:
     """Return what is remembered of a job of a kind, whatever it looks like; of one without plugins, only which it is.
 
     Jobs that were stored before today's defaults are read with them, as their operator and their users' next change

@@ -1,0 +1,61 @@
+"""What is remembered of a job."""
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from jobgate.kinds import installed
+from jobgate.kinds.dijob import DIJOB
+from jobgate.plugins import Crew
+from jobgate.pods import Unreadable, digest_of
+from jobgate.pods.digest import asked
+from tests.kinds.dijob import jobs
+from tests.pods.pods import NAMESPACE, UID, job
+from tests.webhook.values import json_values
+from webhook import Context, Draft, Kind
+
+
+def test_a_job_is_remembered_with_its_parts_and_plugins() -> None:
+    found = digest_of(DIJOB, job(jobs.task(name="work", replicas=3), jobs.task("learner")))
+    assert isinstance(found, Crew)
+    assert (found.namespace, found.name, found.uid) == (NAMESPACE, "train", UID)
+    assert list(asked(found)) == ["env"]
+    # A job that was stored before its defaults were ours is read with them.
+    assert [(part.name, part.replicas) for part in found.parts] == [("work", 3), ("learner", 1)]
+    assert [one.name for one in found.parts[0].containers] == ["main"]
+
+
+def test_of_a_job_without_plugins_only_is_remembered_which_it_is() -> None:
+    found = digest_of(DIJOB, job(plugins={}))
+    assert isinstance(found, Crew)
+    assert not asked(found)
+    assert (found.name, found.uid, found.parts) == ("train", UID, ())
+
+
+def test_a_job_that_we_fail_to_read_keeps_no_other_from_being_read(caplog: pytest.LogCaptureFixture) -> None:
+    def fails(draft: Draft, _: Context) -> None:
+        raise RuntimeError("no secret of the job")
+
+    with caplog.at_level(logging.ERROR):
+        assert digest_of(replace(DIJOB, defaults=(fails,)), job()) == Unreadable(UID)
+    (record,) = caplog.records
+    assert getattr(record, "fields") == {  # noqa: B009
+        "kind": "dijobs.diengine.opendilab.org", "namespace": NAMESPACE, "name": "train", "reason": "RuntimeError",
+    }  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(spec=json_values)
+def test_any_json_has_a_digest(spec: Any) -> None:
+    for kind in installed():
+        found = digest_of(kind, {"metadata": {"name": "a", "namespace": "b", "uid": "c"}, "spec": spec})
+        assert found.uid == "c"
+
+
+@pytest.mark.parametrize("kind", list(installed()), ids=lambda kind: kind.plural)
+def test_a_job_without_tasks_is_no_job_of_which_we_know_whether_it_asks(kind: Kind) -> None:
+    metadata = {"name": "a", "namespace": "b", "uid": "c"}
+    assert digest_of(kind, {"metadata": metadata, "spec": {}}) == Unreadable("c")

@@ -1,0 +1,224 @@
+"""Whether there is the job, and the pod of it: from the cache, and where that may be behind, from the cluster."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from jobgate.kinds.common.members import Claim
+from jobgate.pods import Unreadable
+from jobgate.pods import lookup as room
+from jobgate.pods.lookup import Found, Later, Refused, Unasked, Unknown
+from tests.kinds.dijob import jobs
+from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
+
+#: What pods say.
+OWNED = Claim("train", "work", 1, UID, owned=True)
+LABELLED = Claim("train", "work", 1)
+OTHER = Claim("train", "work", 1, OTHER_UID, owned=True)
+BEYOND = Claim("train", "work", 2, UID, owned=True)
+NO_INDEX = Claim("train", "work", None, UID, owned=True)
+NO_TASK = Claim("train", "rest", 0, UID, owned=True)
+
+#: What is known, or stored.
+GROWN = job(jobs.task(name="work", replicas=3))
+ANEW = job(uid=OTHER_UID)
+PLAIN = job(plugins={})
+
+
+@pytest.mark.parametrize("claim", [OWNED, LABELLED])
+async def test_what_is_known_costs_no_call(claim: Claim) -> None:
+    cluster = Cluster()
+    verdict = await lookup(Known(job()), cluster).find(NAMESPACE, claim)
+    assert isinstance(verdict, Found)
+    assert (verdict.member.crew.uid, verdict.member.part.name, verdict.member.index) == (UID, "work", 1)
+    assert cluster.asked == []
+
+
+@pytest.mark.parametrize("claim", [OWNED, BEYOND, NO_INDEX, NO_TASK])
+async def test_a_job_that_asks_for_nothing_costs_no_call(claim: Claim) -> None:
+    cluster = Cluster()
+    assert await lookup(Known(PLAIN), cluster).find(NAMESPACE, claim) == Unasked()
+    assert cluster.asked == []
+
+
+@pytest.mark.parametrize(
+    "claim, known, stored, expected",
+    [
+        (OWNED, Known(), Cluster(job()), Found),
+        (OWNED, Known(lost=True), Cluster(job()), Found),
+        (LABELLED, Known(), Cluster(job()), Found),
+        (OTHER, Known(job()), Cluster(ANEW), Found),
+        (BEYOND, Known(job()), Cluster(GROWN), Found),
+        (OWNED, Known(), Cluster(PLAIN), Unasked),
+        (OTHER, Known(job()), Cluster(job(uid=OTHER_UID, plugins={})), Unasked),
+        # The operator may know of a change that the API server has not told yet.
+        (BEYOND, Known(job()), Cluster(job()), Later),
+        (NO_INDEX, Known(job()), Cluster(job()), Later),
+        (NO_TASK, Known(job()), Cluster(job()), Later),
+        (OWNED, Known(), Cluster(fails=OSError()), Later),
+        (OWNED, Known(), Cluster(fails=TimeoutError()), Later),
+        (BEYOND, Known(job()), Cluster(fails=OSError()), Later),
+        (OWNED, Known(), Cluster(), Refused),
+        (OTHER, Known(job()), Cluster(job()), Refused),
+        (OWNED, Known(job()), Cluster(ANEW), Found),
+        (BEYOND, Known(job()), Cluster(ANEW), Refused),
+        (BEYOND, Known(job()), Cluster(), Refused),
+        (LABELLED, Known(), Cluster(), Unknown),
+        (LABELLED, Known(lost=True), Cluster(), Unknown),
+    ],
+)  # fmt: skip
+async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cluster, expected: type) -> None:
+    verdict = await lookup(known, stored).find(NAMESPACE, claim)
+    assert type(verdict) is expected
+    assert len(stored.asked) == (claim is not OWNED or "train" not in known.digests)
+
+
+@pytest.mark.parametrize(
+    "claim, stored, says",
+    [
+        (BEYOND, Cluster(job()), "DIJob train has no pod 2 of task work yet"),
+        (NO_TASK, Cluster(job()), "DIJob train has no pod 0 of task rest yet"),
+        (NO_INDEX, Cluster(job()), "which pod of task work of DIJob train this is cannot be told"),
+        (BEYOND, Cluster(fails=OSError("10.0.0.1 is down")), "DIJob train cannot be looked up"),
+        (OTHER, Cluster(job()), "there is no DIJob train of this uid in the namespace"),
+    ],
+)
+async def test_a_verdict_says_why(claim: Claim, stored: Cluster, says: str) -> None:
+    verdict = await lookup(Known(job()), stored).find(NAMESPACE, claim)
+    assert isinstance(verdict, Later | Refused)
+    assert verdict.reason == says
+
+
+async def test_a_forged_reference_costs_one_call_and_is_remembered_for_a_while() -> None:
+    clock, cluster = Clock(), Cluster(job())
+    found = lookup(Known(job()), cluster, clock)
+    for _ in range(3):
+        assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
+        assert len(cluster.asked) == 1
+    clock.now += room.FORGED_SECONDS
+    assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
+    assert len(cluster.asked) == 2
+
+
+async def test_a_forgery_is_held_against_nobody_else() -> None:
+    cluster = Cluster()
+    known = Known()
+    found = lookup(known, cluster)
+    assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
+    cluster.documents["train"] = job()
+    assert isinstance(await found.find(NAMESPACE, OWNED), Found)
+    assert isinstance(await found.find(NAMESPACE, LABELLED), Found)
+    known.digests |= Known(ANEW).digests
+    assert isinstance(await found.find(NAMESPACE, OTHER), Found)
+
+
+async def test_the_memory_of_forgeries_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "FORGED", 10)
+    found = lookup(Known(), Cluster(), rate=1000.0, burst=1000.0)
+    for number in range(50):
+        await found.find(NAMESPACE, Claim("train", "work", 0, str(number), owned=True))
+    assert len(found._forged) == 10
+
+
+@pytest.mark.parametrize("name", ["", "..", "../../secrets/x", "a/b", "x?watch=true", "ä", "x" * 254, "UPPER"])
+@pytest.mark.parametrize("owned", [True, False])
+async def test_what_can_be_no_jobs_name_is_not_asked_for(name: str, owned: bool) -> None:
+    cluster = Cluster()
+    found = lookup(Known(), cluster)
+    verdict = await found.find(NAMESPACE, Claim(name, "work", 0, "1" if owned else "", owned=owned))
+    assert type(verdict) is (Refused if owned else Unknown)
+    assert cluster.asked == []
+    assert not found._forged
+
+
+async def test_what_can_be_no_uid_is_neither_asked_for_nor_remembered() -> None:
+    cluster = Cluster()
+    found = lookup(Known(job()), cluster)
+    assert isinstance(await found.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True)), Refused)
+    assert cluster.asked == []
+    assert not found._forged
+
+
+async def test_beyond_the_budget_it_is_later() -> None:
+    clock, cluster = Clock(), Cluster(job(), fails=OSError())
+    found = lookup(Known(), cluster, clock, rate=1.0, burst=2.0)
+    verdicts = [await found.find(NAMESPACE, OWNED) for _ in range(4)]
+    assert len(cluster.asked) == 2
+    assert "too many pods" in str(verdicts[-1])
+    clock.now += 1.0
+    cluster.fails = None
+    assert isinstance(await found.find(NAMESPACE, OWNED), Found)
+
+
+async def test_many_pods_of_a_new_job_ask_once() -> None:
+    go = asyncio.Event()
+    cluster = Cluster(job(jobs.task(name="work", replicas=100)), slow=go)
+    found = lookup(Known(), cluster)
+    claims = [Claim("train", "work", index, UID, owned=True) for index in range(100)]
+    waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
+    await asyncio.sleep(0)
+    waiting[0].cancel()  # whose question it was goes away, and the others keep the answer
+    await asyncio.sleep(0)
+    go.set()
+    verdicts = await asyncio.gather(*waiting, return_exceptions=True)
+    assert isinstance(verdicts[0], asyncio.CancelledError)
+    assert all(isinstance(one, Found) for one in verdicts[1:])
+    assert len(cluster.asked) == 1
+    assert not found._flights
+
+
+async def test_so_many_questions_are_on_their_way_at_once() -> None:
+    go = asyncio.Event()
+    cluster = Cluster(slow=go)
+    found = lookup(Known(), cluster, rate=1000.0, burst=1000.0)
+    claims = [Claim(f"job-{number}", "work", 0) for number in range(room.FLIGHTS + 5)]
+    waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
+    await asyncio.sleep(0.01)
+    assert [task.done() for task in waiting] == [False] * room.FLIGHTS + [True] * 5
+    assert all(isinstance(task.result(), Later) for task in waiting[room.FLIGHTS :])
+    go.set()
+    assert all(isinstance(verdict, Unknown) for verdict in await asyncio.gather(*waiting[: room.FLIGHTS]))
+
+
+async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
+    go = asyncio.Event()
+    found = lookup(Known(), Cluster(fails=OSError(), slow=go))
+    waiting = asyncio.create_task(found.find(NAMESPACE, OWNED))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    go.set()
+    await asyncio.sleep(0.01)
+    assert not found._flights
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("uid, expected", [(UID, "fails to read"), ("", "fails to read")])
+async def test_the_pods_of_a_job_that_we_fail_to_read_are_refused(uid: str, expected: str) -> None:
+    known: Any = Known()
+    known.digests["train"] = Unreadable(UID)
+    verdict = await lookup(known, Cluster()).find(NAMESPACE, Claim("train", "work", 0, uid, owned=bool(uid)))
+    assert isinstance(verdict, Refused)
+    assert expected in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "facts, expected", [({"id": "a"}, Found), ({"id": "b"}, Unknown), ({"other": "a"}, Later), ({}, Found)]
+)
+async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_more_is_ahead(
+    facts: dict[str, str], expected: type
+) -> None:
+    from dataclasses import replace  # noqa: PLC0415
+
+    known: Any = Known(job())
+    known.digests["train"] = replace(known.digests["train"], facts={"id": "a"})
+    cluster = Cluster()
+
+    async def fetch(name: str, namespace: str) -> Any:
+        return known.digests[name]
+
+    cluster.fetch = fetch  # type: ignore[method-assign]
+    verdict = await lookup(known, cluster).find(NAMESPACE, Claim("train", "work", 1, facts=facts))
+    assert type(verdict) is expected

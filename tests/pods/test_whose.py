@@ -1,0 +1,78 @@
+"""Whose a pod is, by what it says."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds.common.members import Claim
+from jobgate.pods.whose import selects, whose
+from tests.pods.pods import KINDS, OTHER_UID, UID, marked_pod, owner, pod
+
+
+def claimed(document: dict[str, Any]) -> tuple[str, Claim] | None:
+    found = whose(document, KINDS)
+    return found and (found.kind.plural, found.claim)
+
+
+def without(label: str) -> dict[str, Any]:
+    """Return the pod of an operator without one of its labels."""
+    found = pod()
+    del found["metadata"]["labels"][label]
+    return found
+
+
+def both() -> dict[str, Any]:
+    """Return a pod of an operator with labels of ours that say something else."""
+    found = pod()
+    found["metadata"]["labels"] |= marked_pod(job="another")["metadata"]["labels"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "document, expected",
+    [
+        (pod(1), ("dijobs", Claim("train", "work", 1, UID, owned=True))),
+        (pod(1, uid=None), ("dijobs", Claim("train", "work", 1))),
+        (pod("x"), ("dijobs", Claim("train", "work", None, UID, owned=True))),
+        (marked_pod("7"), ("dijobs", Claim("train", "work", 7))),
+        (marked_pod("-1"), ("dijobs", Claim("train", "work", None))),
+        (marked_pod(kind="jobs.batch.volcano.sh"), ("jobs", Claim("train", "work", 0))),
+        (marked_pod(kind="crews.example.com"), None),
+        (both(), ("dijobs", Claim("train", "work", 0, UID, owned=True))),
+        (without("diengine/operator"), None),
+        (without("diengine/job"), None),
+        (without("diengine/task-name"), None),
+        ({}, None),
+        ({"metadata": None}, None),
+        ({"metadata": {"ownerReferences": [owner(OTHER_UID)]}}, None),
+    ],
+)
+def test_a_pod_belongs_to_the_job_that_it_says(document: dict[str, Any], expected: Any) -> None:
+    assert claimed(document) == expected
+
+
+@pytest.mark.parametrize(
+    "selector, labels, expected",
+    [
+        ({}, {}, True),
+        ({"matchLabels": {"a": "b"}}, {"a": "b", "c": "d"}, True),
+        ({"matchLabels": {"a": "b"}}, {"a": "c"}, False),
+        ({"matchLabels": {"a": ""}}, {}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c"]}]}, {"a": "c"}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c"]}]}, {}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]}, {}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]}, {"a": "b"}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {"a": ""}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, {"a": ""}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, {}, True),
+        ({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "c", "operator": "Exists"}]}, {"a": "b"}, False),
+    ],
+)
+def test_a_selector_selects_as_the_api_server_does(selector: Any, labels: Any, expected: bool) -> None:
+    assert selects(selector, labels) is expected
+
+
+def test_a_selector_with_another_operator_is_our_own_mistake() -> None:
+    with pytest.raises(ValueError, match="no operator 'Near'"):
+        selects({"matchExpressions": [{"key": "a", "operator": "Near"}]}, {})
