@@ -4,8 +4,11 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
+from jobgate.kinds.common.crew import crew_of
 from jobgate.plugins import Container, Crew, Member, Part, Pod, wire
-from webhook import Cause, Draft, Notice
+from webhook import Cause, Context, Draft, Job, Kind, Notice
+from webhook.review import mutated
+from webhook.view import view
 
 MAIN = Container("main")
 
@@ -61,3 +64,17 @@ def variables(document: dict[str, Any], container: str = "main") -> dict[str, An
 def told(findings: Iterable[Cause | Notice]) -> list[str]:
     """Return what is said, notices with a word before them."""
     return [str(one) if isinstance(one, Cause) else f"notice: {one}" for one in findings]
+
+
+def of_job(kind: Kind, document: dict[str, Any]) -> Crew:
+    """Return the crew of a job in the namespace team, with the defaults of its kind."""
+    whole = mutated(kind, kind.schema.default(document), Context(namespace="team")).value
+    spec, _ = view(kind.spec, whole["spec"])
+    return crew_of(Job(kind, whole, spec), "team", whole["metadata"]["name"], "1-2-3")
+
+
+def promised(of: Crew, task: str, index: int = 0) -> dict[str, str]:
+    """Return the variables that a kind promises to a pod."""
+    found = of.part(task)
+    assert found is not None
+    return {one.name: one.value for one in of.contract(Member(of, found, index))}

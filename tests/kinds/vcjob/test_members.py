@@ -1,0 +1,68 @@
+"""The pods of Volcano Jobs: whose they are by their labels. Volcano carries out its plugins by itself."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds.common.members import Claim
+from jobgate.kinds.vcjob import VCJOB
+from jobgate.kinds.vcjob.flags import PLUGINS
+from jobgate.kinds.vcjob.members import MEMBERS, claim
+from tests.kinds.vcjob.jobs import faults, job, task, validate
+from tests.plugins.crews import drafted, of_job, pod
+
+LABELS = {
+    "volcano.sh/job-name": "spark",
+    "volcano.sh/job-namespace": "team",
+    "volcano.sh/task-spec": "driver",
+    "volcano.sh/task-index": "2",
+}
+OWNER = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "spark", "uid": "1-2-3"}
+
+
+@pytest.mark.parametrize(
+    "labels, owners, expected",
+    [
+        ({}, [OWNER], Claim("spark", "driver", 2, uid="1-2-3", owned=True)),
+        ({}, [OWNER | {"apiVersion": "batch/v1"}], Claim("spark", "driver", 2)),
+        ({"volcano.sh/task-index": None}, [], Claim("spark", "driver", None)),
+        ({"volcano.sh/task-spec": None}, [OWNER], None),
+        ({"volcano.sh/job-name": 1}, [OWNER], None),
+    ],
+)
+def test_whose_a_pod_is(labels: dict[str, Any], owners: Any, expected: Claim | None) -> None:
+    assert claim({"metadata": {"labels": LABELS | labels, "ownerReferences": owners}}) == expected
+
+
+def test_pods_are_known_by_labels_that_all_pods_of_volcano_jobs_have() -> None:
+    keys = [one["key"] for one in MEMBERS.selector["matchExpressions"]]
+    assert set(keys) <= LABELS.keys()
+    assert of_job(VCJOB, job(task("driver"))).labels == {
+        "volcano.sh/job-name": "job",
+        "volcano.sh/job-namespace": "team",
+    }
+
+
+def test_volcano_sees_to_all_its_plugins_itself() -> None:
+    found = of_job(VCJOB, job(task("driver"), plugins={"env": [], "svc": [], "ssh": []}))
+    assert set(found.plugins) == {"env", "svc", "ssh"}
+    assert found.provided == set(PLUGINS)
+    assert drafted(pod(), found, "driver").patch == []
+
+
+CLAIMED: dict[str, Any] = {"template": {"spec": {"containers": [{"name": "main", "image": "i"}], "volumes": [{"name": "job-svc", "emptyDir": {}}]}}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "document, expected",
+    [
+        (job(task("driver", replicas=3), plugins={"svc": []}), []),
+        (job(task("driver", **CLAIMED)), []),
+        (job(task("driver", **CLAIMED), plugins={"svc": []}),
+         ["spec.plugins[svc]: Forbidden: task driver has a volume job-svc, as that of the host lists is called: call it something else"]),
+        (job(task("driver", replicas=30_000), plugins={"svc": ["--disable-network-policy"]}),
+         ["spec.plugins[svc]: Forbidden: the host lists of 30000 pods in 1 task have 1237783 bytes, and a ConfigMap holds 1048576: ask for fewer pods, call the job and its tasks something shorter, or leave svc out"]),
+    ],
+)  # fmt: skip
+def test_what_svc_makes_must_have_room(document: Any, expected: list[str]) -> None:
+    assert faults(validate(document)) == expected
