@@ -129,6 +129,16 @@ class Crew:
     queue: str = ""
     priority_class: str = ""
     scheduler: str = ""
+    _places: Mapping[str, tuple[Part, int]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Note where each part is, and how many pods are before it: a job may have as many parts as pods."""
+        places: dict[str, tuple[Part, int]] = {}
+        before = 0
+        for part in self.parts:
+            places.setdefault(part.name, (part, before))
+            before += part.replicas
+        object.__setattr__(self, "_places", places)
 
     @property
     def size(self) -> int:
@@ -137,7 +147,11 @@ class Crew:
 
     def part(self, name: str) -> Part | None:
         """Return the part of a name, or None where there is none."""
-        return next((part for part in self.parts if part.name == name), None)
+        return self._places[name][0] if name in self._places else None
+
+    def before(self, part: Part) -> int:
+        """Return how many pods the parts before one have."""
+        return self._places[part.name][1]
 
     def pod_name(self, part: Part, index: int) -> str:
         """Return what a pod is called, or, where its name is made up by the API server, its host."""
@@ -187,12 +201,7 @@ class Member:
     @property
     def rank(self) -> int:
         """Which pod of the whole job it is, from 0, the tasks in their order."""
-        before = 0
-        for part in self.crew.parts:
-            if part.name == self.part.name:
-                break
-            before += part.replicas
-        return before + self.index
+        return self.crew.before(self.part) + self.index
 
     @property
     def host(self) -> str:

@@ -20,6 +20,11 @@ FOLDER = "/etc/volcano"
 #: What a variable that is read from the ConfigMap takes of a pod beside the names in it, in bytes of JSON.
 _REFERENCE = len('{"name":"","valueFrom":{"configMapKeyRef":{"name":"","key":""}}},')
 
+#: What names and ends a list of hosts in an environment, and the names of both variables in their references, in bytes
+#: beside the task's name.
+_NAMES_OF_HOSTS = len("VC__HOSTS=\0")
+_NAMES_OF_KEYS = 2 * len("VC__HOSTSVC__NUM")
+
 
 class SvcArguments(Arguments):
     """Volcano's three flags."""
@@ -93,10 +98,9 @@ def length_of_lists(crew: Crew) -> int:
 
 def lists_fit_into_pods(crew: Crew) -> bool:
     """Tell whether containers can be started with the lists in their environment, and pods hold the references."""
-    name = _config_map(crew)
-    lengths = [len(f"{_hosts_key(part)}=") + _length(crew, part) + 1 for part in crew.parts]
-    keys = sum(2 * len(key) for part in crew.parts for key in (_hosts_key(part), _count_key(part)))
-    references = keys + 2 * len(crew.parts) * (_REFERENCE + len(name))
+    lengths = [_NAMES_OF_HOSTS + len(part.name) + _length(crew, part) for part in crew.parts]
+    keys = sum(_NAMES_OF_KEYS + 4 * len(part.name) for part in crew.parts)
+    references = keys + 2 * len(crew.parts) * (_REFERENCE + len(_config_map(crew)))
     containers = max((len(part.containers) for part in crew.parts), default=0)
     return (
         max(lengths, default=0) <= VARIABLE_LIMIT
