@@ -49,18 +49,17 @@ class Cluster:
         self._reached = reached
         self._kubeconfig = kubeconfig
         self._client: Any = None
-        self._jobs: Mapping[Kind, Informer[Digest]] = {
-            kind: Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest_of, kind)) for kind in wired(kinds)
-        }
+        self._jobs: list[tuple[Kind, Informer[Digest]]] = [
+            (kind, Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest_of, kind)))
+            for kind in wired(kinds)
+        ]
         self.pods = PodReviewer(
-            {kind: Lookup(kind.kind, known, partial(self._fetch, kind)) for kind, known in self._jobs.items()}
+            (kind, Lookup(kind.kind, known, partial(self._fetch, kind))) for kind, known in self._jobs
         )
 
     def waits_for(self) -> str:
         """Return what is still to be read before pods can be answered for, in words; empty once all is."""
-        return ", ".join(
-            kind.qualified_plural for kind, jobs in self._jobs.items() if self._reached and not jobs.settled
-        )
+        return ", ".join(kind.qualified_plural for kind, jobs in self._jobs if self._reached and not jobs.settled)
 
     async def run(self) -> None:
         """Keep everything up to date, for ever.
@@ -79,7 +78,7 @@ class Cluster:
             async with client, asyncio.TaskGroup() as group:
                 self._client = client
                 group.create_task(self.cache.run(client))
-                for jobs in self._jobs.values():
+                for _, jobs in self._jobs:
                     group.create_task(jobs.run(client))
 
     async def _fetch(self, kind: Kind, name: str, namespace: str) -> Digest | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +20,11 @@ _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
 class PodReviewer:
     """Answers the API server about pods, both of its calls."""
 
-    def __init__(self, lookups: Mapping[Kind, Lookup]) -> None:
-        """`lookups` find the jobs of the kinds whose pods are wired."""
-        self._lookups = {kind.gvk: one for kind, one in lookups.items()}
-        self._kinds = tuple(lookups)
+    def __init__(self, lookups: Iterable[tuple[Kind, Lookup]]) -> None:
+        """`lookups` find the jobs of each kind whose pods are wired."""
+        lookups = tuple(lookups)
+        self._kinds = tuple(kind for kind, _ in lookups)
+        self._lookups = {kind.gvk: one for kind, one in lookups}
 
     async def review(self, request: Request, phase: Phase) -> Response | None:
         """Return the answer, or None for what is no pod of ours, or is not being created: it is left alone."""

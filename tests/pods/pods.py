@@ -9,7 +9,7 @@ from jobgate.kinds.vcjob import VCJOB
 from jobgate.pods import Digest, Lookup, PodReviewer, digest_of
 from jobgate.pods.budget import Budget
 from tests.kinds.dijob import jobs
-from webhook import Kind, Operation, Phase, Request, Response
+from webhook import Operation, Phase, Request, Response
 
 NAMESPACE, UID = "team", "11111111-2222-4333-8444-555555555555"
 OTHER_UID = "99999999-2222-4333-8444-555555555555"
@@ -110,8 +110,7 @@ def lookup(known: Known, cluster: Cluster, clock: Clock | None = None, **budget:
 
 def reviewer(known: Known | None = None, cluster: Cluster | None = None) -> PodReviewer:
     """Return a reviewer of the pods of DIJobs; without more, one of a job `train` that is known."""
-    lookups: dict[Kind, Lookup] = {DIJOB: lookup(known or Known(job()), cluster or Cluster())}
-    return PodReviewer(lookups)
+    return PodReviewer([(DIJOB, lookup(known or Known(job()), cluster or Cluster()))])
 
 
 def request(document: Any, **fields: Any) -> Request:

@@ -1,0 +1,117 @@
+"""What is put into a pod, and what is said of one that lacks it."""
+
+from copy import deepcopy
+from typing import Any
+
+import jsonpatch
+import pytest
+
+from jobgate.plugins import Container, Member
+from jobgate.plugins.crew import Variable
+from jobgate.pods.review import missing, patch
+from tests.plugins.crews import crew, part
+from tests.pods.pods import pod
+
+
+def contract(member: Member) -> tuple[Variable, ...]:
+    return (Variable("DI_RANK", str(member.rank), wrong=lambda text: text == "9"),)
+
+
+def member(**fields: Any) -> Member:
+    """Return a pod of a job that asks for env."""
+    work = part("work", 2, containers=(Container("main"), Container("fetch", init=True)))
+    found = crew(work, plugins=fields.pop("plugins", _arguments("env")), contract=contract, **fields)
+    return Member(found, work, 1)
+
+
+def _arguments(*names: str) -> dict[str, Any]:
+    from jobgate.plugins import installed  # noqa: PLC0415
+
+    return {name: installed()[name].arguments() for name in names}
+
+
+def wired(document: dict[str, Any], of: Member) -> dict[str, Any]:
+    """Return a pod after the patch, as the API server applies it."""
+    found: dict[str, Any] = jsonpatch.apply_patch(deepcopy(document), patch(document, of))
+    return found
+
+
+def test_a_pod_gets_what_its_job_asks_for_before_its_own() -> None:
+    found = wired(pod(1), member())
+    names = [one["name"] for one in found["spec"]["containers"][0]["env"]]
+    assert names[0] == "DI_RANK"
+    assert {"VK_TASK_INDEX", "VC_TASK_INDEX"} <= set(names)
+    assert names[-1] == "MINE"
+    assert found["spec"]["containers"][1] == pod(1)["spec"]["containers"][1]
+
+
+def test_a_pod_that_has_it_all_is_left_alone() -> None:
+    found = wired(pod(1), member())
+    assert patch(found, member()) == []
+    assert list(missing(found, member())) == []
+
+
+def strip(document: dict[str, Any], container: str, *names: str) -> dict[str, Any]:
+    """Return a pod without variables of a container, as another webhook may leave it."""
+    found = deepcopy(document)
+    for one in found["spec"]["containers"] + found["spec"].get("initContainers", []):
+        if one["name"] == container:
+            one["env"] = [each for each in one["env"] if each["name"] not in names]
+    return found
+
+
+def test_a_pod_that_lacks_something_is_told_what_and_where() -> None:
+    whole = wired(pod(1, initContainers=[{"name": "fetch", "image": "x"}]), member())
+    lacking = strip(strip(whole, "main", "VC_TASK_INDEX", "DI_RANK"), "fetch", "VK_TASK_INDEX")
+    assert [str(cause) for cause in missing(lacking, member())] == [
+        "spec.containers[0].env: Required value: container main lacks variable DI_RANK, variable VC_TASK_INDEX, which the "
+        "plugins of SweepJob train put there; look for a webhook or a client that removes it",
+        "spec.initContainers[0].env: Required value: container fetch lacks variable VK_TASK_INDEX, which the plugins of "
+        "SweepJob train put there; look for a webhook or a client that removes it",
+    ]
+
+
+def test_a_pod_that_lacks_everything_is_told_all_of_it() -> None:
+    (cause,) = missing({"spec": {"containers": [{"name": "main"}]}}, member())
+    assert cause.path == "spec.containers[0].env"
+    assert all(f"variable {name}" in str(cause) for name in ("DI_RANK", "VC_TASK_INDEX", "VC_GLOBAL_RANK"))
+
+
+def test_a_wrong_value_of_the_operators_is_told_by_its_name() -> None:
+    whole = wired(pod(1), member())
+    main = whole["spec"]["containers"][0]
+    assert main["env"][0]["name"] == "DI_RANK"
+    main["env"][0]["value"] = "9"
+    (cause,) = missing(whole, member())
+    assert cause.path == "spec.containers[0].env"
+    assert "container main lacks the right value of variable DI_RANK" in str(cause)
+
+
+@pytest.mark.parametrize(
+    "labels, says",
+    [
+        (None, "the pod lacks label example.com/job, label jobgate.dev/task, label jobgate.dev/index"),
+        ({"jobgate.dev/task": "work", "example.com/job": "train"}, "the pod lacks label jobgate.dev/index"),
+    ],
+)
+def test_labels_that_are_missing_are_told(labels: Any, says: str) -> None:
+    whole = wired(pod(1), member())
+    whole["metadata"]["labels"] = labels
+    (cause,) = missing(whole, member(marked=True))
+    assert cause.path == "metadata.labels"
+    assert says in str(cause)
+
+
+def test_volumes_and_mounts_and_fields_that_are_missing_are_told() -> None:
+    whole = wired(pod(1), member(plugins=_arguments("svc")))
+    spec = whole["spec"]
+    (volume,) = [one["name"] for one in spec["volumes"]]
+    places = [one["mountPath"] for one in spec["containers"][0]["volumeMounts"]]
+    assert places
+    del spec["hostname"]
+    spec["volumes"] = []
+    spec["containers"][0]["volumeMounts"] = []
+    told = {cause.path: str(cause) for cause in missing(whole, member(plugins=_arguments("svc")))}
+    assert "the pod lacks hostname," in told["spec.hostname"]
+    assert f"the pod lacks volume {volume}," in told["spec.volumes"]
+    assert all(f"mount {place}" in told["spec.containers[0].volumeMounts"] for place in places)
