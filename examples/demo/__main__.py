@@ -1,9 +1,12 @@
 """The main job, shown: a DIJob is reviewed, applied to a real API server, defaulted, and broken ones are refused.
 
+At the end a job with plugins runs: its pods, simulated, know which they are and where the others are.
+
 It starts a control plane of its own on loopback, installs jobgate from its manifests, and leaves both up until Ctrl-C.
 """
 
 import argparse
+import json
 import signal
 import subprocess
 import sys
@@ -13,13 +16,18 @@ from pathlib import Path
 import yaml
 
 from jobgate.offline.difference import readable
-from tests.controlplane.assets import find_or_build
+from tests.controlplane.assets import find_or_build_whole
+from tests.controlplane.controller import controller
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.progress import Terminal
+from tests.controlplane.waiting import wait_for
 from tests.controlplane.webhook import InstalledWebhook
+from tests.controlplane.whole import WholeControlPlane
+from tests.operators import DIOrchestrator
 
 JOBS = Path(__file__).parent.parent / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
+WIRED = JOBS / "plugins.yaml"
 BROKEN = tuple(sorted((JOBS / "broken").glob("*.yaml")))
 
 
@@ -32,8 +40,8 @@ def main() -> None:
     title("1. Reviewed offline, with no cluster at all")
     review(GOOD[0])
     title("2. A real control plane (the first time, it is built: some minutes)")
-    assets = find_or_build(Terminal())
-    with ControlPlane(assets) as plane, tempfile.TemporaryDirectory(prefix="jobgate-demo-") as folder:
+    assets = find_or_build_whole(Terminal())
+    with WholeControlPlane(assets) as plane, tempfile.TemporaryDirectory(prefix="jobgate-demo-") as folder:
         say(f"kube-apiserver answers at {plane.url}")
         title("3. jobgate is installed: CRD, webhook configurations with the CA bundle, Service")
         with InstalledWebhook(plane, Path(folder)):
@@ -45,7 +53,9 @@ def main() -> None:
             title("5. Broken jobs are refused, with every fault at once")
             for job in BROKEN:
                 apply(plane, job)
-            title("6. Yours")
+            title("6. The pods of a job with plugins find each other")
+            run(plane, Path(folder))
+            title("7. Yours")
             say(f"  export KUBECONFIG={plane.kubeconfig}\n  {assets.kubectl} apply -f examples/dijob/full.yaml\n")
             if not once:
                 say("The cluster is up until Ctrl-C.")
@@ -69,6 +79,36 @@ def apply(plane: ControlPlane, job: Path) -> None:
         for sign, change in readable(written["spec"], stored["spec"]):
             say(f"    {sign} spec.{change}")
     say("")
+
+
+def run(plane: WholeControlPlane, folder: Path) -> None:
+    """Apply a job with plugins, let an operator make its pods, and show what is in them."""
+    with controller(plane, folder), plane.api() as api:
+        apply(plane, WIRED)
+        name = yaml.safe_load(WIRED.read_text())["metadata"]["name"]
+        mine = ("get", "configmap,secret,networkpolicy", "-l", f"jobgate.dev/job={name}", "-o", "name")
+        wait_for(
+            lambda: plane.kubectl(*mine).stdout.count("/") >= 3, 60, what="the controller to make what the job needs"
+        )
+        say(plane.kubectl(*mine).stdout)
+        operator = DIOrchestrator(api, "default", erases=False)
+        pods = ("get", "pods", "-l", f"diengine/job={name}")
+
+        def running() -> bool:
+            operator.sync()
+            return plane.kubectl(*pods, "--no-headers").stdout.count("Running") == 4
+
+        wait_for(running, 60, what="the pods to run")
+        say(plane.kubectl(*pods, "-L", "diengine/task-name").stdout)
+        say(f"$ kubectl get pod {name}-collector-1: the variables of its container, without the long ones")
+        pod = json.loads(plane.kubectl("get", "pod", f"{name}-collector-1", "-o", "json").stdout)
+        for one in pod["spec"]["containers"][0]["env"]:
+            source = (one.get("valueFrom") or {}).get("configMapKeyRef", {})
+            value = one.get("value", f"from ConfigMap {source.get('name')}" if source else "")
+            say(f"    {one['name']}={value if len(value) < 70 else value[:67] + '…'}")
+        say("and its file /etc/volcano/collector.host:")
+        lists = json.loads(plane.kubectl("get", "configmap", f"{name}-svc", "-o", "json").stdout)["data"]
+        say("".join(f"    {host}\n" for host in lists["collector.host"].splitlines()))
 
 
 def wait() -> None:

@@ -45,8 +45,9 @@ def _build(progress: Progress) -> None:
 
 
 def _run(progress: Progress, *, whole: bool) -> None:
-    # A terminated run stops as an interrupted one does.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A terminated run stops as an interrupted one does; and a shell starts what is in the background deaf to interrupts.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
     stopped = WholeControlPlane(find_or_build_whole(progress)) if whole else ControlPlane(find_or_build(progress))
     with stopped as plane:
         progress(f"up at {plane.url}; Ctrl-C ends it. To speak to it:")

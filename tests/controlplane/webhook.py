@@ -14,7 +14,7 @@ from tests.controlplane.waiting import wait_for
 
 _START_WAIT = 90.0
 _STOP_WAIT = 30.0
-_COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
 # Whether the API server calls the webhook yet is told by a job that only the webhook refuses.
 _PROBE = """
@@ -108,7 +108,7 @@ class InstalledWebhook:
             *self._settings,
         ]
         with self.log.open("wb") as log:
-            self._server = subprocess.Popen([*_COMMAND, *arguments], stderr=log, stdout=log, env=_environment())
+            self._server = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log, env=environment())
         wait_for(self._is_ready, _START_WAIT, what="the webhook server")
 
     def _is_ready(self) -> bool:
@@ -137,11 +137,11 @@ class InstalledWebhook:
 def jobgate(*arguments: str) -> str:
     """Run the command `jobgate` and give back what it printed."""
     done = subprocess.run(
-        [*_COMMAND, *arguments], check=True, capture_output=True, text=True, timeout=60, env=_environment()
+        [*COMMAND, *arguments], check=True, capture_output=True, text=True, timeout=60, env=environment()
     )
     return done.stdout
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The environment without settings of a user's own."""
     return {name: value for name, value in os.environ.items() if not name.startswith("JOBGATE_")}

@@ -1,0 +1,208 @@
+"""Jobs with all plugins on a whole control plane: pods are made as the operators do, wired, scaled, and collected."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.controller.installed import controlling, install, objects_of_ours
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.space import Space
+from tests.controlplane.waiting import wait_for
+from tests.controlplane.webhook import InstalledWebhook
+from tests.controlplane.whole import WholeControlPlane
+from tests.operators import DIOrchestrator, MXNetOperator, Operator, TorchOnK8s, Volcano
+
+WAIT = 120.0
+RESOURCES = {
+    "DIJob": ("dijobs", "diengine.opendilab.org/v2alpha1"),
+    "TorchJob": ("torchjobs", "train.distributed.io/v1alpha1"),
+    "MxJob": ("mxjobs", "mxnet.mlkube.io/v1beta1"),
+    "Job": ("jobs", "batch.volcano.sh/v1alpha1"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def controller(
+    whole_controlplane: WholeControlPlane,
+    whole_webhook: InstalledWebhook,
+    whole_api: ClusterApi,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    """The companion controller, beside the webhooks."""
+    install(whole_api)
+    with controlling(whole_controlplane, tmp_path_factory.mktemp("controller") / "log"):
+        yield
+
+
+class Trial:
+    """A job in a namespace of its own, and the operator that makes its pods."""
+
+    def __init__(self, api: ClusterApi, namespace: str, operator: Operator) -> None:
+        install(api, namespace)  # the right to Secrets there
+        self.space = Space(api, namespace)
+        self.operator = operator
+        self.kind, self.name = "", ""
+
+    def apply(self, file: str) -> None:
+        """Store an example, and wait until all that its plugins need is there."""
+        job = yaml.safe_load(Path("examples", file).read_text())
+        self.kind, self.name = job["kind"], job["metadata"]["name"]
+        plural, version = RESOURCES[self.kind]
+        self.space.create(plural, job, version)
+        wait_for(lambda: self.space.exists("secrets", f"{self.name}-ssh"), WAIT, what="the keys are made")
+        wait_for(lambda: self.space.exists("configmaps", f"{self.name}-svc"), WAIT, what="the host lists are made")
+
+    def make_pods(self, count: int) -> list[dict[str, Any]]:
+        """Let the operator work until there are so many pods, all running; return them by host name."""
+
+        def settled() -> bool:
+            self.operator.sync()
+            return self.space.phases() == ["Running"] * count
+
+        wait_for(settled, WAIT, every=0.5, what=f"{count} pods run")
+        return sorted(self.space.items("pods"), key=lambda pod: str(pod["spec"]["hostname"]))
+
+    def scale(self, change: Any) -> None:
+        """Change the job's spec."""
+        plural, version = RESOURCES[self.kind]
+        self.space.patch(plural, self.name, {"spec": change}, version)
+
+    def lists(self) -> dict[str, list[str]]:
+        """The host lists, by task."""
+        data = self.space.get("configmaps", f"{self.name}-svc")["data"]
+        return {key.removesuffix(".host"): text.split() for key, text in data.items() if key.endswith(".host")}
+
+    def delete(self) -> None:
+        """Delete the job, and wait until nothing is left of it."""
+        plural, version = RESOURCES[self.kind]
+        self.space.delete(plural, self.name, version)
+        wait_for(lambda: not objects_of_ours(self.space.api, self.space.name), WAIT, what="our objects are collected")
+
+
+@pytest.fixture
+def trial(whole_api: ClusterApi, whole_namespace: str, request: pytest.FixtureRequest) -> Trial:
+    """A namespace with the operator that the test names."""
+    return Trial(whole_api, whole_namespace, request.param(whole_api, whole_namespace))
+
+
+def kept(api: ClusterApi, namespace: str) -> Operator:
+    """DI-orchestrator, where its full updates are put right by the installation."""
+    return DIOrchestrator(api, namespace, erases=False)
+
+
+def variables(container: dict[str, Any]) -> dict[str, str]:
+    """The variables of a container as the kubelet sets them: of two of one name, the last wins."""
+    return {one["name"]: one.get("value", "") for one in container.get("env") or ()}
+
+
+def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    """The containers and init containers of a pod."""
+    return [*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]]
+
+
+def assert_wired(pod: dict[str, Any], hosts: dict[str, list[str]], key_path: str) -> None:
+    """Assert what holds for every pod of a job with all plugins."""
+    own = f"{pod['spec']['hostname']}.{pod['spec']['subdomain']}"
+    (task,) = (task for task, names in hosts.items() if own in names)
+    for container in containers(pod):
+        env = variables(container)
+        assert env["VC_TASK_INDEX"] == env["VK_TASK_INDEX"] == str(hosts[task].index(own))
+        assert env["VC_TASK_SIZE"] == str(len(hosts[task]))
+        assert env["VC_HOST"] == own
+        paths = [mount["mountPath"] for mount in container["volumeMounts"]]
+        assert "/etc/volcano" in paths
+        assert any(path.startswith(f"{key_path}/") for path in paths)
+        names = [one["name"] for one in container["env"]]
+        assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("trial", [kept], indirect=True)
+def test_a_dijob_is_wired_scaled_and_collected(trial: Trial) -> None:
+    trial.apply("dijob/plugins.yaml")
+    for collectors in (3, 6, 1):
+        tasks = trial.space.get("dijobs", "pong", RESOURCES["DIJob"][1])["spec"]["tasks"]
+        tasks[1]["replicas"] = collectors
+        trial.scale({"tasks": tasks})
+        wait_for(lambda many=collectors: len(trial.lists()["collector"]) == many, WAIT, what="the lists follow")  # type: ignore[misc]
+        pods = trial.make_pods(1 + collectors)
+        assert trial.lists()["collector"] == [f"pong-collector-{index}.di-pong" for index in range(collectors)]
+        newest = [pod for pod in pods if variables(containers(pod)[-1])["VC_TASK_SIZE"] == str(collectors)]
+        assert newest
+        for pod in newest:
+            if "collector" in pod["metadata"]["name"]:
+                assert_wired(pod, trial.lists(), "/home/trainer/.ssh")
+    (learner,) = (pod for pod in pods if "learner" in pod["metadata"]["name"])
+    assert [variables(one)["LOG_NAME"] for one in learner["spec"]["containers"]] == ["learner-$(VC_TASK_INDEX)"]
+    trial.delete()
+
+
+@pytest.mark.parametrize("trial", [kept], indirect=True)
+def test_a_pod_of_a_dijob_that_is_made_anew_finds_itself_in_the_list(trial: Trial) -> None:
+    trial.apply("dijob/plugins.yaml")
+    trial.make_pods(4)
+    trial.space.delete("pods", "pong-learner-0")
+    pods = trial.make_pods(4)
+    learner = pods[-1]
+    for container in containers(learner):
+        env = variables(container)
+        assert env["DI_NODES"].split(",")[int(env["DI_RANK"])].startswith("pong-learner-0.di-pong.")
+        assert env["DI_JOB_ID"] == f"{trial.space.name}/pong"
+
+
+@pytest.mark.parametrize("trial", [TorchOnK8s], indirect=True)
+def test_a_torchjob_is_wired_scaled_and_collected(trial: Trial) -> None:
+    trial.apply("torchjob/plugins.yaml")
+    for workers in (2, 6, 1):
+        trial.scale({"torchTaskSpecs": {"Worker": {"numTasks": workers}}})
+        wait_for(lambda many=workers: len(trial.lists()["worker"]) == many, WAIT, what="the lists follow")  # type: ignore[misc]
+        pods = trial.make_pods(1 + workers)
+        assert sum(len(names) for names in trial.lists().values()) == 1 + workers
+    master = next(pod for pod in pods if "master" in pod["metadata"]["name"])
+    assert master["spec"]["subdomain"] == "bert"
+    worker = next(pod for pod in pods if "worker" in pod["metadata"]["name"])
+    for container in containers(worker):
+        env = variables(container)
+        assert (env["RANK"], env["MASTER_PORT"], env["PET_NODE_RANK"]) == ("1", "23456", "1")
+    trial.delete()
+
+
+@pytest.mark.parametrize("trial", [MXNetOperator], indirect=True)
+def test_an_mxjob_is_wired_though_its_pods_name_no_job(trial: Trial) -> None:
+    trial.apply("mxjob/plugins.yaml")
+    pods = trial.make_pods(5 - 1)
+    for pod in pods:
+        assert_wired(pod, trial.lists(), "/root/.ssh")
+        assert pod["spec"]["subdomain"] == "digits"
+        assert pod["metadata"]["labels"]["jobgate.dev/job"] == "digits"
+        for container in containers(pod):
+            assert variables(container)["DMLC_PS_ROOT_URI"] == "digits-scheduler-a1b2-0"
+    trial.delete()
+
+
+@pytest.mark.parametrize("trial", [lambda api, namespace: Volcano(api, namespace, plugins=True)], indirect=True)
+def test_volcano_makes_all_of_its_jobs_itself_and_nobody_is_in_its_way(trial: Trial) -> None:
+    job = yaml.safe_load(Path("examples/vcjob/mpi.yaml").read_text())
+    trial.space.create("jobs", job, RESOURCES["Job"][1])
+    report = trial.operator.sync()
+    assert not report.refused
+    assert objects_of_ours(trial.space.api, trial.space.name) == {}
+    for pod in trial.space.items("pods"):
+        for container in containers(pod):
+            names = [one["name"] for one in container.get("env") or ()]
+            assert "VC_GLOBAL_RANK" not in names
+
+
+def test_two_jobs_of_one_name_do_not_meet(whole_api: ClusterApi, whole_namespace: str) -> None:
+    second = f"{whole_namespace}-b"
+    whole_api.post("/api/v1/namespaces", {"metadata": {"name": second}})
+    trials = [Trial(whole_api, name, kept(whole_api, name)) for name in (whole_namespace, second)]
+    for trial in trials:
+        trial.apply("dijob/plugins.yaml")
+    first, other = (trial.space.get("secrets", "pong-ssh")["data"] for trial in trials)
+    assert first["id_ed25519" if "id_ed25519" in first else "id_rsa"] != other.get("id_ed25519", other.get("id_rsa"))
+    trials[0].delete()
+    assert trials[1].space.exists("configmaps", "pong-svc")
+    whole_api.delete(f"/api/v1/namespaces/{second}")
