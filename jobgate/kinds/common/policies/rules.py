@@ -1,21 +1,26 @@
-"""Lifecycle policies, as Volcano knows them: what is done to a job when something happens to its pods.
-
-For an event Volcano goes through the list of the task whose pod raised it, then through the job's, each in order, and
-the first policy that matches counts. So each list is judged on its own.
-"""
+"""The rules of lifecycle policies."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Any
 
-from pydantic import Field
-
-from crdgen import Atomic, Doc, Int32, Model
 from jobgate.kinds.common.pod.reading import containers, mapping
+from jobgate.kinds.common.policies.durations import LONGEST_DURATION, overflows
+from jobgate.kinds.common.policies.model import (
+    INTERNAL_ACTIONS,
+    INTERNAL_EVENTS,
+    NEVER_RAISED,
+    OF_THE_JOB,
+    USEFUL_ACTIONS,
+    USEFUL_EVENTS,
+    Action,
+    Event,
+    Policies,
+    events_of,
+    lists_of,
+)
 from webhook import (
     Cause,
     Context,
@@ -28,150 +33,7 @@ from webhook import (
     Path,
     Required,
     Task,
-    readable,
 )
-
-#: What a duration looks like in JSON: what Go's `time.ParseDuration` takes, without a sign. Any other text stops every
-#: typed client that lists the jobs, so the schema refuses it.
-DURATION: Final = r"^(0|([0-9]+(\.[0-9]+)?([nuµm]?s|m|h))+)$"
-
-_DURATION_PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?([nuµm]?s|m|h)")
-_NANOSECONDS: Final = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-}
-#: Go holds a duration as nanoseconds in 64 bits.
-DURATION_LIMIT: Final = 2**63 - 1
-LONGEST_DURATION: Final = "2562047h47m16.854775807s"
-
-
-class Event(StrEnum):
-    """What happened. OutOfSync, CommandIssued and PodRunning are Volcano's internal ones."""
-
-    ANY = "*"
-    POD_PENDING = "PodPending"
-    POD_RUNNING = "PodRunning"
-    POD_FAILED = "PodFailed"
-    POD_EVICTED = "PodEvicted"
-    UNKNOWN = "Unknown"
-    TASK_COMPLETED = "TaskCompleted"
-    TASK_FAILED = "TaskFailed"
-    OUT_OF_SYNC = "OutOfSync"
-    COMMAND_ISSUED = "CommandIssued"
-    JOB_UPDATED = "JobUpdated"
-
-
-class Action(StrEnum):
-    """What is done. SyncJob, EnqueueJob, SyncQueue, OpenQueue and CloseQueue are Volcano's internal ones."""
-
-    ABORT_JOB = "AbortJob"
-    RESTART_JOB = "RestartJob"
-    RESTART_TASK = "RestartTask"
-    RESTART_POD = "RestartPod"
-    RESTART_PARTITION = "RestartPartition"
-    TERMINATE_JOB = "TerminateJob"
-    COMPLETE_JOB = "CompleteJob"
-    RESUME_JOB = "ResumeJob"
-    SYNC_JOB = "SyncJob"
-    ENQUEUE_JOB = "EnqueueJob"
-    SYNC_QUEUE = "SyncQueue"
-    OPEN_QUEUE = "OpenQueue"
-    CLOSE_QUEUE = "CloseQueue"
-
-
-INTERNAL_EVENTS: Final = frozenset({Event.POD_RUNNING, Event.OUT_OF_SYNC, Event.COMMAND_ISSUED})
-INTERNAL_ACTIONS: Final = frozenset(
-    {Action.SYNC_JOB, Action.ENQUEUE_JOB, Action.SYNC_QUEUE, Action.OPEN_QUEUE, Action.CLOSE_QUEUE}
-)
-#: What no part of Volcano raises, though its webhook takes it.
-NEVER_RAISED: Final = frozenset({Event.JOB_UPDATED})
-#: What is raised for the job, and never looked up in the policies of a task.
-OF_THE_JOB: Final = frozenset({Event.UNKNOWN})
-
-#: What messages offer, in the order of the enums.
-USEFUL_EVENTS: Final = tuple(one for one in Event if one not in INTERNAL_EVENTS | NEVER_RAISED)
-USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIONS)
-
-
-class LifecyclePolicy(Model):
-    """One policy: when one of these events happens, or a container ends with this exit code, this is done."""
-
-    action: Annotated[Action | None, Doc("What is done.")] = None
-    event: Annotated[Event | None, Doc("The event that the policy is for.")] = None
-    events: Annotated[list[Event] | None, Atomic, Doc("The events that the policy is for.")] = None
-    exit_code: Annotated[
-        int | None, Int32, Doc("The exit code of the first container that the policy is for, other than 0.")
-    ] = None
-    timeout: Annotated[
-        str | None, Field(pattern=DURATION), Doc("How long the action is put off, as 1h30m; at once where absent.")
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class Policies:
-    """One list of policies: the job's, or a task's.
-
-    Attributes:
-        owner: whose it is.
-    """
-
-    owner: Job[Any] | Task
-
-    @property
-    def policies(self) -> Sequence[LifecyclePolicy]:
-        """The policies; none where the owner has no such word."""
-        policies: Sequence[LifecyclePolicy] | None = self.owner.word("policies")
-        return policies or ()
-
-    @property
-    def of_a_task(self) -> bool:
-        """Whether it is a task's list."""
-        return isinstance(self.owner, Task)
-
-    def tasks(self, job: Job[Any]) -> Sequence[Task]:
-        """Return the tasks that the list is for: the one whose it is, or all of the job."""
-        return (self.owner,) if isinstance(self.owner, Task) else job.tasks
-
-    def read(self, *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
-        """Yield the policies of which these words can be read, each with its place."""
-        place = self.owner.at("policies")
-        for index, policy in readable(self.policies, *words):
-            yield place / index, policy
-
-    def events(self) -> Iterator[tuple[Path, Event, LifecyclePolicy]]:
-        """Yield every event of the list, with its place and its policy."""
-        for path, policy in self.read("event", "events", "timeout"):
-            for place, event in events_of(policy, path):
-                yield place, event, policy
-
-
-def lists_of(job: Job[Any]) -> Iterator[Policies]:
-    """Yield the lists of policies that can be read: the job's, then those of its tasks."""
-    for _, policies in readable(_owners(job), "policies"):
-        yield policies
-
-
-def _owners(job: Job[Any]) -> Iterator[Policies]:
-    yield Policies(job)
-    for task in job.tasks:
-        yield Policies(task)
-
-
-def events_of(policy: LifecyclePolicy, path: Path) -> Iterator[tuple[Path, Event]]:
-    """Yield the events of a policy, `event` and `events` taken together as Volcano does: each once, at its place."""
-    seen = set()
-    if policy.event is not None:
-        seen.add(policy.event)
-        yield path / "event", policy.event
-    for index, event in enumerate(policy.events or ()):
-        if event not in seen:
-            seen.add(event)
-            yield path / "events" / index, event
 
 
 def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
@@ -264,21 +126,8 @@ def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A duration that Go cannot hold stops every typed client that lists the jobs, the controller first."""
     for policies in lists_of(job):
         for path, policy in policies.read("timeout"):
-            if policy.timeout is not None and _overflows(policy.timeout):
+            if policy.timeout is not None and overflows(policy.timeout):
                 yield Invalid(path / "timeout", policy.timeout, f"must be at most {LONGEST_DURATION}")
-
-
-def _overflows(duration: str) -> bool:
-    """Tell whether a duration is longer than Go can hold; digits that no limit could hold are not even counted."""
-    total = 0
-    for whole, fraction, unit in _DURATION_PART.findall(duration):
-        digits, rest, size = whole.lstrip("0"), fraction[:18], _NANOSECONDS[unit]
-        if len(digits) > len(str(DURATION_LIMIT)):
-            return True
-        total += int(digits or "0") * size + int(rest or "0") * size // 10 ** len(rest)
-        if total > DURATION_LIMIT:
-            return True
-    return False
 
 
 def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
@@ -352,19 +201,19 @@ def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
     own = Policies(job)
     if not own.policies or not job.tasks:
         return
-    left = _Left.over_by(job.tasks)
+    handled = _Handled.by(job.tasks)
     for path, policy in own.read("event", "events", "exit_code", "timeout"):
         events = {event for _, event in events_of(policy, path)} - NEVER_RAISED - INTERNAL_EVENTS
         if policy.timeout is None:
             events.discard(Event.POD_PENDING)
-        codes = {policy.exit_code} - {None, 0}
-        if (events or codes) and not any(map(left.event, events)) and not any(map(left.code, codes)):
+        codes = [policy.exit_code] if policy.exit_code else []
+        if (events or codes) and handled.takes(events, codes):
             yield Notice(path, "never applies: every task has policies of its own for that, which count first")
 
 
 @dataclass(frozen=True, slots=True)
-class _Left:
-    """What the policies of the tasks leave over for those of the job.
+class _Handled:
+    """What the policies of the tasks take, so that those of the job never see it.
 
     Attributes:
         events: the events that every task has a policy for.
@@ -375,30 +224,32 @@ class _Left:
     codes: set[int]
 
     @classmethod
-    def over_by(cls, tasks: Sequence[Task]) -> _Left:
+    def by(cls, tasks: Sequence[Task]) -> _Handled:
         every = set(Event) - OF_THE_JOB - {Event.ANY}
         events, codes = set(every), None
         for task in tasks:
-            handled: set[Event] = set()
-            handled_codes: set[int] = set()
-            for path, policy in Policies(task).read():
-                for _, event in events_of(policy, path):
-                    matched = every if event is Event.ANY else {event}
-                    handled |= matched if policy.timeout is not None else matched - {Event.POD_PENDING}
-                if policy.exit_code is not None:
-                    handled_codes.add(policy.exit_code)
-            events &= handled
-            if Event.POD_FAILED not in handled:
-                codes = handled_codes if codes is None else codes & handled_codes
+            own, own_codes = cls._by_one(task, every)
+            events &= own
+            if Event.POD_FAILED not in own:
+                codes = own_codes if codes is None else codes & own_codes
         return cls(events, codes or set())
 
-    def event(self, event: Event) -> bool:
-        """Tell whether an event is left over by some task."""
-        return event not in self.events
+    @staticmethod
+    def _by_one(task: Task, every: set[Event]) -> tuple[set[Event], set[int]]:
+        events: set[Event] = set()
+        codes: set[int] = set()
+        for path, policy in Policies(task).read():
+            for _, event in events_of(policy, path):
+                matched = every if event is Event.ANY else {event}
+                events |= matched if policy.timeout is not None else matched - {Event.POD_PENDING}
+            if policy.exit_code is not None:
+                codes.add(policy.exit_code)
+        return events, codes
 
-    def code(self, code: int | None) -> bool:
-        """Tell whether an exit code is left over by some task."""
-        return Event.POD_FAILED not in self.events and code not in self.codes
+    def takes(self, events: Iterable[Event], codes: Iterable[int]) -> bool:
+        """Tell whether none of these events and exit codes is left for the job."""
+        by_code = Event.POD_FAILED in self.events
+        return self.events.issuperset(events) and all(by_code or code in self.codes for code in codes)
 
 
 def _one_of(choices: Sequence[str]) -> str:
