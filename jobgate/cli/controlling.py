@@ -6,12 +6,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
-from jobgate.cluster.lease import Lease
+from jobgate.cluster.lease import Lease, Times
 from jobgate.cluster.writer import Writer
 from jobgate.controller import Controller, Metrics, Settings
 from webhook import Kind
@@ -31,6 +31,7 @@ class Place:
         bind, health_port: where it listens for probes.
         namespace, lease: the Lease that it works under.
         identity: who it is there.
+        times: of the Lease.
     """
 
     bind: str
@@ -38,6 +39,7 @@ class Place:
     namespace: str
     lease: str
     identity: str
+    times: Times = field(default_factory=Times)
 
 
 async def control_until(
@@ -49,14 +51,16 @@ async def control_until(
         click.ClickException: there are no credentials.
         OSError: the port is taken, or may not be used.
     """
-    stop, metrics = asyncio.Event(), Metrics()
+    stop, metrics, kinds = asyncio.Event(), Metrics(), tuple(kinds)
+    for kind in kinds:
+        kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     try:
         writer = await Writer.connect(kubeconfig)
     except Exception as error:
         raise click.ClickException(f"no credentials for a cluster: {error}") from error
     async with writer:
         controller = Controller(writer, kinds, Settings(domain, requests_per_second), metrics)
-        lease = Lease(writer, place.namespace, place.lease, place.identity)
+        lease = Lease(writer, place.namespace, place.lease, place.identity, place.times)
         metrics.leader.labels(place.lease).set_function(lambda: float(lease.held))
 
         def not_ready() -> str:

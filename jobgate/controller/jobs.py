@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.plugins import Crew
-from jobgate.pods import Unreadable, digest
+from jobgate.pods import Unreadable, digest_of
 from webhook import Job, Kind
 from webhook.path import steps_of
 
@@ -92,7 +92,7 @@ class Jobs:
 
 def remember(kind: Kind, document: dict[str, Any], domain: str) -> Remembered:
     """Return what is remembered of a job as it is stored. It is read as the pod webhook reads it."""
-    crew = digest(kind, document)
+    crew = digest_of(kind, document)
     over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
     if isinstance(crew, Unreadable):
         return Remembered(None, over, understood=False)

@@ -1,0 +1,238 @@
+"""The controller, killed again and again while jobs come, change and go: does it end in the right state?
+
+    python -m bench.controller_soak --jobs 200 --kills 50 --minutes 5
+
+On a real control plane with garbage collection, under the controller's own rights. After the kills one controller works
+on for some minutes of the same, for its memory. Prints a JSON object; exit status 1 where something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jobgate.controller.desired import Desired, desired
+from jobgate.controller.difference import Verdict, judge
+from jobgate.controller.jobs import remember
+from jobgate.kinds.dijob import DIJOB
+from tests.controller import installed
+from tests.controller.builder import job
+from tests.controlplane import Terminal, WholeControlPlane, find_or_build_whole
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+
+#: What a job may ask for; of every tenth job, something foreign is in the way.
+PLUGINS: tuple[dict[str, Any], ...] = ({}, {"svc": []}, {"env": [], "svc": [], "ssh": []}, {"ssh": []})
+FOREIGN_EVERY = 10
+_DOMAIN = "svc.cluster.local"
+
+
+@dataclass
+class Result:
+    """What was done, and what is wrong at the end: nothing, one hopes."""
+
+    jobs: int = 0
+    changes: int = 0
+    kills: int = 0
+    objects: int = 0
+    settled_seconds: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
+
+
+class Churn:
+    """Jobs of a few namespaces that come, change and go, and people who tamper with what was made for them."""
+
+    def __init__(self, api: ClusterApi, jobs: int, chance: random.Random, namespaces: int = 4) -> None:
+        self.api = api
+        self.chance = chance
+        self.namespaces = [f"soak-{chance.getrandbits(32):08x}" for _ in range(namespaces)]
+        self.names = [(self.namespaces[number % namespaces], f"job-{number}") for number in range(jobs)]
+        self.foreign: dict[str, Mapping[str, Any]] = {}
+        self.changes = 0
+
+    def prepare(self) -> None:
+        """Make the namespaces, all jobs, and what is foreign."""
+        for namespace in self.namespaces:
+            labels = {"jobgate.dev/admission": "disabled"}
+            self._done(self.api.post("/api/v1/namespaces", {"metadata": {"name": namespace, "labels": labels}}))
+        for number, (namespace, name) in enumerate(self.names):
+            if number % FOREIGN_EVERY == 0:
+                path = f"/api/v1/namespaces/{namespace}/configmaps"
+                theirs = {"metadata": {"name": f"{name}-svc"}, "data": {"mine": "yes"}}
+                self.foreign[f"{path}/{name}-svc"] = self._done(self.api.post(path, theirs))
+            self._make(namespace, name)
+
+    def step(self) -> None:
+        """Change something."""
+        namespace, name = self.chance.choice(self.names)
+        self.changes += 1
+        self.chance.choice((self._make, self._make, self._delete, self._renew, self._tamper, self._tamper))(
+            namespace, name
+        )
+
+    def stored(self) -> Iterator[dict[str, Any]]:
+        """Yield all jobs."""
+        for namespace in self.namespaces:
+            items = self._done(self.api.get(_jobs(namespace)))["items"]
+            yield from ({**one, "apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind} for one in items)
+
+    def _make(self, namespace: str, name: str) -> None:
+        document = job(name, namespace, self.chance.randint(1, 8), self.chance.choice(PLUGINS))
+        if self.api.post(_jobs(namespace), document)[0] == 409:
+            spec = {
+                **document["spec"],
+                "plugins": {"env": None, "svc": None, "ssh": None, **document["spec"]["plugins"]},
+            }
+            self.api.patch(f"{_jobs(namespace)}/{name}", {"spec": spec})
+
+    def _delete(self, namespace: str, name: str) -> None:
+        self.api.delete(f"{_jobs(namespace)}/{name}")
+
+    def _renew(self, namespace: str, name: str) -> None:
+        self._delete(namespace, name)
+        self._make(namespace, name)
+
+    def _tamper(self, namespace: str, name: str) -> None:
+        lists = f"/api/v1/namespaces/{namespace}/configmaps/{name}-svc"
+        policy = f"/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies/{name}"
+        if lists in self.foreign or self.chance.random() < 0.3:
+            self.api.delete(policy)
+        elif self.chance.random() < 0.5:
+            self.api.patch(lists, {"data": {"work.host": "evil", "more": "x"}})
+        else:
+            self.api.delete(lists)
+
+    @staticmethod
+    def _done(answer: tuple[int, dict[str, Any]]) -> dict[str, Any]:
+        status, found = answer
+        if status >= 400:
+            raise RuntimeError(str(found))
+        return found
+
+
+def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: float = 0.0, seed: int = 1) -> Result:
+    """Run it, and return what came of it.
+
+    Args:
+        plane: with garbage collection.
+        folder: for the controller's log.
+        jobs: how many there are at most.
+        kills: how often the controller is killed while they change.
+        minutes: how long it then works on while they change, for its memory.
+        seed: of all that is left to chance.
+    """
+    chance = random.Random(seed)
+    result = Result(jobs=jobs)
+    with plane.api() as api:
+        churn = Churn(api, jobs, chance)
+        installed.install(api, *churn.namespaces)
+        credentials, log = installed.kubeconfig(plane), folder / "controller.log"
+        churn.prepare()
+        for _ in range(kills):
+            process = installed.start(credentials, log, requests_per_second=100.0)
+            # Half of these end before it has the Lease of the one that was killed, or soon after.
+            _change_for(churn, chance.uniform(0.5, 10.0))
+            process.kill()
+            process.join()
+            result.kills += 1
+        process = installed.start(credentials, log, requests_per_second=100.0)
+        try:
+            end = time.monotonic() + minutes * 60
+            while time.monotonic() < end:
+                _change_for(churn, 5.0)
+                result.memory.append(_memory(process.pid))
+            began = time.monotonic()
+            _until(lambda: not list(_wrong(churn)), 240.0)
+            result.settled_seconds = round(time.monotonic() - began, 1)
+            # It must not only get there, but also stay.
+            time.sleep(3.0)
+            result.wrong = list(_wrong(churn))
+            result.objects = sum(len(installed.objects_of_ours(api, one)) for one in churn.namespaces)
+        finally:
+            process.terminate()
+            process.join(30)
+            process.kill()
+        result.changes = churn.changes
+    return result
+
+
+def _change_for(churn: Churn, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        churn.step()
+        time.sleep(0.02)
+
+
+def _wrong(churn: Churn) -> Iterator[str]:
+    """Yield what is not as it has to be: missing, not as declared, left over, or foreign and changed."""
+    found = {
+        (namespace, *key): one
+        for namespace in churn.namespaces
+        for key, one in installed.objects_of_ours(churn.api, namespace).items()
+    }
+    uids = set()
+    for document in churn.stored():
+        uids.add(document["metadata"]["uid"])
+        for one in _wanted(document):
+            key = (document["metadata"]["namespace"], one.manifest["kind"], one.name)
+            if f"/api/v1/namespaces/{key[0]}/configmaps/{key[2]}" in churn.foreign:
+                continue
+            verdict = judge(one, found.pop(key, None)).verdict
+            if verdict is not Verdict.FINE:
+                yield f"{key}: {verdict.name}"
+    for key, one in found.items():
+        # A Secret stays with its job: there is no right to delete it.
+        owners = {owner["uid"] for owner in one["metadata"]["ownerReferences"]}
+        if key[1] != "Secret" or not owners & uids:
+            yield f"{key}: left over"
+    for path, before in churn.foreign.items():
+        if churn.api.get(path)[1] != before:
+            yield f"{path}: foreign, and changed"
+
+
+def _wanted(document: dict[str, Any]) -> list[Desired]:
+    crew = remember(DIJOB, document, _DOMAIN).crew
+    return desired(crew) if crew else []
+
+
+def _jobs(namespace: str) -> str:
+    return f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/{namespace}/{DIJOB.plural}"
+
+
+def _memory(pid: int | None) -> int:
+    """Return what a process has in memory, in MiB."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(status.split("VmRSS:")[1].split()[0]) // 1024
+
+
+def _until(condition: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(1.0)
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--jobs", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, WholeControlPlane(find_or_build_whole(Terminal())) as plane:
+        result = soak(plane, Path(folder), **vars(arguments))
+    print(json.dumps(asdict(result), indent=2))
+    return 1 if result.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

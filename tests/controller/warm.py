@@ -1,0 +1,8 @@
+"""What a controller process needs, imported and compiled: processes that are forked from here start at once."""
+
+import jobgate.cli.controlling  # noqa: F401
+from jobgate.controller.jobs import remember
+from jobgate.kinds.dijob import DIJOB
+from tests.controller.builder import job
+
+remember(DIJOB, job(), "svc.cluster.local")
