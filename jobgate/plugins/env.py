@@ -32,8 +32,10 @@ class Env(Plugin[EnvArguments]):
         if crew.size > MOST_PODS:
             yield Forbidden(path, f"the job has {crew.size} pods, and their places are told to {MOST_PODS} at most")
             return
-        for part in _one_of_each_type(crew):
-            yield from _too_large(list(crew.contract(Member(crew, part, max(part.replicas - 1, 0)))), part, path)
+        members = (Member(crew, part, max(part.replicas - 1, 0)) for part in _one_of_each_type(crew))
+        causes = (_too_large(list(crew.contract(member)), member.part, path) for member in members)
+        if cause := next((one for one in causes if one), None):
+            yield cause  # the other tasks' are hardly shorter
 
     def wire(self, pod: Pod, member: Member, arguments: EnvArguments) -> None:
         """Set the variables of the kind's contract, and those of the place in the task and in the job."""
@@ -60,17 +62,17 @@ def _one_of_each_type(crew: Crew) -> Iterator[Part]:
     yield from most.values()
 
 
-def _too_large(variables: list[Variable], part: Part, path: Path) -> Iterator[Cause]:
+def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | None:
     for variable in variables:
         length = len(variable.name) + len(variable.value) + 2
         if length > VARIABLE_LIMIT:
             detail = f"no container starts with a variable of more than {VARIABLE_LIMIT}: ask for fewer pods"
-            yield Forbidden(path, f"{variable.name} would have {length} bytes in task {part.name}, and {detail}")
-            return
+            return Forbidden(path, f"{variable.name} would have {length} bytes in task {part.name}, and {detail}")
     each = sum(len(json.dumps({"name": one.name, "value": ""})) + len(one.value) + 1 for one in variables)
-    if each * len(part.containers) > POD_LIMIT:
-        yield Forbidden(
-            path,
-            f"the variables would have {each} bytes in each container of task {part.name}, of which there are "
-            f"{len(part.containers)}, and a pod holds {POD_LIMIT} of them: ask for fewer pods or fewer tasks",
-        )
+    if each * len(part.containers) <= POD_LIMIT:
+        return None
+    return Forbidden(
+        path,
+        f"the variables would have {each} bytes in each container of task {part.name}, of which there are "
+        f"{len(part.containers)}, and a pod holds {POD_LIMIT} of them: ask for fewer pods or fewer tasks",
+    )
