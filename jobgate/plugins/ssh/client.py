@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jobgate.names import dns_label
-from jobgate.plugins.crew import Crew
+from jobgate.plugins.crew import Crew, Part
 from jobgate.plugins.ssh.arguments import SshArguments
 
 IDENTITY = "id_rsa"
@@ -84,7 +84,7 @@ def _subdomain(hosts: Hosts) -> str:
 
 def _fixed(crew: Crew) -> Iterator[tuple[str, str]]:
     """Yield host and subdomain of the tasks whose template fixes one of them."""
-    for part in crew.parts:
+    for part in _sound(crew):
         if part.hostname or part.subdomain:
             yield part.hostname or _pods(crew, part.name), part.subdomain or crew.service
 
@@ -94,9 +94,14 @@ def _usual(crew: Crew) -> Iterator[tuple[str, str]]:
 
     Where the pods are not called by their job, `*` would be the host of anybody.
     """
-    tasks = ["*"] if crew.name and crew.pod.startswith(crew.name) else [part.name for part in crew.parts]
+    tasks = ["*"] if crew.name and crew.pod.startswith(crew.name) else [part.name for part in _sound(crew)]
     for task in tasks:
         yield _pods(crew, task), crew.service
+
+
+def _sound(crew: Crew) -> Iterator[Part]:
+    """Yield the parts whose names are not patterns by themselves."""
+    return (part for part in crew.parts if "*" not in part.name + part.hostname)
 
 
 def _pods(crew: Crew, task: str) -> str:

@@ -1,0 +1,113 @@
+"""What the plugin says of a job that asks for it."""
+
+import pytest
+
+from jobgate.plugins import Container, Crew, Part
+from jobgate.plugins.ssh import Ssh
+from jobgate.plugins.svc import SvcArguments
+from tests.plugins.ssh.builder import arguments, crew, part, said
+from webhook import Cause
+
+ROOT = Container("main", root=True)
+OTHER = Container("main", root=False)
+SIDE = Container("side", root=False)
+ROOT_SIDE = Container("side", root=True)
+HOME = "--ssh-key-file-path=/home/me/.ssh"
+
+READ_BY_A_GROUP = "with securityContext.fsGroup a group may read the private key, and OpenSSH then refuses it to root"
+REFUSED = (
+    f"Forbidden: task learner runs as root, and {READ_BY_A_GROUP}: leave fsGroup out, or set runAsUser to another user and "
+    "--ssh-key-file-path to a folder of that user"
+)
+READ_BY_ALL = (
+    "task learner has no securityContext.fsGroup: so that another user than root can use the private key, all users of its "
+    "containers may read it. Set fsGroup, and only that group may"
+)
+PUT_INTO_A_SECRET = (
+    "all who may read the job could read the key. Put both keys into a Secret, by kubectl create secret generic <name> "
+    "--type=kubernetes.io/ssh-auth --from-file=ssh-privatekey=<file> --from-file=ssh-publickey=<file>.pub, and write "
+    "--ssh-key-secret=<name>"
+)
+NO_LOOK = "task learner runs as another user than root, who cannot look into /root/.ssh: say --ssh-key-file-path"
+
+
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [
+        ("--ssh-private-key=KEY", f"Forbidden: --ssh-private-key: {PUT_INTO_A_SECRET}"),
+        ("--ssh-public-key=KEY", f"Forbidden: --ssh-public-key: {PUT_INTO_A_SECRET}"),
+        ("--ssh-key-secret=job-ssh", 'Invalid value: "job-ssh": --ssh-key-secret: the Secret that is made for the job has this name: call your own something else'),
+        ("--no-root", "ssh has no flag --no-root any more: say where the keys are by --ssh-key-file-path"),
+    ],
+)  # fmt: skip
+def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str, expected: str) -> None:
+    assert list(map(str, said(crew(flags=[flag])))) == [f"spec.plugins[ssh]: {expected}"]
+
+
+@pytest.mark.parametrize(
+    ("case", "task", "flags", "expected"),
+    [
+        ("root as the image says, keys in root's home", part(), [], []),
+        ("root as the template says, keys elsewhere", part(containers=(ROOT,)), ["--ssh-key-file-path=/keys"], []),
+        ("another user with a group", part(containers=(OTHER,), fs_group=2000), [HOME], []),
+        ("the image's user with a group, keys in its home", part(fs_group=2000), [HOME], []),
+        ("root with a group", part(containers=(ROOT,), fs_group=2000), [], [REFUSED]),
+        ("root with a group, keys elsewhere", part(containers=(ROOT,), fs_group=2000), [HOME], [REFUSED]),
+        ("root with the group 0", part(containers=(ROOT,), fs_group=0), [], [REFUSED]),
+        ("the image's user with a group, keys in root's home", part(fs_group=2000), [], [REFUSED]),
+        ("another user without a group", part(containers=(OTHER,)), [HOME], [READ_BY_ALL]),
+        ("the image's user without a group", part(), [HOME], [f"{READ_BY_ALL}; root cannot use it so: where the image runs as root, say runAsUser: 0"]),
+        ("another user, keys in root's home", part(containers=(OTHER,), fs_group=2000), [], [NO_LOOK]),
+        ("another user, keys in a folder called nearly so", part(containers=(OTHER,), fs_group=2000), ["--ssh-key-file-path=/rooted"], []),
+        ("root beside another user with a group", part(containers=(OTHER, ROOT_SIDE), fs_group=2000), [HOME], [f"task learner: {READ_BY_A_GROUP}: containers that run as root cannot use it: side"]),
+        ("another user beside root without a group", part(containers=(ROOT, SIDE)), [HOME], ["task learner: some containers run as root, so only root may read the private key: side cannot"]),
+        ("who prepares the pod does not log in", part(containers=(OTHER, Container("prepare", init=True, root=True)), fs_group=2000), [HOME], []),
+    ],
+)  # fmt: skip
+def test_who_can_use_the_private_key_is_told(case: str, task: Part, flags: list[str], expected: list[str]) -> None:
+    assert list(map(str, said(crew(task, flags=flags)))) == [f"spec.plugins[ssh]: {one}" for one in expected]
+
+
+def test_only_what_cannot_work_at_all_is_refused() -> None:
+    assert isinstance(said(crew(part(containers=(ROOT,), fs_group=1)))[0], Cause)
+    for task in (part(containers=(OTHER,)), part(containers=(OTHER, ROOT_SIDE), fs_group=1)):
+        assert not any(isinstance(one, Cause) for one in said(crew(task, flags=[HOME])))
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        (part(volumes=frozenset({"job-ssh"})), "Forbidden: task learner has a volume job-ssh, as that of the keys is called: call it something else"),
+        (part(volumes=frozenset({"data"}), containers=(Container("main", mounts=("/root", "/root/.sshd", "/data")),)), None),
+        *(
+            (part(containers=(Container("main", mounts=(mount,)),)), f"Forbidden: container main of task learner mounts something at {mount}, where the keys belong: mount it elsewhere, or say another folder by --ssh-key-file-path")
+            for mount in ("/root/.ssh", "/root/.ssh/", "/root//.ssh", "/root/.ssh/config", "/root/.ssh/deeper")
+        ),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_place_of_the_keys_is_refused(task: Part, expected: str | None) -> None:
+    assert list(map(str, said(crew(task)))) == ([f"spec.plugins[ssh]: {expected}"] if expected else [])
+
+
+def test_a_job_whose_pods_nobody_finds_by_name_is_told_of_svc() -> None:
+    lonely = crew(service_made=False)
+    text = "spec.plugins[ssh]: no Service finds the job's pods by name, and ssh knows them by it: ask for svc too"
+    assert list(map(str, said(lonely))) == [text]
+    assert said(crew(service_made=False, plugins={"svc": SvcArguments(), "ssh": arguments()})) == []
+
+
+def test_host_names_that_no_secret_can_hold_are_refused() -> None:
+    def fixed(count: int) -> Crew:
+        return crew(*(part(name=f"t{place}", hostname=f"h{place}", subdomain="s" * 63) for place in range(count)))
+
+    assert said(fixed(10)) == []
+    assert list(map(str, said(fixed(1000)))) == [
+        "spec.plugins[ssh]: Forbidden: the tasks fix so many host names that no Secret of 1048576 bytes can hold them: leave "
+        "hostname and subdomain out of the templates"
+    ]
+
+
+def test_the_volume_is_called_by_the_job() -> None:
+    (one,) = Ssh().derived(crew(), arguments())
+    assert (one.maker, one.thing, one.name, one.extra) == ("plugin ssh", "volume", "<job>-ssh", 4)
+    assert one.fault_of("a.b")
