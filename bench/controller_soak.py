@@ -59,11 +59,14 @@ class Churn:
         self.foreign: dict[str, Mapping[str, Any]] = {}
         self.changes = 0
 
-    def prepare(self) -> None:
-        """Make the namespaces, all jobs, and what is foreign."""
+    def open(self) -> None:
+        """Make the namespaces."""
         for namespace in self.namespaces:
             labels = {"jobgate.dev/admission": "disabled"}
             self._done(self.api.post("/api/v1/namespaces", {"metadata": {"name": namespace, "labels": labels}}))
+
+    def fill(self) -> None:
+        """Make all jobs, and what is foreign."""
         for number, (namespace, name) in enumerate(self.names):
             if number % FOREIGN_EVERY == 0:
                 path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -134,9 +137,10 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
     result = Result(jobs=jobs)
     with plane.api() as api:
         churn = Churn(api, jobs, chance)
+        churn.open()
         installed.install(api, *churn.namespaces)
         credentials, log = installed.kubeconfig(plane), folder / "controller.log"
-        churn.prepare()
+        churn.fill()
         for _ in range(kills):
             process = installed.start(credentials, log, requests_per_second=100.0)
             # Half of these end before it has the Lease of the one that was killed, or soon after.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,6 @@ FOLLOWED: Mapping[tuple[str, str], Resource] = {
 SECRETS = Resource("secrets", "v1", "")
 
 _RESOURCES = {**FOLLOWED, ("v1", "Secret"): SECRETS}
-
-
-class Unsupported(Exception):
-    """A plugin declares an object that the controller has no way to make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +59,23 @@ def desired(crew: Crew) -> list[Desired]:
     """Return the objects that have to be there beside a job, of plugins that its operator does not see to itself.
 
     Where two plugins declare one object, the first does.
-
-    Raises:
-        Unsupported: the controller cannot make one of them.
     """
     found: dict[tuple[Resource, str], Desired] = {}
-    for name, plugin in installed().items():
-        if name in crew.plugins and name not in crew.provided:
-            for declared in plugin.objects(crew, crew.plugins[name]):
-                one = _desired(crew, name, declared)
-                found.setdefault((one.resource, one.name), one)
+    for _, declared in _declared(crew):
+        if resource := _resource(declared):
+            one = Desired(resource, _manifest(crew, declared), declared)
+            found.setdefault((one.resource, one.name), one)
     return list(found.values())
+
+
+def unsupported(crew: Crew) -> list[str]:
+    """Return what plugins declare that the controller has no way to make, in words for the job's owner."""
+    known = ", ".join(kind for _, kind in _RESOURCES)
+    return [
+        f"plugin {plugin} declares a {declared.manifest['kind']}; the controller makes only: {known}"
+        for plugin, declared in _declared(crew)
+        if _resource(declared) is None
+    ]
 
 
 def owner_reference(crew: Crew) -> Mapping[str, Any]:
@@ -85,13 +87,19 @@ def owner_reference(crew: Crew) -> Mapping[str, Any]:
     return {"apiVersion": crew.api_version, "kind": crew.kind, "name": crew.name, "uid": crew.uid}
 
 
-def _desired(crew: Crew, plugin: str, declared: Declared) -> Desired:
-    manifest = declared.manifest
-    resource = _RESOURCES.get((manifest["apiVersion"], manifest["kind"]))
-    if resource is None:
-        known = ", ".join(kind for _, kind in _RESOURCES)
-        raise Unsupported(f"plugin {plugin} declares a {manifest['kind']}; the controller makes only: {known}")
-    metadata = manifest["metadata"]
+def _declared(crew: Crew) -> Iterator[tuple[str, Declared]]:
+    for name, plugin in installed().items():
+        if name in crew.plugins and name not in crew.provided:
+            for declared in plugin.objects(crew, crew.plugins[name]):
+                yield name, declared
+
+
+def _resource(declared: Declared) -> Resource | None:
+    return _RESOURCES.get((declared.manifest["apiVersion"], declared.manifest["kind"]))
+
+
+def _manifest(crew: Crew, declared: Declared) -> Mapping[str, Any]:
+    metadata = declared.manifest["metadata"]
     ours = dict([MARK])
     if not label_value(crew.name):
         ours[JOB_LABEL] = crew.name
@@ -101,4 +109,4 @@ def _desired(crew: Crew, plugin: str, declared: Declared) -> Desired:
         "labels": {**metadata.get("labels", {}), **ours},
         "ownerReferences": [owner_reference(crew)],
     }
-    return Desired(resource, {**manifest, "metadata": whole}, declared)
+    return {**declared.manifest, "metadata": whole}

@@ -12,7 +12,7 @@ from typing import Any
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects, Rejected
 from jobgate.cluster.resource import Resource
-from jobgate.controller.desired import SECRETS, Desired, Unsupported, desired
+from jobgate.controller.desired import SECRETS, Desired, desired, unsupported
 from jobgate.controller.difference import Verdict, is_marked, judge
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
@@ -54,15 +54,14 @@ class Loop:
         if remembered is None or remembered.crew is None or remembered.over:
             return Outcome.FINE  # what a deleted job leaves is garbage-collected; a finished one keeps what it has
         crew = remembered.crew
-        try:
-            wanted = desired(crew)
-        except Unsupported as error:
-            await self._events.warn(crew, CANNOT_MAKE, str(error))
-            return Outcome.AGAIN
+        wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
         undeclared = self._undeclared(crew, wanted) if remembered.understood else []
         outcomes = [await self._keep(crew, one) for one in wanted]
         outcomes += [await self._remove(resource, found) for resource, found in undeclared]
+        for why in cannot:
+            await self._events.warn(crew, CANNOT_MAKE, why)
+            outcomes.append(Outcome.AGAIN)
         return next((one for one in (Outcome.AGAIN, Outcome.WROTE) if one in outcomes), Outcome.FINE)
 
     async def _keep(self, crew: Crew, one: Desired) -> Outcome:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.controller.desired import Unsupported, desired
+from jobgate.controller.desired import desired, unsupported
 from jobgate.plugins import Crew, Declared, Plugin
 from tests.controller.builder import crew, wanted
 from tests.controller.trial import TrialArguments
@@ -66,6 +66,7 @@ class Strange(Plugin[TrialArguments]):
 
     def objects(self, crew: Crew, arguments: TrialArguments) -> Iterator[Declared]:
         yield Declared({"apiVersion": "v1", "kind": "Node", "metadata": {"name": crew.name}})
+        yield Declared({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{crew.name}-settings"}})
 
 
 class Twice(Plugin[TrialArguments]):
@@ -80,10 +81,12 @@ class Twice(Plugin[TrialArguments]):
             yield Declared({**manifest, "data": {"which": value}})
 
 
-def test_an_object_of_a_kind_that_nobody_makes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobgate.controller.desired.installed", lambda: {"trial": Strange()})
-    with pytest.raises(Unsupported, match="plugin trial declares a Node; the controller makes only: ConfigMap, Serv"):
-        desired(crew())
+    assert [one.name for one in desired(crew())] == ["train-settings"]
+    assert unsupported(crew()) == [
+        "plugin trial declares a Node; the controller makes only: ConfigMap, Service, NetworkPolicy, Secret"
+    ]
 
 
 def test_of_two_that_declare_one_object_the_first_does(monkeypatch: pytest.MonkeyPatch) -> None:
