@@ -1,0 +1,252 @@
+"""What DI-orchestrator makes of a DIJob, and how it follows the job."""
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from tests.controlplane.simulation import end_pod
+from tests.controlplane.space import Space
+from tests.controlplane.waiting import wait_for
+from tests.controlplane.whole import WholeControlPlane
+from tests.operators.conftest import env_of, example, stored
+from tests.operators.dijob import DIOrchestrator, fault_of, pod, service, typed, variables
+
+GROUP = "diengine.opendilab.org/v2alpha1"
+TIMEOUT = 60.0
+# The garbage collector learns of a new kind of owner when it next asks, twice a minute.
+COLLECTED = 120.0
+
+
+def job(*tasks: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    return stored({"metadata": {"name": "walker"}, "spec": {**spec, "tasks": list(tasks)}})
+
+
+def task(name: str, type: str = "none", replicas: int = 1, **pod_spec: Any) -> dict[str, Any]:  # noqa: A002
+    spec = {"containers": [{"name": "main", "image": "main"}], **pod_spec}
+    return {"name": name, "type": type, "replicas": replicas, "template": {"spec": spec}}
+
+
+LEARNER, COLLECTOR = task("learner", "learner"), task("roll-out", "collector", 2)
+
+
+def test_a_pod_is_named_labelled_and_owned_as_the_operator_does() -> None:
+    made = pod(job(LEARNER, COLLECTOR), COLLECTOR, 1, rank=2, env=[]).body
+    assert made["metadata"] == {
+        "name": "walker-roll-out-1",
+        "namespace": "lab",
+        "labels": {
+            "diengine/operator": "di-operator",
+            "diengine/job": "walker",
+            "diengine/task-type": "collector",
+            "diengine/task-name": "roll-out",
+            "diengine/pod": "walker-roll-out-1",
+        },
+        "annotations": {
+            "diengine/replicas": "3",
+            "diengine/rank": "2",
+            "diengine/task-rank": "1",
+            "diengine/node": "",
+        },
+        "ownerReferences": [
+            {
+                "apiVersion": "diengine.opendilab.org/v2alpha1",
+                "kind": "DIJob",
+                "name": "walker",
+                "uid": "0123",
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ],
+    }
+
+
+def test_what_the_operator_sets_in_a_pod_wins_and_the_templates_metadata_is_dropped() -> None:
+    own = task("own", restartPolicy="Always", hostname="mine", subdomain="mine", nodeName="mine")
+    own["template"]["metadata"] = {"labels": {"team": "games"}, "annotations": {"a": "b"}}
+    made = pod(job(own), own, 0, rank=0, env=[]).body
+    assert "team" not in made["metadata"]["labels"]
+    assert "a" not in made["metadata"]["annotations"]
+    spec = {name: made["spec"].get(name) for name in ("restartPolicy", "hostname", "subdomain", "nodeName")}
+    assert spec == {"restartPolicy": "Never", "hostname": "walker-own-0", "subdomain": "di-walker", "nodeName": None}
+
+
+def test_the_jobs_volumes_come_after_those_of_the_template_unchecked() -> None:
+    own = task("own", volumes=[{"name": "a"}, {"name": "b"}])
+    made = pod(job(own, volumes=[{"name": "b"}, {"name": "c"}]), own, 0, rank=0, env=[]).body
+    assert [volume["name"] for volume in made["spec"]["volumes"]] == ["a", "b", "b", "c"]
+
+
+def test_the_operators_variables_come_last_and_not_into_init_containers() -> None:
+    own = {"name": "DI_RANK", "value": "mine"}
+    containers = [{"name": "main", "env": [own]}, {"name": "side"}]
+    changed = task("own", containers=containers, initContainers=[{"name": "before"}])
+    made = pod(job(changed), changed, 0, rank=4, env=[{"name": "DI_RANK", "value": "4"}]).body["spec"]
+    assert [one["env"] for one in made["containers"]] == [
+        [own, {"name": "DI_RANK", "value": "4"}],
+        [{"name": "DI_RANK", "value": "4"}],
+    ]
+    assert "env" not in made["initContainers"][0]
+
+
+def test_the_variables_name_all_pods_and_those_of_each_tasks_type() -> None:
+    walker = job(LEARNER, COLLECTOR, task("board"), task("mail-box"))
+    env = {one["name"]: one["value"] for one in variables(walker, 7)}
+    learner, first, second, board, mail = (
+        f"walker-{name}.di-walker.lab.svc.cluster.local"
+        for name in ("learner-0", "roll-out-0", "roll-out-1", "board-0", "mail-box-0")
+    )
+    assert env == {
+        "DI_JOB_ID": "lab/walker",
+        "DI_SERVER_URL": "http://di-server.di-system.svc.cluster.local:8081",
+        "DI_RANK": "7",
+        "DI_NODES": f"{learner},{first},{second},{board},{mail}",
+        "DI_LEARNER_NODES": learner,
+        "DI_ROLL_OUT_NODES": f"{first},{second}",
+        # Both are of type none, and so each has both.
+        "DI_BOARD_NODES": f"{board},{mail}",
+        "DI_MAIL_BOX_NODES": f"{board},{mail}",
+    }
+
+
+def test_the_service_is_headless_and_finds_the_jobs_pods() -> None:
+    made = service(job(LEARNER)).body
+    labels = {"diengine/operator": "di-operator", "diengine/job": "walker"}
+    assert (made["metadata"]["name"], made["metadata"]["labels"]) == ("di-walker", labels)
+    assert made["spec"] == {"clusterIP": "None", "selector": labels, "ports": [{"name": "di-port", "port": 22270}]}
+
+
+def test_a_job_is_written_back_with_empty_structures_and_without_what_go_does_not_know() -> None:
+    anonymous = {
+        "type": "learner",
+        "replicas": 1,
+        "dependsOn": {},
+        "template": {"spec": {"containers": [{"name": "a"}]}},
+    }
+    walker = job(anonymous, backoffLimit=0, minReplicas=2, plugins={})
+    assert typed(walker, erases=True)["spec"] == {
+        "backoffLimit": 0,
+        "tasks": [
+            {
+                "name": "learner",
+                "type": "learner",
+                "replicas": 1,
+                "template": {"metadata": {}, "spec": {"containers": [{"name": "a", "resources": {}}]}},
+            }
+        ],
+    }
+    kept = typed(walker, erases=False)["spec"]
+    assert (kept["minReplicas"], kept["tasks"][0]["dependsOn"], kept["tasks"][0]["name"]) == (2, {}, "learner")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "fault"),
+    [
+        ([LEARNER, COLLECTOR], ""),
+        ([LEARNER, task("second", "learner")], "more than one learner"),
+        ([task("")], "a task of type none has no name"),
+        ([task("same"), task("same")], "two tasks of one name"),
+    ],
+)
+def test_what_the_operator_marks_failed(tasks: list[dict[str, Any]], fault: str) -> None:
+    assert fault_of(job(*tasks)) == fault
+
+
+def ranks(space: Space) -> dict[str, str]:
+    pods = space.items("pods")
+    return {one["metadata"]["name"]: one["metadata"]["annotations"]["diengine/rank"] for one in pods}
+
+
+def scale(space: Space, name: str, index: int, replicas: int) -> None:
+    tasks = space.get("dijobs", name, GROUP)["spec"]["tasks"]
+    tasks[index]["replicas"] = replicas
+    space.patch("dijobs", name, {"spec": {"tasks": tasks}}, GROUP)
+
+
+def test_a_job_runs_is_scaled_mended_and_collected(space: Space) -> None:
+    operator = DIOrchestrator(space.api, space.name)
+    space.create("dijobs", example("dijob/minimal.yaml"), GROUP)
+
+    report = operator.sync()
+
+    assert report.refused == {}
+    assert report.created == [
+        "services/di-minimal",
+        "pods/minimal-learner-0",
+        "pods/minimal-collector-0",
+        "pods/minimal-collector-1",
+    ]
+    assert ranks(space) == {"minimal-learner-0": "0", "minimal-collector-0": "1", "minimal-collector-1": "2"}
+    wait_for(lambda: space.phases() == ["Running"] * 3, TIMEOUT, what="all pods run")
+    assert operator.sync().idle
+
+    scale(space, "minimal", 1, 4)
+    operator.sync()
+    assert ranks(space)["minimal-collector-3"] == "4"
+    (new,) = space.get("pods", "minimal-collector-3")["spec"]["containers"]
+    assert len(env_of(new)["DI_NODES"].split(",")) == 5
+
+    scale(space, "minimal", 1, 1)
+    assert sorted(operator.sync().deleted) == [f"pods/minimal-collector-{index}" for index in (1, 2, 3)]
+    wait_for(lambda: len(space.items("pods")) == 2, TIMEOUT, what="the pods are gone")
+
+    space.delete("pods", "minimal-learner-0")
+    wait_for(lambda: len(space.items("pods")) == 1, TIMEOUT, what="the learner is gone")
+    operator.sync()
+    assert ranks(space) == {"minimal-collector-0": "1", "minimal-learner-0": "2"}
+
+    space.delete("dijobs", "minimal", GROUP)
+    wait_for(lambda: not space.items("pods") and not space.items("services"), COLLECTED, what="all is collected")
+
+
+def test_failed_pods_are_replaced_until_the_backoff_limit(space: Space) -> None:
+    operator = DIOrchestrator(space.api, space.name)
+    walker = example("dijob/minimal.yaml")
+    walker["spec"] |= {"backoffLimit": 1, "tasks": walker["spec"]["tasks"][:1]}
+    space.create("dijobs", walker, GROUP)
+    for attempt, deleted in enumerate((["pods/minimal-learner-0"], [])):
+        wait_for(lambda: not operator.sync().refused and space.phases() == ["Running"], TIMEOUT, what="the pod runs")
+        assert list(ranks(space).values()) == ["0"], attempt
+        end_pod(space.api, space.name, "minimal-learner-0", exit_code=1)
+        wait_for(lambda: space.phases() == ["Failed"], TIMEOUT, what="the pod failed")
+        assert operator.sync().deleted == deleted
+
+
+@pytest.mark.parametrize("erases", [True, False])
+def test_what_the_operator_does_not_know_is_erased_where_it_is_asked_to(space: Space, erases: bool) -> None:
+    space.create("dijobs", example("dijob/with-tasks.yaml"), GROUP)
+    DIOrchestrator(space.api, space.name, erases=erases).sync()
+    spec = space.get("dijobs", "job-with-tasks", GROUP)["spec"]
+    assert ("minReplicas" not in spec) == erases
+
+
+def test_an_invalid_job_gets_no_pods(space: Space) -> None:
+    walker = example("dijob/minimal.yaml")
+    walker["spec"]["tasks"] = [{**one, "name": "same"} for one in walker["spec"]["tasks"]]
+    space.create("dijobs", walker, GROUP)
+    assert DIOrchestrator(space.api, space.name).sync().refused == {"dijobs/minimal": "two tasks of one name"}
+    assert space.items("pods") == []
+
+
+def test_the_order_of_variables_is_drawn(space: Space) -> None:
+    space.create("dijobs", example("dijob/minimal.yaml"), GROUP)
+    DIOrchestrator(space.api, space.name, order=random.Random(1)).sync()
+    orders = {
+        tuple(one["name"] for one in pod["spec"]["containers"][0]["env"] if one["name"].startswith("DI_"))
+        for pod in space.items("pods")
+    }
+    assert len(orders) > 1
+    assert len({frozenset(order) for order in orders}) == 1
+
+
+async def test_in_a_loop_it_follows_until_it_is_cancelled(whole_controlplane: WholeControlPlane, space: Space) -> None:
+    with whole_controlplane.api() as api:
+        loop = asyncio.create_task(DIOrchestrator(api, space.name).run(every=0.05))
+        try:
+            await asyncio.to_thread(space.create, "dijobs", example("dijob/minimal.yaml"), GROUP)
+            await asyncio.to_thread(wait_for, lambda: space.phases() == ["Running"] * 3, TIMEOUT)
+        finally:
+            loop.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await loop

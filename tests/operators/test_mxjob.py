@@ -1,0 +1,153 @@
+"""What mxnet-operator makes of an MxJob, and how it follows the job."""
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.controlplane.simulation import end_pod
+from tests.controlplane.space import Space
+from tests.controlplane.waiting import wait_for
+from tests.operators.conftest import env_of, example, stored
+from tests.operators.mxjob import MXNetOperator, fault_of, pod_template, service, variables
+
+GROUP = "mxnet.mlkube.io/v1beta1"
+TIMEOUT = 60.0
+
+
+def role(kind: str, replicas: int = 1, env: int = 0, **fields: Any) -> dict[str, Any]:
+    own = [{"name": f"OWN_{index}", "value": "x"} for index in range(env)]
+    containers: list[dict[str, Any]] = [{"name": "side"}, {"name": "mxnet", "env": own}]
+    return {"mxReplicaType": kind, "replicas": replicas, "template": {"spec": {"containers": containers}}, **fields}
+
+
+def job(*roles: dict[str, Any], mode: str = "dist", **spec: Any) -> dict[str, Any]:
+    return stored({"metadata": {"name": "mnist"}, "spec": {"jobMode": mode, **spec, "replicaSpecs": list(roles)}})
+
+
+SCHEDULER, SERVER, WORKER = role("SCHEDULER", PsRootPort=9000), role("SERVER", 2), role("WORKER", 3)
+LABELS = {"mxnet.mlkube.io": "", "job_type": "WORKER", "runtime_id": "a1b2", "task_index": "2"}
+
+
+def test_the_container_that_trains_is_told_where_the_scheduler_is() -> None:
+    dist = job(SCHEDULER, SERVER, WORKER, RuntimeId="a1b2")
+    assert {one["name"]: one["value"] for one in variables(dist, WORKER)} == {
+        "DMLC_PS_ROOT_PORT": "9000",
+        "DMLC_PS_ROOT_URI": "mnist-scheduler-a1b2-0",
+        "DMLC_NUM_SERVER": "2",
+        "DMLC_NUM_WORKER": "3",
+        "DMLC_ROLE": "worker",
+    }
+    side, main = pod_template(dist, WORKER, 0, keeps_variables=False)["spec"]["containers"]
+    assert "DMLC_ROLE" in env_of(main)
+    assert "env" not in side
+
+
+def test_pods_have_no_label_with_the_jobs_name() -> None:
+    worker = role("WORKER", 3)
+    worker["template"]["metadata"] = {"labels": {"part": "a", "job_type": "mine"}}
+    template = pod_template(job(SCHEDULER, SERVER, worker, runtimeId="a1b2"), worker, 2, keeps_variables=False)
+    assert template["metadata"]["labels"] == {**LABELS, "part": "a"}
+
+
+def test_a_local_job_is_told_nothing() -> None:
+    _, main = pod_template(job(WORKER, mode="local"), WORKER, 0, keeps_variables=False)["spec"]["containers"]
+    assert main["env"] == []
+
+
+def test_the_schedulers_service_is_not_headless() -> None:
+    made = service(job(SCHEDULER, runtimeId="a1b2"), SCHEDULER, "mnist-scheduler-a1b2-0", {"labels": LABELS}).body
+    assert made["spec"] == {"selector": LABELS, "ports": [{"name": "ps-root-port", "port": 9000}]}
+
+
+@pytest.mark.parametrize(
+    ("own", "keeps", "expected"),
+    [
+        (6, False, ["DMLC_PS_ROOT_PORT", "DMLC_ROLE", "OWN_5"]),
+        (1, True, ["OWN_0", "DMLC_PS_ROOT_PORT", "DMLC_ROLE"]),
+    ],
+)
+def test_the_variables_are_written_over_the_first_ones_or_after_all(own: int, keeps: bool, expected: list[str]) -> None:
+    worker = role("WORKER", env=own)
+    template = pod_template(job(SCHEDULER, SERVER, worker), worker, 0, keeps_variables=keeps)
+    names = [one["name"] for one in template["spec"]["containers"][1]["env"]]
+    assert [name for name in names if name in expected] == expected
+    assert len(names) == 6
+
+
+@pytest.mark.parametrize(
+    ("case", "made", "fault"),
+    [
+        ("a whole job", job(SCHEDULER, SERVER, WORKER), ""),
+        ("a local job has other roles", job(WORKER, mode="local"), ""),
+        ("no mode", job(WORKER, mode=""), "unknown job mode ''"),
+        ("a role is missing", job(SCHEDULER, WORKER), "no SERVER"),
+        ("too few variables", job(SCHEDULER, SERVER, role("WORKER", env=4)), "4 variables of its own"),
+        ("enough variables", job(SCHEDULER, SERVER, role("WORKER", env=5)), ""),
+    ],
+)
+def test_what_the_operator_cannot_make(case: str, made: dict[str, Any], fault: str) -> None:
+    told = fault_of(made, keeps_variables=False)
+    assert told.startswith(fault), case
+    assert bool(told) == bool(fault), case
+
+
+def scale(space: Space, name: str, replicas: int) -> None:
+    roles = space.get("mxjobs", name, GROUP)["spec"]["replicaSpecs"]
+    roles[-1]["replicas"] = replicas
+    space.patch("mxjobs", name, {"spec": {"replicaSpecs": roles}}, GROUP)
+
+
+def batch_jobs(space: Space) -> list[str]:
+    return space.names("jobs", "batch/v1")
+
+
+def test_a_job_runs_through_batch_jobs_is_scaled_and_goes(space: Space) -> None:
+    operator = MXNetOperator(space.api, space.name, ids=random.Random(1))
+    space.create("mxjobs", example("mxjob/dist.yaml"), GROUP)
+
+    assert operator.sync().refused == {}
+
+    made_up = space.get("mxjobs", "mnist-dist", GROUP)["spec"]["RuntimeId"]
+    names = [f"mnist-dist-{kind}-{made_up}-{index}" for kind, index in (("scheduler", 0), ("server", 0), ("worker", 0))]
+    assert batch_jobs(space) == [*names, f"mnist-dist-worker-{made_up}-1"]
+    assert space.names("services") == names[:1]
+    wait_for(lambda: space.phases() == ["Running"] * 4, TIMEOUT, what="all pods run")
+    owners = {one["metadata"]["ownerReferences"][0]["kind"] for one in space.items("pods")}
+    assert owners == {"Job"}
+    assert all(set(one["metadata"]["labels"]) >= set(LABELS) for one in space.items("pods"))
+    assert not any("ownerReferences" in one["metadata"] for one in space.items("jobs", "batch/v1"))
+    assert operator.sync().idle
+
+    scale(space, "mnist-dist", 1)
+    assert operator.sync().deleted == [f"jobs/mnist-dist-worker-{made_up}-1"]
+    wait_for(lambda: len(space.items("pods")) == 3, TIMEOUT, what="the pod is gone")
+    scale(space, "mnist-dist", 3)
+    assert len(operator.sync().created) == 2
+
+    space.delete("mxjobs", "mnist-dist", GROUP)
+    assert len(operator.sync().deleted) == 6
+    wait_for(lambda: not batch_jobs(space) and not space.items("pods"), TIMEOUT, what="all is gone")
+
+
+def test_what_it_makes_is_the_jobs_where_it_is_asked_to(space: Space) -> None:
+    job = space.create("mxjobs", example("mxjob/full.yaml"), GROUP)
+    MXNetOperator(space.api, space.name, owns=True).sync()
+    (reference,) = space.get("jobs", "resnet-worker-a1b2-0", "batch/v1")["metadata"]["ownerReferences"]
+    assert reference["uid"] == job["metadata"]["uid"]
+    assert (reference["controller"], reference["blockOwnerDeletion"]) == (True, True)
+
+
+def test_a_local_job_is_one_batch_job_that_ends(space: Space) -> None:
+    space.create("mxjobs", example("mxjob/local.yaml"), GROUP)
+    MXNetOperator(space.api, space.name).sync()
+    wait_for(lambda: space.phases() == ["Running"], TIMEOUT, what="the pod runs")
+    (pod,) = space.names("pods")
+    end_pod(space.api, space.name, pod)
+    wait_for(lambda: space.phases() == ["Succeeded"], TIMEOUT, what="the pod ended")
+    (batch,) = space.items("jobs", "batch/v1")
+    wait_for(
+        lambda: space.get("jobs", batch["metadata"]["name"], "batch/v1")["status"].get("succeeded") == 1,
+        TIMEOUT,
+        what="the batch job counts it",
+    )
