@@ -10,25 +10,25 @@ from webhook import Cause, Context, Invalid, Job
 
 def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Between bounds that cross, there is no number of replicas."""
-    least, most = job.spec.min_replicas, job.spec.max_replicas
+    least, most = job.word("min_replicas"), job.word("max_replicas")
     if least is not None and most is not None and least > most:
-        cause = Invalid("spec.minReplicas", least, f"must be at most spec.maxReplicas, which is {most}")
+        cause = Invalid(job.at("min_replicas"), least, f"must be at most {job.at('max_replicas')}, which is {most}")
         cause.value = [least, most]  # either makes it another fault than was stored
         yield cause
 
 
 def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job starts with the replicas of its tasks: their sum must be what its bounds allow."""
-    least, most = job.spec.min_replicas, job.spec.max_replicas
+    least, most = job.word("min_replicas"), job.word("max_replicas")
     if least is not None and most is not None and least > most:
         return  # told already; no sum could mend it
     total = sum(task.replicas for task in job.tasks)
     if least is not None and total < least:
         yield Invalid(
-            "spec.minReplicas", least, f"the tasks have only {total} replicas in all: {_mend(least, 'up to')}"
+            job.at("min_replicas"), least, f"the tasks have only {total} replicas in all: {_mend(least, 'up to')}"
         )
     if most is not None and total > most:
-        yield Invalid("spec.maxReplicas", most, f"the tasks have {total} replicas in all: {_mend(most, 'down to')}")
+        yield Invalid(job.at("max_replicas"), most, f"the tasks have {total} replicas in all: {_mend(most, 'down to')}")
 
 
 def _mend(bound: int, direction: str) -> str:

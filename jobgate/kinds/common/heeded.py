@@ -26,6 +26,9 @@ _TASK_WORDS = {
     "depends_on": "the pods of the task are made at once",
 }
 
+#: All words that a profile can say its operator heeds.
+WORDS = frozenset({"suspend", *_JOB_WORDS, *_TASK_WORDS})
+
 
 def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job that asks to wait and runs at once is worse than one that is refused."""

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.bounds import bound_rules
-from jobgate.kinds.common.dependencies import dependency_rules, gangs_can_start
-from jobgate.kinds.common.gang import gang_rules
-from jobgate.kinds.common.heeded import heeded_rules
-from jobgate.kinds.common.plugins import plugin_rules
-from jobgate.kinds.common.policies import policy_rules
-from jobgate.kinds.common.priority import priority_rules
-from jobgate.kinds.common.scheduling import scheduling_rules
-from jobgate.kinds.common.tasks import task_rules
-from jobgate.kinds.common.templates import pod_template_rules
+from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
@@ -94,16 +86,7 @@ RULES: tuple[Rule, ...] = (
     at_most_one_task_of_each_type,
     plain_tasks_have_names,
     preemptible_only_where_the_operator_can,
-    *task_rules,
-    *bound_rules,
-    *gang_rules,
-    *dependency_rules,
+    *shared_rules(),
     a_gang_can_start,
-    *policy_rules,
-    *plugin_rules,
-    *scheduling_rules,
-    *priority_rules,
-    *heeded_rules,
-    *pod_template_rules,
     MAY_CHANGE,
 )

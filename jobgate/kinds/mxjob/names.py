@@ -61,7 +61,3 @@ def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Ite
 
 def _identity_path(job: Job[MxJobSpec]) -> Path:
     return Path("spec") / ("runtimeId" if job.spec.runtime_id else "RuntimeId")
-
-
-#: The rules, in the order in which a reader wants to know.
-name_rules = (runtime_ids_are_labels, distributed_jobs_can_name_a_service, derived_names_are_short_enough)

@@ -84,7 +84,6 @@ def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator
 
 #: The rules, in the order in which a reader wants to know.
 role_rules = (
-    each_role_is_played_by_one_element,
     local_jobs_have_workers_only,
     jobs_have_the_roles_of_their_mode,
     there_is_one_scheduler,

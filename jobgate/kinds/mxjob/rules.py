@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from jobgate.kinds.common.plugins import plugin_rules
-from jobgate.kinds.common.templates import pod_template_rules
+from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.mxjob.batch import batch_rules
 from jobgate.kinds.mxjob.drivers import drivers_find_their_places
 from jobgate.kinds.mxjob.models import MxJobSpec
-from jobgate.kinds.mxjob.names import name_rules
-from jobgate.kinds.mxjob.roles import role_rules
+from jobgate.kinds.mxjob.names import (
+    derived_names_are_short_enough,
+    distributed_jobs_can_name_a_service,
+    runtime_ids_are_labels,
+)
+from jobgate.kinds.mxjob.roles import each_role_is_played_by_one_element, role_rules
 from jobgate.kinds.mxjob.spellings import respelled, spelling_rules
 from jobgate.kinds.mxjob.variables import variable_rules
 from webhook import Cause, Context, Job
@@ -34,11 +37,19 @@ def stored_jobs_stay_as_they_are(job: Job[MxJobSpec], context: Context) -> Itera
 RULES = (
     *role_rules,
     *spelling_rules,
-    *name_rules,
+    runtime_ids_are_labels,
+    *shared_rules(
+        {
+            # Roles are the tasks, and their names are fixed.
+            "task_names_are_unique": (each_role_is_played_by_one_element,),
+            # The scheduler's Service, and the runtime id, are in the names.
+            "derived_names_are_legal": (distributed_jobs_can_name_a_service, derived_names_are_short_enough),
+            # The operator starts pods one by one: there is no gang.
+            "a_gang_has_priorities_throughout": (),
+        }
+    ),
     *batch_rules,
     *variable_rules,
     drivers_find_their_places,
-    *plugin_rules,
     stored_jobs_stay_as_they_are,
-    *pod_template_rules,
 )

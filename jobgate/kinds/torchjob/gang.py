@@ -50,12 +50,3 @@ def one_sort_of_minimum_counts(job: Job[TorchJobSpec], _: Context) -> Iterator[N
             f"only one of it and {job.at('min_available')} is read: this where the operator has its feature gate "
             "DAGScheduling, as by default, else the other",
         )
-
-
-#: The rules, in the order in which a reader wants to know.
-gang_rules = (
-    minima_are_of_tasks_that_form_gangs,
-    minima_can_be_reached,
-    the_minimum_of_the_job_can_be_reached,
-    one_sort_of_minimum_counts,
-)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.dependencies import dependency_rules
-from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod.reading import mapping, objects
-from jobgate.kinds.common.scheduling import scheduling_rules
-from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, name_path
-from jobgate.kinds.common.templates import pod_template_rules
+from jobgate.kinds.common.rules import shared_rules
+from jobgate.kinds.common.tasks import expected_name, name_path
 from jobgate.kinds.torchjob.elastic import elastic_rules
-from jobgate.kinds.torchjob.gang import gang_rules
+from jobgate.kinds.torchjob.gang import (
+    minima_are_of_tasks_that_form_gangs,
+    minima_can_be_reached,
+    one_sort_of_minimum_counts,
+    the_minimum_of_the_job_can_be_reached,
+)
 from jobgate.kinds.torchjob.members import MAIN_CONTAINER
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
@@ -186,28 +188,33 @@ def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[
 
 
 RULES = (
-    task_types_are_known,
     tasks_have_values,
-    there_is_one_task_of_each_type,
     there_is_one_master,
     tasks_have_pods,
     the_container_that_trains_is_there,
     job_names_begin_with_a_letter,
-    derived_names_are_legal,
     spot_tasks_are_some_of_the_pods,
     spot_tasks_make_sound_pods,
     spot_tasks_keep_their_priority,
-    *gang_rules,
-    *dependency_rules,
+    minima_are_of_tasks_that_form_gangs,
+    *shared_rules(
+        {
+            # The names of tasks are keys, read in any case, and those of their types.
+            "task_names_are_unique": (there_is_one_task_of_each_type,),
+            "task_names_are_labels": (task_types_are_known,),
+            # There is a gang for each task, or one for the job that leaves the AIMaster out.
+            "minimum_is_at_most_the_pods": (the_minimum_of_the_job_can_be_reached,),
+            "task_minima_are_at_most_their_replicas": (minima_can_be_reached,),
+            "minima_agree": (one_sort_of_minimum_counts,),
+            "a_gang_has_priorities_throughout": (),
+        }
+    ),
     dependencies_are_read,
     *elastic_rules,
     the_network_mode_is_known,
     *output_rules,
-    *plugin_rules,
-    *scheduling_rules,
     *spelling_rules,
     the_restart_policy_is_the_tasks,
     reserved_variables_are_left_to_the_operator,
-    *pod_template_rules,
     *update_rules,
 )

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobgate.kinds.common.plugins import derived_names
-from jobgate.kinds.common.tasks import (
-    derived_names_are_legal,
-    task_names_are_labels,
-    task_names_are_unique,
-)
+from jobgate.kinds.common.tasks import derived_names_are_legal
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.names import dns_1035_label, dns_label
 from jobgate.plugins import Derived
-from webhook import Cause, Context, Job, Path, Required, Rule, TooLong, readable
+from webhook import Cause, Context, Job, Path, Required, TooLong, readable
 
 
 def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
@@ -48,12 +44,3 @@ def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Ite
     derived = [one for one in _BY_PLUGINS if one.maker in plugins]
     derived += [_BY_VOLUMES] if job.spec.volumes else []
     yield from derived_names(derived, context)
-
-
-name_rules: tuple[Rule, ...] = (
-    tasks_have_names,
-    task_names_are_unique,
-    task_names_are_labels,
-    pod_names_are_short_enough,
-    derived_objects_have_legal_names,
-)

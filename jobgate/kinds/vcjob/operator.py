@@ -27,7 +27,6 @@ VOLCANO = Operator(
             "scheduler_name",
             "priority_class_name",
             "ttl_seconds_after_finished",
-            "plugins",
             "depends_on",
         }
     ),

@@ -22,7 +22,6 @@ from webhook import (
     NotSupported,
     Path,
     Required,
-    Rule,
 )
 
 #: Flags that a plugin had once. Manifests still have them, and run.
@@ -111,11 +110,3 @@ def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause 
     crew = crew_of(job, context.namespace, expected_name(context))
     if "svc" in crew.plugins:
         yield from installed()["svc"].check(crew, crew.plugins["svc"], _PLACE.key("svc"))
-
-
-plugin_rules: tuple[Rule, ...] = (
-    plugins_are_known,
-    plugins_understand_their_arguments,
-    leading_tasks_are_there,
-    host_lists_have_room,
-)

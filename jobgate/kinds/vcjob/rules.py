@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.dependencies import dependency_rules, gangs_can_start
-from jobgate.kinds.common.gang import gang_rules
-from jobgate.kinds.common.policies import policy_rules
-from jobgate.kinds.common.priority import priority_rules
-from jobgate.kinds.common.scheduling import scheduling_rules
-from jobgate.kinds.common.templates import pod_template_rules
+from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.vcjob.models import JobSpec
-from jobgate.kinds.vcjob.names import name_rules
-from jobgate.kinds.vcjob.plugins import plugin_rules
+from jobgate.kinds.vcjob.names import derived_objects_have_legal_names, pod_names_are_short_enough, tasks_have_names
+from jobgate.kinds.vcjob.plugins import (
+    host_lists_have_room,
+    leading_tasks_are_there,
+    plugins_are_known,
+    plugins_understand_their_arguments,
+)
 from jobgate.kinds.vcjob.queue import queue_rules
 from jobgate.kinds.vcjob.topology import topology_rules
 from jobgate.kinds.vcjob.updates import update_rules
@@ -39,19 +40,23 @@ def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
 
 
 RULES = (
-    *name_rules,
+    tasks_have_names,
     tasks_have_pods,
     enough_pods_can_succeed,
-    *gang_rules,
-    *topology_rules,
-    *policy_rules,
-    *dependency_rules,
+    *shared_rules(
+        {
+            # A job's name may hold dots, where nothing is called by it that may not.
+            "derived_names_are_legal": (pod_names_are_short_enough,),
+            # Volcano has plugins of its own, which take other arguments.
+            "plugins_are_known": (plugins_are_known,),
+            "plugins_understand_their_arguments": (plugins_understand_their_arguments,),
+            "plugins_can_be_carried_out": (leading_tasks_are_there, host_lists_have_room),
+            "derived_objects_have_legal_names": (derived_objects_have_legal_names,),
+        }
+    ),
     gangs_can_start(refuse=False),
-    *plugin_rules,
+    *topology_rules,
     *volume_rules,
-    *scheduling_rules,
-    *priority_rules,
     *queue_rules,
-    *pod_template_rules,
     *update_rules,
 )

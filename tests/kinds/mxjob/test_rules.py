@@ -138,8 +138,8 @@ def test_a_broken_part_hides_no_fault_of_another() -> None:
         f"{ROLES}[0].mxReplicaType",
         f"{ROLES}[2].replicas",
         f"{ROLES}[3].psRootPort",
-        f"{ROLES}[3].mxReplicaType",
         f"{ROLES}[1].replicas",
+        f"{ROLES}[3].mxReplicaType",
         "metadata.name",
         f"{ROLES}[3].template.spec.restartPolicy",
     ]

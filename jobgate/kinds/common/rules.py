@@ -1,0 +1,49 @@
+"""The rules that every kind has: they are written against tasks and words, and quiet where a kind has no such word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from jobgate.kinds.common.bounds import bound_rules
+from jobgate.kinds.common.dependencies import dependency_rules
+from jobgate.kinds.common.gang import gang_rules
+from jobgate.kinds.common.heeded import heeded_rules
+from jobgate.kinds.common.plugins import plugin_rules
+from jobgate.kinds.common.policies import policy_rules
+from jobgate.kinds.common.priority import priority_rules
+from jobgate.kinds.common.scheduling import scheduling_rules
+from jobgate.kinds.common.tasks import task_rules
+from jobgate.kinds.common.templates import pod_template_rules
+from webhook import Rule
+
+#: All of them, in the order in which a reader wants to know.
+SHARED: Final[tuple[Rule, ...]] = (
+    *task_rules,
+    *bound_rules,
+    *gang_rules,
+    *dependency_rules,
+    *policy_rules,
+    *plugin_rules,
+    *scheduling_rules,
+    *priority_rules,
+    *heeded_rules,
+    *pod_template_rules,
+)
+
+
+def shared_rules(instead: Mapping[str, tuple[Rule, ...]] | None = None) -> tuple[Rule, ...]:
+    """Return the rules that a kind shares with all others.
+
+    Args:
+        instead: by the name of a shared rule, what the kind has in its place: its own version, or nothing where the
+            rule could not be true of it.
+
+    Raises:
+        ValueError: there is no shared rule of that name.
+    """
+    instead = instead or {}
+    unknown = instead.keys() - {rule.__name__ for rule in SHARED}
+    if unknown:
+        raise ValueError(f"no shared rule is called {', '.join(sorted(unknown))}")
+    return tuple(one for rule in SHARED for one in instead.get(rule.__name__, (rule,)))

@@ -1,0 +1,76 @@
+"""What every kind has: the shared rules, but those that a kind has a version of its own of."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds import BUILT_IN
+from jobgate.kinds.common.heeded import WORDS
+from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.common.rules import SHARED, shared_rules
+from jobgate.render.handbook import title
+from tests.kinds.mxjob import jobs as mxjobs
+from tests.kinds.torchjob import jobs as torchjobs
+from webhook import Kind
+
+#: By kind, the shared rules that it does not have.
+EXCEPTIONS = {
+    "dijob": set[str](),
+    "vcjob": {
+        "derived_names_are_legal",
+        "plugins_are_known",
+        "plugins_understand_their_arguments",
+        "plugins_can_be_carried_out",
+        "derived_objects_have_legal_names",
+    },
+    "mxjob": {"task_names_are_unique", "derived_names_are_legal", "a_gang_has_priorities_throughout"},
+    "torchjob": {
+        "task_names_are_unique",
+        "task_names_are_labels",
+        "minimum_is_at_most_the_pods",
+        "task_minima_are_at_most_their_replicas",
+        "minima_agree",
+        "a_gang_has_priorities_throughout",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: Kind) -> None:
+    assert {rule.__name__ for rule in SHARED if rule not in kind.rules} == EXCEPTIONS[title(kind)]
+    assert len({id(rule) for rule in kind.rules}) == len(kind.rules)
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+def test_an_operator_heeds_words_that_are_asked_for(kind: Kind) -> None:
+    assert isinstance(kind.operator, Operator)
+    assert kind.operator.heeds <= WORDS
+
+
+def test_a_rule_is_replaced_where_it_stands() -> None:
+    first, second, *_ = SHARED
+    rules = shared_rules({second.__name__: (first, first)})
+    assert rules == (first, first, first, *SHARED[2:])
+    assert shared_rules() == SHARED
+
+
+def test_a_rule_that_is_not_there_cannot_be_replaced() -> None:
+    with pytest.raises(ValueError, match="no shared rule is called nothing_is_wrong"):
+        shared_rules({"nothing_is_wrong": ()})
+
+
+MANY = 2**30
+
+
+@pytest.mark.parametrize(
+    "told, place",
+    [
+        (mxjobs.faults(mxjobs.validate(mxjobs.dist(server={"replicas": MANY}, worker={"replicas": MANY}))),
+         "spec.replicaSpecs[2].replicas"),
+        (torchjobs.faults(torchjobs.validate(torchjobs.job(torchjobs.tasks(torchjobs.task(2 * MANY - 1))))),
+         "spec.torchTaskSpecs[Worker].numTasks"),
+    ],
+)  # fmt: skip
+def test_pods_are_counted_of_every_kind(told: list[Any], place: str) -> None:
+    detail = "operators count in 32 bits, up to 2147483647: ask for fewer"
+    assert [one for one in told if one.startswith(f"{place}: Invalid value: ") and one.endswith(detail)]
