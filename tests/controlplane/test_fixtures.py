@@ -1,0 +1,36 @@
+"""What the fixtures do beside starting control planes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+
+# A control plane that does not run.
+_FAILING = """
+import pytest
+from tests.controlplane.plane import ControlPlane
+
+@pytest.fixture
+def plane(tmp_path):
+    plane = ControlPlane.__new__(ControlPlane)
+    plane.folder = tmp_path
+    (tmp_path / "kwok.log").write_text("why it did not work")
+    return plane
+
+def test_fails(plane):
+    assert False
+
+def test_passes(plane):
+    pass
+"""
+
+
+def test_a_failed_test_shows_what_its_control_planes_logged(tmp_path: Path) -> None:
+    (tmp_path / "test_made_up.py").write_text(_FAILING, encoding="ascii")
+    flags = ["-p", "tests.controlplane.fixtures", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", "-rA"]
+    command = [sys.executable, "-m", "pytest", *flags, str(tmp_path)]
+    run = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120)
+    assert "1 failed, 1 passed" in run.stdout, run.stdout + run.stderr
+    assert run.stdout.count("logs of plane") == 1
+    assert "why it did not work" in run.stdout
