@@ -37,11 +37,24 @@ _DOMAIN = "svc.cluster.local"
 
 @dataclass
 class Result:
-    """What was done, and what is wrong at the end: nothing, one hopes."""
+    """What was done, and what is wrong at the end: nothing, one hopes.
+
+    Attributes:
+        jobs: how many there were at most.
+        changes: by users, while the controller was killed and after.
+        kills: of the controller; `killed_at_work` of them while it held the Lease.
+        writes: by controllers that were killed later.
+        objects: of ours, at the end.
+        settled_seconds: from the last change until all was right.
+        wrong: what was not as it had to be.
+        memory: of the last controller while jobs changed, every five seconds, in MiB.
+    """
 
     jobs: int = 0
     changes: int = 0
     kills: int = 0
+    killed_at_work: int = 0
+    writes: int = 0
     objects: int = 0
     settled_seconds: float = 0.0
     wrong: list[str] = field(default_factory=list)
@@ -142,12 +155,16 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
         credentials, log = installed.kubeconfig(plane), folder / "controller.log"
         churn.fill()
         for _ in range(kills):
+            log.unlink(missing_ok=True)
             process = installed.start(credentials, log, requests_per_second=100.0)
-            # Half of these end before it has the Lease of the one that was killed, or soon after.
+            _until(lambda: "controlling" in _said(log), 60.0, every=0.1)
+            # Some are killed before they have the Lease of the one before them, most while they work.
             _change_for(churn, chance.uniform(0.5, 10.0))
             process.kill()
             process.join()
             result.kills += 1
+            result.killed_at_work += "leading" in _said(log)
+            result.writes += _said(log).count('"object"')
         process = installed.start(credentials, log, requests_per_second=100.0)
         try:
             end = time.monotonic() + minutes * 60
@@ -204,7 +221,7 @@ def _wrong(churn: Churn) -> Iterator[str]:
 
 
 def _wanted(document: dict[str, Any]) -> list[Desired]:
-    crew = remember(DIJOB, document, _DOMAIN).crew
+    crew = remember(DIJOB, document).crew
     return desired(crew) if crew else []
 
 
@@ -218,10 +235,14 @@ def _memory(pid: int | None) -> int:
     return int(status.split("VmRSS:")[1].split()[0]) // 1024
 
 
-def _until(condition: Callable[[], bool], seconds: float) -> None:
+def _until(condition: Callable[[], bool], seconds: float, every: float = 1.0) -> None:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
-        time.sleep(1.0)
+        time.sleep(every)
+
+
+def _said(log: Path) -> str:
+    return log.read_text(encoding="utf-8") if log.exists() else ""
 
 
 def main() -> int:

@@ -77,13 +77,16 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     import sys  # noqa: PLC0415
 
     from jobgate.cli.controlling import Place, control_until  # noqa: PLC0415
+    from jobgate.controller import Settings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415
 
     sys.stderr = log.open("a", encoding="utf-8")
     configure(logging.INFO)
     place = Place("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
-    asyncio.run(control_until(wired(installed()), credentials, place, "svc.cluster.local", requests_per_second))
+    asyncio.run(
+        control_until(wired(installed()), credentials, place, Settings("svc.cluster.local", requests_per_second))
+    )
 
 
 def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:

@@ -1,9 +1,6 @@
 """The controller, a process under its own rights, on a real API server."""
 
-import os
-import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +14,6 @@ from tests.controlplane.waiting import wait_for
 WAIT = 90.0
 PLUGINS: dict[str, list[str]] = {"env": [], "svc": []}
 OURS = [("ConfigMap", "train-svc"), ("NetworkPolicy", "train"), ("Service", "di-train")]
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/jobgate-system/leases/jobgate-controller"
 
 
 class Cluster:
@@ -207,26 +203,3 @@ def test_the_controller_cannot_do_more_than_it_has_to(
         ("create", "leases.coordination.k8s.io", "-n=default"),
     ]:
         assert not can(verb, what, where), (verb, what, where)
-
-
-@pytest.mark.usefixtures("rights")
-def test_of_two_one_works_and_when_it_is_killed_the_other_takes_over(
-    controlplane: ControlPlane, cluster: Cluster, tmp_path: Path
-) -> None:
-    def holder() -> str:
-        status, answer = cluster.api.get(LEASE)
-        return str(answer["spec"].get("holderIdentity") or "") if status == 200 else ""
-
-    with installed.controlling(controlplane, tmp_path / "a") as one:
-        cluster.apply(train(cluster.namespace))
-        wait_for(lambda: len(cluster.ours()) == 2, WAIT)
-        first = holder()
-        with installed.controlling(controlplane, tmp_path / "b"):
-            wait_for(lambda: "controlling" in (tmp_path / "b").read_text(), WAIT)
-            assert "leading" not in (tmp_path / "b").read_text()
-            assert one.pid
-            os.kill(one.pid, signal.SIGKILL)
-            cluster.apply(train(cluster.namespace, replicas=4))
-            wait_for(lambda: "train-work-3" in cluster.get("ConfigMap", "train-svc")["data"]["work.host"], WAIT)
-            assert holder() not in {"", first}
-    assert holder() == "", "a controller that is told to end gives its Lease back"

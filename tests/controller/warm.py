@@ -2,7 +2,10 @@
 
 import jobgate.cli.controlling  # noqa: F401
 from jobgate.controller.jobs import remember
+from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from tests.controller.builder import job
 
-remember(DIJOB, job(), "svc.cluster.local")
+for kind in installed():
+    kind.schema.check({})
+remember(DIJOB, job())
