@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from crdgen import to_yaml
 from jobgate.kinds import installed
+from jobgate.offline.judge import Circumstances, judge
 from jobgate.offline.manifest import Manifest, Unreadable, read
 from webhook import Conversion, Registry
 
@@ -22,9 +24,10 @@ from webhook import Conversion, Registry
 def convert(context: click.Context, *, file: str, output_file: Path | None) -> None:
     """Write the jobs of FILE in the shape that their operator reads today.
 
-    Above each job stands a comment for every decision. Objects that need no conversion are written as they are. FILE
-    may be - for standard input, and is never changed unless it is named as the output. Exit status: 0 where something
-    was converted, 1 where there was nothing to do, 2 where the input is not usable.
+    Above each job stands a comment for every decision. Objects that need no conversion are written as they are. What is
+    converted is reviewed: where it would be denied, the command says for what, and writes nothing. FILE may be - for
+    standard input, and is never changed unless it is named as the output. Exit status: 0 where something was converted,
+    1 where there was nothing to do, 2 where the input is not usable.
     """
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
@@ -35,6 +38,10 @@ def convert(context: click.Context, *, file: str, output_file: Path | None) -> N
         raise click.UsageError(str(error)) from None
     kinds = installed()
     results = [(manifest, _conversion(manifest, kinds)) for manifest in manifests]
+    faults = [fault for manifest, conversion in results if conversion for fault in _faults(manifest, conversion, kinds)]
+    if faults:
+        click.echo("\n".join(faults), err=True)
+        context.exit(2)
     written = "---\n".join(_text(manifest, conversion) for manifest, conversion in results)
     if output_file is None:
         click.echo(written, nl=False)
@@ -53,10 +60,24 @@ def _conversion(manifest: Manifest, kinds: Registry) -> Conversion | None:
     return None
 
 
+def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iterator[str]:
+    """Yield what a review refuses in a converted job: what it came from is not usable."""
+    status = judge(conversion.job, Circumstances(kinds=kinds)).status
+    if status is not None:
+        yield f"{manifest.file}:{manifest.line}: cannot be converted: the {conversion.job.get('kind')} that it would become is denied"
+        for cause in status["details"]["causes"]:
+            yield f"  * {cause['field']}: {cause['message']}"
+
+
 def _text(manifest: Manifest, conversion: Conversion | None) -> str:
     if conversion is None:
         return to_yaml(manifest.object)
-    comments = "".join(f"# {' '.join(decision.split())}\n" for decision in conversion.decisions)
+    comments = "".join(f"# {_line(decision)}\n" for decision in conversion.decisions)
     return (
         f"# Converted from {manifest.object.get('apiVersion')}. What was decided:\n{comments}{to_yaml(conversion.job)}"
     )
+
+
+def _line(decision: str) -> str:
+    """Return a decision as one line of a comment: users' keys stand in it, and may hold anything."""
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in " ".join(decision.split()))

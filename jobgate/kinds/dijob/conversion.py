@@ -6,11 +6,12 @@ chosen, and what the user may want instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.dijob.models import RESOURCE
 from webhook import Conversion
+from webhook.cause import shown
 
 #: What upstream's own sample calls the one task of a job without roles.
 SERIAL = "serial"
@@ -34,52 +35,113 @@ def convert(document: Mapping[str, Any]) -> Conversion | None:
     return None
 
 
+#: What the API server, or `kubectl apply`, has written into the metadata of a stored object.
+_STORED = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+)
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
 def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: list[str]) -> Conversion:
-    metadata = document.get("metadata") or {}
-    job = {"apiVersion": _LATEST, "kind": RESOURCE.names.kind, "metadata": metadata, "spec": spec}
+    metadata = _metadata(document.get("metadata"), decisions)
     if "status" in document:
         decisions.append("status: left out; the operator writes it anew.")
-    return Conversion(job, tuple(decisions))
+    known = {"apiVersion", "kind", "metadata", "spec", "status"}
+    decisions.extend(f"{key}: left out; no job has such a field." for key in document if key not in known)
+    return Conversion(
+        {"apiVersion": _LATEST, "kind": RESOURCE.names.kind, "metadata": metadata, "spec": spec}, tuple(decisions)
+    )
+
+
+def _metadata(written: Any, decisions: list[str]) -> Any:
+    """Return the metadata of a job that is to be stored anew. What is none is left for the review to refuse."""
+    if not isinstance(written, Mapping):
+        return {} if written is None else written
+    metadata = {key: value for key, value in written.items() if key not in _STORED}
+    gone = [key for key in written if key in _STORED]
+    annotations = metadata.get("annotations")
+    if isinstance(annotations, Mapping) and _LAST_APPLIED in annotations:
+        metadata["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
+        gone.append(f"annotations[{_LAST_APPLIED}]")
+    if gone:
+        decisions.append(f"metadata: left out {', '.join(gone)}; they are of the job that was stored.")
+    return metadata
 
 
 def _from_one_template(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Convert the shape of v1.0: so many pods as `minReplicas` said, of one template."""
     decisions = []
     new: dict[str, Any] = {key: spec[key] for key in ("priority", "cleanPodPolicy", "preemptible") if key in spec}
-    if new.get("preemptible"):
-        decisions.append("preemptible: left true, though the operator of today dies of it: set it to false.")
+    if new.get("preemptible") is True:
+        new["preemptible"] = False
+        decisions.append("preemptible: false, because the operator of today dies of a job that is.")
     new["backoffLimit"] = 0
     decisions.append("backoffLimit: 0, because v1.0 failed a job at its first failed pod; today's default is 3.")
     replicas = spec.get("minReplicas")
-    if isinstance(replicas, int) and replicas >= 1:
-        decisions.append(f"tasks[0].replicas: {replicas}, because v1.0 started minReplicas pods.")
-    else:
+    if replicas is None or (replicas == 0 and not isinstance(replicas, bool)):
+        replicas = 1
         decisions.append(
             "tasks[0].replicas: 1, the fewest that there can be; v1.0 made no pod until the job was scaled up."
         )
-        replicas = 1
+    else:
+        decisions.append(f"tasks[0].replicas: {shown(replicas)}, because v1.0 started minReplicas pods.")
     decisions.append(
         f"tasks[0].name: {SERIAL}, because a task without a role needs a name; pods are now called "
         "<job>-<task>-<index>, and the Service di-<job>."
     )
-    new["tasks"] = [{"name": SERIAL, "type": "none", "replicas": replicas, "template": spec.get("template") or {}}]
+    new["tasks"] = [{"name": SERIAL, "type": "none", "replicas": replicas, "template": _template(spec)}]
     if "maxReplicas" in spec:
-        decisions.append(f"maxReplicas: {spec['maxReplicas']} was left out; no operator ever read it.")
-    engine = spec.get("engineFields")
-    direct = {key: spec.get(key) for key in ("topology", "parallelWorkers")}  # where v1alpha2 had them at first
-    engine = direct | dict(engine if isinstance(engine, Mapping) else {})
-    for key, flag in (("topology", "--topology"), ("parallelWorkers", "--parallel-workers")):
-        if engine.get(key) is not None:
-            decisions.append(
-                f"engineFields.{key}: {engine[key]} was left out; give ditask the argument {flag} {engine[key]} "
-                "beside --platform k8s. The variables DI_*_ARG of v1.0 are empty today."
-            )
+        decisions.append(f"maxReplicas: {shown(spec['maxReplicas'])} was left out; no operator ever read it.")
+    decisions.extend(_engine(spec))
     decisions.extend(_group(spec))
+    decisions.extend(_left_out(spec, _OF_ONE_TEMPLATE, "v1.0"))
     return new, decisions
 
 
+#: The fields of v1.0, and those of v1alpha2 in its first days.
+_OF_ONE_TEMPLATE = frozenset(
+    {
+        "priority",
+        "cleanPodPolicy",
+        "preemptible",
+        "minReplicas",
+        "maxReplicas",
+        "template",
+        "engineFields",
+        "topology",
+        "parallelWorkers",
+        "group",
+    }
+)
+_ENGINE = {"topology": "--topology", "parallelWorkers": "--parallel-workers"}
+
+
+def _engine(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what becomes of the words that joined the processes; v1alpha2 had them beside the template at first."""
+    engine = spec.get("engineFields")
+    fields = engine if isinstance(engine, Mapping) else {}
+    if engine is not None and not isinstance(engine, Mapping):
+        yield f"engineFields: {shown(engine)} was left out; it is no object."
+    for key, flag in _ENGINE.items():
+        value = spec.get(key) if fields.get(key) is None else fields[key]
+        if value is not None:
+            yield (
+                f"engineFields.{key}: {shown(value)} was left out; give ditask the argument {flag} with it beside "
+                "--platform k8s. The variables DI_*_ARG of v1.0 are empty today."
+            )
+    yield from _left_out(fields, _ENGINE, "v1.0", "engineFields.")
+
+
 #: The roles of v1alpha1, in the order of ranks, and the type of task that each is today.
-_ROLES = (("coordinator", "none"), ("learner", "learner"), ("collector", "collector"))
+_ROLES = {"coordinator": "none", "learner": "learner", "collector": "collector"}
+_OF_ROLES = frozenset({"priorityClassName", "cleanPodPolicy", "volumes", "group", *_ROLES})
 
 
 def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -87,31 +149,53 @@ def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     decisions = ["The coordinator of v0.x asked a server for collectors and learners; today each task says how many."]
     new: dict[str, Any] = {}
     priority = spec.get("priorityClassName") or "default"
-    new["priority"] = "high" if priority == "high" else "normal"
-    if priority not in {"default", "high"}:
-        decisions.append(
-            f"priority: normal, because priorityClassName {priority} was neither default nor high; a priority class of "
-            "pods stands in their templates."
-        )
+    if not isinstance(priority, str):
+        new["priority"] = priority  # for the review to refuse
+    else:
+        new["priority"] = "high" if priority == "high" else "normal"
+        if priority not in {"default", "high"}:
+            decisions.append(
+                f"priority: normal, because priorityClassName {shown(priority)} was neither default nor high; a "
+                "priority class of pods stands in their templates."
+            )
     policy = spec.get("cleanPodPolicy") or "Running"
     new["cleanPodPolicy"] = "All" if policy == "ALL" else policy
     if policy == "ALL":
         decisions.append("cleanPodPolicy: All, which v0.1 wrote ALL.")
-    if spec.get("volumes"):
+    if spec.get("volumes") is not None:
         new["volumes"] = spec["volumes"]
-    tasks = []
-    for role, kind in _ROLES:
+    tasks: list[dict[str, Any]] = []
+    for role, kind in _ROLES.items():
         part = spec.get(role)
+        if part is None:
+            continue
+        place = len(tasks)
+        tasks.append({"name": role, "type": kind, "replicas": 1, "template": _template(part)})
+        if kind != "none":
+            decisions.append(f"tasks[{place}].replicas: 1 {role}; set as many as the job needs.")
         if isinstance(part, Mapping):
-            tasks.append({"name": role, "type": kind, "replicas": 1, "template": part.get("template") or {}})
-            if kind != "none":
-                decisions.append(f"tasks[{len(tasks) - 1}].replicas: 1 {role}; set as many as the job needs.")
+            decisions.extend(_left_out(part, {"template"}, "v0.x", f"{role}."))
     new["tasks"] = tasks
     decisions.append("An AggregatorConfig, where there is one, becomes a task aggregator of type none by hand.")
     decisions.extend(_group(spec))
+    decisions.extend(_left_out(spec, _OF_ROLES, "v0.x"))
     return new, decisions
+
+
+def _template(part: Any) -> Any:
+    """Return the template of a part; what is none is left for the review to refuse."""
+    if not isinstance(part, Mapping):
+        return part
+    template = part.get("template")
+    return {} if template is None else template
 
 
 def _group(spec: Mapping[str, Any]) -> Iterator[str]:
     if spec.get("group"):
-        yield f"group: {spec['group']} was left out; it was a label of the pods, and no operator reads it today."
+        yield f"group: {shown(spec['group'])} was left out; it was a label of the pods, and no operator reads it today."
+
+
+def _left_out(part: Mapping[str, Any], known: Container[str], version: str, prefix: str = "") -> Iterator[str]:
+    for key in part:
+        if key not in known:
+            yield f"{prefix}{key}: left out; operator {version} had no such field, and did not read it."

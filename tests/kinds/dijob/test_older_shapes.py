@@ -1,5 +1,6 @@
 """DIJobs of older operators: recognised, refused, and converted."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,79 @@ def test_what_was_converted_is_accepted_and_needs_no_more_conversion(document: d
     assert conversion is not None
     assert faults(validate(conversion.job)) == []
     assert convert(conversion.job) is None
+
+
+def decided(document: dict[str, Any]) -> list[str]:
+    conversion = convert(document)
+    assert conversion is not None
+    return list(conversion.decisions)
+
+
+@pytest.mark.parametrize(
+    "document, decision",
+    [
+        (spec(OLD, backoffLimit=2), "backoffLimit: left out; operator v1.0 had no such field, and did not read it."),
+        (spec(OLD, volumes=[]), "volumes: left out; operator v1.0 had no such field, and did not read it."),
+        (spec(FIRST, backoffLimit=2), "backoffLimit: left out; operator v0.x had no such field, and did not read it."),
+        (spec(FIRST, learner={"template": template(), "replicas": 2}),
+         "learner.replicas: left out; operator v0.x had no such field, and did not read it."),
+        (spec(OLD, engineFields={"workers": 2}),
+         "engineFields.workers: left out; operator v1.0 had no such field, and did not read it."),
+        (spec(OLD, engineFields="star"), 'engineFields: "star" was left out; it is no object.'),
+        (spec(OLD, preemptible=True), "preemptible: false, because the operator of today dies of a job that is."),
+        (OLD | {"status": {}}, "status: left out; the operator writes it anew."),
+        (OLD | {"data": {}}, "data: left out; no job has such a field."),
+    ],
+)  # fmt: skip
+def test_nothing_is_left_out_without_a_word(document: dict[str, Any], decision: str) -> None:
+    assert decision in decided(document)
+    assert decision not in decided(FIRST if document["apiVersion"] == FIRST["apiVersion"] else OLD)
+
+
+def test_what_was_written_into_the_stored_job_does_not_come_along() -> None:
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "games"}
+    stored = {"name": "old", "uid": "1", "resourceVersion": "7", "managedFields": [], "annotations": applied}
+    conversion = convert(OLD | {"metadata": stored})
+    assert conversion is not None
+    assert conversion.job["metadata"] == {"name": "old", "annotations": {"team": "games"}}
+    assert (
+        "metadata: left out uid, resourceVersion, managedFields, "
+        "annotations[kubectl.kubernetes.io/last-applied-configuration]; they are of the job that was stored."
+    ) in conversion.decisions
+
+
+@pytest.mark.parametrize(
+    "document, fault",
+    [
+        (spec(FIRST, priorityClassName=["a"]), "spec.priority: Invalid value"),
+        (spec(FIRST, cleanPodPolicy=5), "spec.cleanPodPolicy: Invalid value: 5"),
+        (spec(FIRST, learner="x"), "spec.tasks[1].template: Invalid value"),
+        (FIRST | {"spec": {}}, "spec.tasks: Invalid value"),
+        (FIRST | {"spec": "x"}, "spec.tasks: Invalid value"),
+        (FIRST | {"metadata": "x"}, "metadata: "),
+        (spec(OLD, minReplicas=True), "spec.tasks[0].replicas: Invalid value: true"),
+        (spec(OLD, template="x"), "spec.tasks[0].template: Invalid value"),
+        (OLD | {"metadata": {"name": 5}}, "metadata.name: Invalid value"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_converted_is_refused_with_what_is_wrong(
+    tmp_path: Path, document: dict[str, Any], fault: str
+) -> None:
+    source, target = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    source.write_text(yaml.safe_dump(document))
+    result = CliRunner().invoke(main, ["convert", str(source), "--output-file", str(target)])
+    assert (result.exit_code, target.exists(), result.stdout) == (2, False, ""), result.output
+    first, *causes = result.stderr.splitlines()
+    assert first == f"{source}:1: cannot be converted: the DIJob that it would become is denied"
+    assert [one for one in causes if one.startswith(f"  * {fault}")], causes
+
+
+def test_a_comment_is_one_line_whatever_a_key_holds(tmp_path: Path) -> None:
+    source = tmp_path / "old.json"
+    source.write_text(json.dumps(spec(OLD, **{"a\nb\u2028c\u0007": 1})))
+    result = CliRunner().invoke(main, ["convert", str(source)])
+    assert "# a b c\\u0007: left out; " in result.stdout
+    assert yaml.safe_load(result.stdout)["spec"]["tasks"]
 
 
 @pytest.mark.parametrize("document", [job(task("learner")), {}, {"kind": "DIJob", "spec": 5}, {"kind": "Job"}])
