@@ -36,11 +36,15 @@ class Settings:
             is put back.
         kinds: what the installation says of single kinds, by qualified plural; each is of the model that the kind
             declares (`Kind.settings`).
+        plugins: what the installation asks for, for every job, each by its name with its arguments.
+        domain: of the cluster's Services.
     """
 
     operator_can: frozenset[str] = frozenset()
     forgetful_writers: frozenset[str] = frozenset()
     kinds: Mapping[str, Any] = field(default_factory=dict)
+    plugins: Mapping[str, Any] = field(default_factory=dict)
+    domain: str = "svc.cluster.local"
 
 
 class Objects(Protocol):

@@ -6,15 +6,16 @@ import asyncio
 import os
 import secrets
 import socket
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from jobgate.cli.settings import setting
+from jobgate.cli.settings import CLUSTER_DOMAIN, QUEUEING, setting
 from jobgate.kinds import installed
 from jobgate.kinds.common.wiring import wired
 from jobgate.names import dns_subdomain
-from jobgate.plugins.crew import DOMAIN
 
 #: Where a pod reads which namespace it is in.
 _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -36,7 +37,8 @@ _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 )
 @setting("--lease-namespace", metavar="NAMESPACE", help="Where the Lease is.  [default: the pod's namespace]")
 @setting("--lease-name", default="jobgate-controller", show_default=True, help="Of many with one Lease, one works.")
-@setting("--cluster-domain", default=DOMAIN, show_default=True, help="The domain of the cluster's Services.")
+@CLUSTER_DOMAIN
+@QUEUEING
 @setting(
     "--requests-per-second",
     type=click.FloatRange(1, 1000),
@@ -52,11 +54,13 @@ def control(
     lease_namespace: str | None,
     lease_name: str,
     cluster_domain: str,
+    queueing: Mapping[str, Any],
     requests_per_second: float,
 ) -> None:
     """Make the objects that jobs' plugins declare, and keep them so, until SIGTERM or Ctrl-C."""
     try:
         from jobgate.cli.controlling import Place, control_until
+        from jobgate.controller import Settings
         from webhook.server import log
     except ImportError as error:
         raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server,cluster]'") from None
@@ -72,8 +76,9 @@ def control(
         # Another after each start: what an earlier process held is not ours.
         identity=f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}",
     )
+    settings = Settings(cluster_domain, requests_per_second, plugins=queueing)
     try:
-        asyncio.run(control_until(wired(installed()), kubeconfig, place, cluster_domain, requests_per_second))
+        asyncio.run(control_until(wired(installed()), kubeconfig, place, settings))
     except OSError as error:
         raise click.ClickException(f"cannot listen on {bind}, port {health_port}: {error}") from None
 

@@ -42,9 +42,7 @@ class Place:
     times: Times = field(default_factory=Times)
 
 
-async def control_until(
-    kinds: Iterable[Kind], kubeconfig: Path | None, place: Place, domain: str, requests_per_second: float
-) -> None:
+async def control_until(kinds: Iterable[Kind], kubeconfig: Path | None, place: Place, settings: Settings) -> None:
     """Work whenever the Lease is held, until SIGTERM or SIGINT; then give the Lease back.
 
     Raises:
@@ -59,7 +57,7 @@ async def control_until(
     except Exception as error:
         raise click.ClickException(f"no credentials for a cluster: {error}") from error
     async with writer:
-        controller = Controller(writer, kinds, Settings(domain, requests_per_second), metrics)
+        controller = Controller(writer, kinds, settings, metrics)
         lease = Lease(writer, place.namespace, place.lease, place.identity, place.times)
         metrics.leader.labels(place.lease).set_function(lambda: float(lease.held))
 

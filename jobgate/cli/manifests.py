@@ -9,6 +9,7 @@ from typing import BinaryIO
 import click
 
 from crdgen import to_yaml
+from jobgate.cli.settings import checked_queueing
 from jobgate.kinds import installed
 from jobgate.render import Installation, committed, objects
 from jobgate.render.files import stale, write
@@ -44,6 +45,13 @@ _DEFAULT = Installation()
     help="A namespace in which the controller may make Secrets, as the plugin ssh needs them.",
 )
 @click.option(
+    "--queueing",
+    default="",
+    metavar="SYSTEM[=SCHEDULER]",
+    callback=checked_queueing,
+    help="What queues the pods of jobs whose operator knows no queues: kueue, coscheduling or volcano.",
+)
+@click.option(
     "--external-name",
     default="",
     metavar="HOST",
@@ -64,6 +72,7 @@ def manifests(  # noqa: PLR0913 - one argument an option
     secret: str,
     ca_bundle: BinaryIO | None,
     secrets_in: tuple[str, ...],
+    queueing: str,
     external_name: str,
     output_dir: Path | None,
     check: bool,
@@ -83,6 +92,7 @@ def manifests(  # noqa: PLR0913 - one argument an option
         secret=secret,
         ca_bundle=_certificates(ca_bundle.read()) if ca_bundle else b"",
         secrets_in=secrets_in,
+        queueing=queueing,
         external_name=external_name,
     )
     click.echo("---\n".join(to_yaml(one) for one in objects(installed(), installation)), nl=False)

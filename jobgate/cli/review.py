@@ -11,9 +11,8 @@ from typing import Any
 import click
 import yaml
 
-from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.report import name_of, reading_warnings, text_report
-from jobgate.cli.settings import installation, settings
+from jobgate.cli.settings import Told, installation
 from jobgate.kinds import installed
 from jobgate.offline.judge import Circumstances, Verdict, judge
 from jobgate.offline.manifest import Manifest, Unreadable, read
@@ -33,7 +32,7 @@ from webhook import Operation
 @click.option("--output", "-o", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @installation
 @click.pass_context
-def review(  # noqa: PLR0913 - one argument an option
+def review(
     context: click.Context,
     *,
     files: tuple[str, ...],
@@ -42,9 +41,7 @@ def review(  # noqa: PLR0913 - one argument an option
     namespace: str,
     user: str,
     output: str,
-    operator_can: tuple[str, ...],
-    forgetful_writer: tuple[str, ...],
-    kind_settings: tuple[KindFile, ...],
+    told: Told,
 ) -> None:
     """Show what the webhook would say of the objects in FILEs, with no cluster: faults, warnings, changes.
 
@@ -62,7 +59,7 @@ def review(  # noqa: PLR0913 - one argument an option
         operation=Operation.UPDATE if old else Operation.CREATE,
         namespace=namespace,
         user=user,
-        settings=settings(operator_can, forgetful_writer, kind_settings),
+        settings=told.settings,
         stored=tuple(manifest.object for manifest in stored),
     )
     verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]

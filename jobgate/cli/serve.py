@@ -11,9 +11,8 @@ from typing import Any
 
 import click
 
-from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.reload import Reloader
-from jobgate.cli.settings import installation, setting, settings
+from jobgate.cli.settings import Told, installation, setting
 from jobgate.kinds import installed
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -55,9 +54,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     drain_seconds: float,
     cluster: bool | None,
     kubeconfig: Path | None,
-    operator_can: tuple[str, ...],
-    forgetful_writer: tuple[str, ...],
-    kind_settings: tuple[KindFile, ...],
+    told: Told,
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
     try:
@@ -76,11 +73,14 @@ def serve(  # noqa: PLR0913 - one argument an option
     for kind in kinds:
         kind.schema.check({})  # so that the first request does not wait for the schema to be compiled
     known = watching.Cluster(
-        kinds, reached=watching.reached(wanted=cluster, kubeconfig=kubeconfig), kubeconfig=kubeconfig
+        kinds,
+        told.settings,
+        reached=watching.reached(wanted=cluster, kubeconfig=kubeconfig),
+        kubeconfig=kubeconfig,
     )
     endpoint = server.Endpoint(
         kinds,
-        settings(operator_can, forgetful_writer, kind_settings),
+        told.settings,
         objects=known.cache,
         further=watching.routes(known),
     )
@@ -91,7 +91,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         stop = asyncio.Event()
         async with AsyncExitStack() as stack:
             stack.enter_context(server.stopping_on_signals(stop))
-            await stack.enter_async_context(_beside(Reloader(endpoint, kind_settings).run()))
+            await stack.enter_async_context(_beside(Reloader(endpoint, told.kind_files).run()))
             await stack.enter_async_context(_beside(known.run()))
             await server.serve(endpoint, context, addresses, server.Drain(delay=drain_seconds), stop=stop)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 import click
 
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
 from jobgate.names import dns_label, dns_subdomain
-from webhook import Settings
+from jobgate.plugins import Arguments, parse
+from jobgate.plugins.crew import DOMAIN
+from jobgate.plugins.queueing import Queueing, QueueingArguments
+from webhook import Path, Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,26 +25,80 @@ def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
     return click.option(flag, *names, envvar=variable, show_envvar=True, **options)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the installation says of itself.
+
+    Attributes:
+        settings: what a review, and whoever wires pods, asks for.
+        kind_files: the files that the settings of kinds come from.
+    """
+
+    settings: Settings
+    kind_files: tuple[KindFile, ...] = ()
+
+
 def installation(command: F) -> F:
-    """Add the settings that say what an installation is like; `settings` makes of them what a review asks for."""
-    for option in (_KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN):
-        command = option(command)
-    return command
+    """Add the settings that say what an installation is like; the command gets them as one argument, `told`."""
+
+    @functools.wraps(command)
+    def collected(
+        *args: Any,
+        operator_can: tuple[str, ...],
+        forgetful_writer: tuple[str, ...],
+        kind_settings: tuple[KindFile, ...],
+        queueing: Mapping[str, Arguments],
+        cluster_domain: str,
+        **rest: Any,
+    ) -> Any:
+        try:
+            kinds = {file.plural: file.read() for file in kind_settings}
+        except Unfit as error:
+            raise click.BadParameter(str(error), param_hint="--kind-settings") from None
+        said = Settings(
+            operator_can=frozenset(operator_can),
+            forgetful_writers=frozenset(forgetful_writer),
+            kinds=kinds,
+            plugins=queueing,
+            domain=cluster_domain,
+        )
+        return command(*args, told=Told(said, kind_settings), **rest)
+
+    for option in (CLUSTER_DOMAIN, QUEUEING, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN):
+        collected = option(collected)
+    return cast("F", collected)
 
 
-def settings(
-    operator_can: tuple[str, ...], forgetful_writer: tuple[str, ...] = (), kind_settings: tuple[KindFile, ...] = ()
-) -> Settings:
-    """Return the settings that a review asks for.
+def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
+    """Read `SYSTEM` or `SYSTEM=SCHEDULER`.
 
     Raises:
-        click.BadParameter: a file of a kind's settings does not fit.
+        click.BadParameter: it is neither.
     """
-    try:
-        kinds = {file.plural: file.read() for file in kind_settings}
-    except Unfit as error:
-        raise click.BadParameter(str(error), param_hint="--kind-settings") from None
-    return Settings(operator_can=frozenset(operator_can), forgetful_writers=frozenset(forgetful_writer), kinds=kinds)
+    if value is None:
+        return {}
+    system, _, scheduler = value.partition("=")
+    written = {"system": system, **({"scheduler": scheduler} if scheduler else {})}
+    arguments, causes = parse(QueueingArguments, Queueing.name, written, Path("queueing"))
+    if arguments is None:
+        raise click.BadParameter("; ".join(cause.message for cause in causes))
+    return {Queueing.name: arguments}
+
+
+def checked_queueing(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Take what `--queueing` takes, as it is written.
+
+    Raises:
+        click.BadParameter: it is nothing of the kind.
+    """
+    _queueing(context, parameter, value or None)
+    return value
+
+
+def _domain(_: click.Context, __: click.Parameter, value: str) -> str:
+    if fault := dns_subdomain(value):
+        raise click.BadParameter(fault)
+    return value
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -59,6 +118,21 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
     return values
 
 
+#: Where the pods of jobs are queued whose operator knows no queues.
+QUEUEING = setting(
+    "--queueing",
+    metavar="SYSTEM[=SCHEDULER]",
+    callback=_queueing,
+    help="What queues the pods of jobs whose operator knows no queues and gangs: kueue, coscheduling or volcano; and "
+    "the scheduler of their pods, where it has another name than usual.",
+)
+CLUSTER_DOMAIN = setting(
+    "--cluster-domain",
+    default=DOMAIN,
+    show_default=True,
+    callback=_domain,
+    help="The domain of the cluster's Services.",
+)
 _OPERATOR_CAN = setting(
     "--operator-can",
     multiple=True,

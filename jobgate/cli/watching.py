@@ -17,7 +17,7 @@ import click
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
 from jobgate.pods import Digest, Lookup, PodReviewer, digest_of
-from webhook import Kind, Registry
+from webhook import Kind, Registry, Settings
 from webhook.server import Route
 
 #: Between two attempts to get at the cluster, in seconds.
@@ -36,11 +36,14 @@ class Cluster:
         pods: answers for pods.
     """
 
-    def __init__(self, kinds: Registry, *, reached: bool, kubeconfig: Path | None = None) -> None:
+    def __init__(
+        self, kinds: Registry, settings: Settings | None = None, *, reached: bool, kubeconfig: Path | None = None
+    ) -> None:
         """Know nothing yet.
 
         Args:
             kinds: that are served.
+            settings: what the installation asks for, for every job.
             reached: whether there is a cluster to ask. Where there is none, nothing is waited for, and no pod that
                 belongs to a job can be let through: it might lack what the job asks for.
             kubeconfig: the credentials, or None for those of a pod.
@@ -49,8 +52,12 @@ class Cluster:
         self._reached = reached
         self._kubeconfig = kubeconfig
         self._client: Any = None
+        self._settings = settings or Settings()
         self._jobs: list[tuple[Kind, Informer[Digest]]] = [
-            (kind, Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest_of, kind)))
+            (
+                kind,
+                Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest_of, kind, settings=self._settings)),
+            )
             for kind in wired(kinds)
         ]
         self.pods = PodReviewer(
@@ -90,7 +97,7 @@ class Cluster:
         if self._client is None:
             raise LookupError("no cluster is known")
         found = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
-        return None if found is None else digest_of(kind, found)
+        return None if found is None else digest_of(kind, found, self._settings)
 
 
 def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:

@@ -10,6 +10,7 @@ from jobgate.cluster import Resource
 from jobgate.names import label_value
 from jobgate.plugins import Crew, Declared, installed
 from jobgate.plugins.crew import JOB_LABEL
+from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 
 #: What tells an object as ours; no object without it is ever touched.
 MARK = ("app.kubernetes.io/managed-by", "jobgate")
@@ -22,7 +23,24 @@ FOLLOWED: Mapping[tuple[str, str], Resource] = {
 }
 SECRETS = Resource("secrets", "v1", "")
 
-_RESOURCES = {**FOLLOWED, ("v1", "Secret"): SECRETS}
+#: Of these, only the one of the system is followed that queues pods here.
+_GROUPS = {
+    system: Resource(plural, version.rpartition("/")[2], version.rpartition("/")[0])
+    for system, (version, plural) in GROUPS.items()
+}
+
+_RESOURCES = {
+    **FOLLOWED,
+    ("v1", "Secret"): SECRETS,
+    **{(version, "PodGroup"): _GROUPS[system] for system, (version, _) in GROUPS.items()},
+}
+
+
+def followed(plugins: Mapping[str, Any]) -> list[Resource]:
+    """Return what is followed in an installation that asks for these plugins, each with its arguments."""
+    queueing = plugins.get(Queueing.name)
+    group = _GROUPS.get(queueing.system) if isinstance(queueing, QueueingArguments) else None
+    return [*FOLLOWED.values(), *([group] if group else [])]
 
 
 @dataclass(frozen=True, slots=True)

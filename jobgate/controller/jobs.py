@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.plugins import Crew
 from jobgate.pods import Unreadable, digest_of
-from webhook import Job, Kind
+from webhook import Job, Kind, Settings
 from webhook.path import steps_of
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
@@ -45,13 +44,13 @@ class Jobs:
     """The jobs of these kinds."""
 
     def __init__(
-        self, kinds: Iterable[Kind], domain: str, changed: Callable[[Key], None], backoff: Backoff | None = None
+        self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], backoff: Backoff | None = None
     ) -> None:
         """Know nothing yet.
 
         Args:
             kinds: of the jobs.
-            domain: of the cluster's Services.
+            settings: of the installation.
             changed: told each job that came, went or changed in what is remembered of it.
             backoff: how long informers wait after failures.
         """
@@ -63,7 +62,7 @@ class Jobs:
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
             self.informers[resource] = Informer(
-                resource, backoff, keep=_keeper(kind, domain), changed=_teller(resource, changed)
+                resource, backoff, keep=_keeper(kind, settings), changed=_teller(resource, changed)
             )
 
     def get(self, key: Key) -> Remembered | None:
@@ -90,13 +89,13 @@ class Jobs:
         return None if resource is None else Key(resource, namespace, str(reference.get("name")))
 
 
-def remember(kind: Kind, document: dict[str, Any], domain: str) -> Remembered:
+def remember(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Remembered:
     """Return what is remembered of a job as it is stored. It is read as the pod webhook reads it."""
-    crew = digest_of(kind, document)
+    crew = digest_of(kind, document, settings)
     over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
     if isinstance(crew, Unreadable):
         return Remembered(None, over, understood=False)
-    return Remembered(replace(crew, domain=domain), over, set(_asked(kind, document)) <= set(crew.plugins))
+    return Remembered(crew, over, set(_asked(kind, document)) <= set(crew.plugins))
 
 
 def _asked(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -117,8 +116,8 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-def _keeper(kind: Kind, domain: str) -> Callable[[dict[str, Any]], Remembered]:
-    return lambda document: remember(kind, document, domain)
+def _keeper(kind: Kind, settings: Settings) -> Callable[[dict[str, Any]], Remembered]:
+    return lambda document: remember(kind, document, settings)
 
 
 def _teller(resource: Resource, changed: Callable[[Key], None]) -> Callable[[tuple[str, str]], None]:

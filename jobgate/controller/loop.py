@@ -48,7 +48,6 @@ class Loop:
         Raises:
             Refused: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
-            LookupError: it is not known now what there is.
         """
         remembered = self._jobs.get(key)
         if remembered is None or remembered.crew is None or remembered.over:
@@ -72,6 +71,10 @@ class Loop:
             else:
                 found = self._owned.get(one.resource, one.name, crew.namespace)
             return await self._settle(crew, one, found)
+        except LookupError:
+            # The API server is away, or serves no such resource: that holds up this object, and no other.
+            self._metrics.blocked.labels(one.resource.plural, "unknown").inc()
+            return Outcome.AGAIN
         except Refused as error:
             if not _passing(error) and not await self._explained(crew, one, error):
                 raise

@@ -7,14 +7,14 @@ import logging
 import random
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects
 from jobgate.cluster.resource import Resource
-from jobgate.controller.desired import FOLLOWED, MARK
+from jobgate.controller.desired import MARK, followed
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.loop import Loop
@@ -23,6 +23,7 @@ from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace
 from jobgate.controller.queue import Outcome, Queue
 from webhook import Kind
+from webhook import Settings as Told
 
 #: How many jobs are looked at at once.
 WORKERS = 4
@@ -48,12 +49,14 @@ class Settings:
         requests_per_second: how often the API server is called at most, beside watching.
         resync: after so many seconds each job is looked at, whatever is known: a Secret's loss is not seen otherwise.
         backoff: of informers, after failures.
+        plugins: what the installation asks for, for every job, each with its arguments.
     """
 
     domain: str
     requests_per_second: float = 50.0
     resync: float = 300.0
     backoff: Backoff | None = None
+    plugins: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Controller:
@@ -74,8 +77,9 @@ class Controller:
     async def work(self) -> None:
         """Work, for ever."""
         queue: Queue[Key] = Queue()
-        jobs = Jobs(self._kinds, self._settings.domain, queue.add, self._settings.backoff)
-        owned = Owned(FOLLOWED.values(), jobs.owner, lambda key: queue.add(key, SETTLE), self._settings.backoff)
+        told = Told(plugins=self._settings.plugins, domain=self._settings.domain)
+        jobs = Jobs(self._kinds, told, queue.add, self._settings.backoff)
+        owned = Owned(followed(told.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), self._settings.backoff)
         objects = Paced(self._cluster, Pace(self._settings.requests_per_second))
         loop = Loop(jobs, owned, objects, Events(objects), self._metrics)
         self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)

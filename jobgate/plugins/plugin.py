@@ -73,6 +73,11 @@ class Plugin(Generic[A]):
         del crew, arguments
         return ()
 
+    def heeds(self, arguments: A) -> frozenset[str]:
+        """Return the words of a job that it acts on in the place of an operator that does not, as `queue`."""
+        del arguments
+        return frozenset()
+
     def wire(self, pod: Pod, member: Member, arguments: A) -> None:
         """Put into a pod what the job asks for. Only what is absent is added, so that it may be done twice."""
         del pod, member, arguments

@@ -50,6 +50,20 @@ _SCHEDULERS: Mapping[System, str] = {
 }
 
 
+#: The words of jobs that each acts on.
+_HEEDS: Mapping[System, frozenset[str]] = {
+    System.KUEUE: frozenset({"queue"}),
+    System.COSCHEDULING: frozenset({"min_available"}),
+    System.VOLCANO: frozenset({"queue", "min_available", "priority_class_name"}),
+}
+
+#: The groups of pods that a system has as objects: their apiVersion, and the plural of the resource.
+GROUPS: Mapping[System, tuple[str, str]] = {
+    System.COSCHEDULING: ("scheduling.x-k8s.io/v1alpha1", "podgroups"),
+    System.VOLCANO: ("scheduling.volcano.sh/v1beta1", "podgroups"),
+}
+
+
 class QueueingArguments(Arguments):
     """What the installation says of queues."""
 
@@ -68,6 +82,10 @@ class Queueing(Plugin[QueueingArguments]):
     name = "queueing"
     arguments = QueueingArguments
     imposed = True
+
+    def heeds(self, arguments: QueueingArguments) -> frozenset[str]:
+        """Return the words of jobs that the system acts on. Kueue starts all pods of a job or none."""
+        return _HEEDS[arguments.system] | {"scheduler_name"}
 
     def wire(self, pod: Pod, member: Member, arguments: QueueingArguments) -> None:
         """Mark a pod of a job that asks for a queue or a gang."""
@@ -94,14 +112,14 @@ class Queueing(Plugin[QueueingArguments]):
     def objects(self, crew: Crew, arguments: QueueingArguments) -> Iterable[Declared]:
         """Yield the group that the pods belong to; Kueue makes its own of what the pods say."""
         if arguments.system is System.COSCHEDULING and _is_gang(crew):
-            yield Declared(_pod_group("scheduling.x-k8s.io/v1alpha1", crew, {"minMember": crew.least}))
+            yield Declared(_pod_group(arguments.system, crew, {"minMember": crew.least}))
         if arguments.system is System.VOLCANO and (crew.queue or _is_gang(crew)):
             spec: dict[str, Any] = {"minMember": crew.least if _is_gang(crew) else 1}
             if crew.queue:
                 spec["queue"] = crew.queue
             if crew.priority_class:
                 spec["priorityClassName"] = crew.priority_class
-            yield Declared(_pod_group("scheduling.volcano.sh/v1beta1", crew, spec))
+            yield Declared(_pod_group(arguments.system, crew, spec))
 
 
 def group_name(crew: Crew) -> str:
@@ -117,5 +135,5 @@ def _is_gang(crew: Crew) -> bool:
     return bool(crew.least)
 
 
-def _pod_group(api_version: str, crew: Crew, spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": api_version, "kind": "PodGroup", "metadata": {"name": crew.name}, "spec": dict(spec)}
+def _pod_group(system: System, crew: Crew, spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": GROUPS[system][0], "kind": "PodGroup", "metadata": {"name": crew.name}, "spec": dict(spec)}

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from jobgate.kinds.common.crew import crew_of
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Crew
-from webhook import Context, Job, Kind
+from webhook import Context, Job, Kind, Settings
 from webhook.review import mutated
 from webhook.view import view
 
@@ -27,7 +27,7 @@ class Unreadable:
 Digest: TypeAlias = Crew | Unreadable
 
 
-def digest_of(kind: Kind, document: dict[str, Any], imposed: Mapping[str, Any] | None = None) -> Digest:
+def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Digest:
     """Return what is remembered of a job of a kind, whatever it looks like; of one without plugins, only which it is.
 
     Jobs that were stored before today's defaults are read with them, as their operator and their users' next change
@@ -36,15 +36,17 @@ def digest_of(kind: Kind, document: dict[str, Any], imposed: Mapping[str, Any] |
     Args:
         kind: of the job.
         document: the job.
-        imposed: the plugins that the installation asks for, each with its arguments.
+        settings: what the installation asks for, for every job.
     """
+    settings = settings or Settings()
     metadata = metadata_of(document)
     namespace, name, uid = (text(metadata.get(key)) for key in ("namespace", "name", "uid"))
     try:
         context = Context(namespace=namespace, name=name)
         whole = mutated(kind, kind.schema.default(document), context).value
         spec, _ = view(kind.spec, whole.get("spec"))
-        crew = crew_of(Job(kind, whole, spec), namespace, name, uid, imposed=imposed)
+        job = Job(kind, whole, spec)
+        crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=settings.plugins)
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its text may hold values of the job

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobgate.kinds.common.wiring import wired
+from jobgate.plugins.queueing import GROUPS, System
 from jobgate.render.installation import LABELS, Installation
 from webhook import Kind
 
@@ -30,7 +31,7 @@ def controller(kinds: Iterable[Kind], installation: Installation) -> list[dict[s
     """Return all that the controller needs. Where the server runs outside the cluster, so does the controller."""
     return [
         _account(installation),
-        *_bound(installation, _rules(kinds)),
+        *_bound(installation, [*_rules(kinds), *_group_rules(installation)]),
         *_bound(installation, _LEASE_RULES, installation.namespace),
         *(one for namespace in installation.secrets_in for one in _secrets(installation, namespace)),
         *(() if installation.external_name else (_deployment(installation),)),
@@ -45,6 +46,13 @@ def _rules(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
         _rule("networking.k8s.io", "networkpolicies", verbs=_KEEP),
         _rule("", "events", verbs=["create", "patch"]),
     ]
+
+
+def _group_rules(installation: Installation) -> list[dict[str, Any]]:
+    """Return the right to the groups of pods that the system has which queues them."""
+    system = installation.queueing.partition("=")[0]
+    group = GROUPS.get(System(system)) if system else None
+    return [_rule(group[0].rpartition("/")[0], group[1], verbs=_KEEP)] if group else []
 
 
 def _rule(group: str, *resources: str, verbs: list[str], **more: Any) -> dict[str, Any]:
@@ -131,7 +139,12 @@ def _container(installation: Installation) -> dict[str, Any]:
     return {
         "name": "controller",
         "image": installation.image,
-        "args": ["control", f"--health-port={installation.health_port}", f"--lease-name={LEASE}"],
+        "args": [
+            "control",
+            f"--health-port={installation.health_port}",
+            f"--lease-name={LEASE}",
+            *([f"--queueing={installation.queueing}"] if installation.queueing else []),
+        ],
         "ports": [{"name": "health", "containerPort": installation.health_port, "protocol": "TCP"}],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "periodSeconds": 10},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "health"}, "periodSeconds": 5},

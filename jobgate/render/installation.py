@@ -31,6 +31,7 @@ class Installation:
         secret: the Secret with `tls.crt` and `tls.key`.
         ca_bundle: PEM of who signed the certificate; empty where something else injects it.
         secrets_in: the namespaces in which the controller may make Secrets.
+        queueing: what queues the pods of jobs whose operator knows no queues, as `jobgate serve --queueing` takes it.
         external_name: a host outside the cluster that runs the server; then there is no Deployment.
     """
 
@@ -44,4 +45,5 @@ class Installation:
     secret: str = "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
     ca_bundle: bytes = b""
     secrets_in: tuple[str, ...] = ()
+    queueing: str = ""
     external_name: str = ""

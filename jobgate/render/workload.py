@@ -106,6 +106,7 @@ def _container(installation: Installation) -> dict[str, Any]:
             f"--tls-cert={_CERTIFICATES}/tls.crt",
             f"--tls-key={_CERTIFICATES}/tls.key",
             "--drain-seconds=15",
+            *([f"--queueing={installation.queueing}"] if installation.queueing else []),
         ],
         "ports": [
             {"name": "webhook", "containerPort": installation.target_port, "protocol": "TCP"},

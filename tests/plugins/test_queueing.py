@@ -3,16 +3,18 @@
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_snake
 
+from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Container, Crew, Member, Part, Pod, parse, wire
 from jobgate.plugins.queueing import Queueing, QueueingArguments, group_name
-from webhook import Draft, Path
+from webhook import Draft, Operation, Path, Phase, Registry, Request, Settings, review
 
 
 def crew(system: str, **more: Any) -> Crew:
     arguments = QueueingArguments.model_validate({"system": system} | more.pop("arguments", {}))
-    words = {"name": "job", "uid": "0123456789", "queue": "high", "least": 2} | more
-    part = words.pop("part", Part("worker", replicas=3, containers=(Container("main"),)))
+    words: dict[str, Any] = {"name": "job", "uid": "0123456789", "queue": "high", "least": 2} | more
+    part = words.pop("part", None) or Part("worker", replicas=3, containers=(Container("main"),))
     return Crew(
         api_version="example.com/v1",
         kind="Kind",
@@ -114,3 +116,39 @@ def test_what_the_installation_says_is_checked() -> None:
     assert [str(cause) for cause in causes] == [
         'queueing.system: Invalid value: "system": its value must be kueue, coscheduling or volcano'
     ]
+
+
+@pytest.mark.parametrize(
+    ("system", "heeded"),
+    [
+        ("kueue", {"queue", "scheduler_name"}),
+        ("coscheduling", {"min_available", "scheduler_name"}),
+        ("volcano", {"queue", "min_available", "priority_class_name", "scheduler_name"}),
+    ],
+)
+def test_what_the_system_acts_on_is_not_warned_of(system: str, heeded: set[str]) -> None:
+    words = {"queue": "high", "minAvailable": 1, "priorityClassName": "urgent", "schedulerName": "mine"}
+    arguments = QueueingArguments.model_validate({"system": system})
+    ignored = {to_snake(path.removeprefix("spec.")) for path in ignored_in(words, {"queueing": arguments})}
+    assert ignored == {to_snake(word) for word in words} - heeded
+    assert len(ignored_in(words, {})) == 4
+
+
+def ignored_in(words: dict[str, Any], plugins: dict[str, Any]) -> list[str]:
+    spec = {
+        "tasks": [{"type": "learner", "template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}],
+        **words,
+    }
+    document = {"apiVersion": DIJOB.gvk.api_version, "kind": "DIJob", "metadata": {"name": "job"}, "spec": spec}
+    request = Request(
+        uid="1",
+        api_version=DIJOB.gvk.api_version,
+        kind="DIJob",
+        operation=Operation.CREATE,
+        name="job",
+        namespace="ns",
+        document=document,
+    )
+    response = review(request, Phase.VALIDATE, Registry([DIJOB]), Settings(plugins=plugins))
+    assert response.allowed, response.causes
+    return [notice.path for notice in response.notices if "does not act on it" in notice.message]

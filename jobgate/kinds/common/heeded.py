@@ -8,6 +8,7 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.plugins import installed
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable
 
 #: The words that an operator may act on, and what becomes of a job whose operator does not.
@@ -57,7 +58,11 @@ def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
 
 
 def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) -> bool:
-    return word in operator.heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can
+    if word in operator.heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can:
+        return True
+    provided = operator.members.provides if operator.members else frozenset()
+    imposed = context.settings.plugins
+    return any(word in installed()[name].heeds(imposed[name]) for name in imposed if name not in provided)
 
 
 def _says(word: str, value: Any) -> bool:

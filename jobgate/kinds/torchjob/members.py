@@ -106,4 +106,6 @@ MEMBERS = Members(
     labels={_OPERATOR: _GROUP, _JOB: "{job}"},
     contract=contract,
     facts=facts,
+    # Its own gang scheduling and queues.
+    provides=frozenset({"queueing"}),
 )

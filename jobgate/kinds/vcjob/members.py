@@ -27,5 +27,5 @@ MEMBERS = Members(
     selector={"matchExpressions": [{"key": key, "operator": "Exists"} for key in (_JOB, _TASK)]},
     claim=claim,
     labels={_JOB: "{job}", _NAMESPACE: "{namespace}"},
-    provides=frozenset(PLUGINS),
+    provides=frozenset({*PLUGINS, "queueing"}),
 )
