@@ -64,7 +64,8 @@ def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iter
     """Yield what a review refuses in a converted job: what it came from is not usable."""
     status = judge(conversion.job, Circumstances(kinds=kinds)).status
     if status is not None:
-        yield f"{manifest.file}:{manifest.line}: cannot be converted: the {conversion.job.get('kind')} that it would become is denied"
+        job = f"the {conversion.job.get('kind')} that it would become"
+        yield f"{manifest.file}:{manifest.line}: cannot be converted: {job} is denied"
         for cause in status["details"]["causes"]:
             yield f"  * {cause['field']}: {cause['message']}"
 
