@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.vcjob.flags import Sort, value_of
+from jobgate.plugins.flags import Sort, value_of
 from tests.kinds.vcjob.jobs import faults, job, task, validate
 
 SSH = (
