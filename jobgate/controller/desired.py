@@ -88,7 +88,7 @@ def desired(crew: Crew) -> list[Desired]:
 
 def unsupported(crew: Crew) -> list[str]:
     """Return what plugins declare that the controller has no way to make, in words for the job's owner."""
-    known = ", ".join(kind for _, kind in _RESOURCES)
+    known = ", ".join(dict.fromkeys(kind for _, kind in _RESOURCES))
     return [
         f"plugin {plugin} declares a {declared.manifest['kind']}; the controller makes only: {known}"
         for plugin, declared in _declared(crew)
