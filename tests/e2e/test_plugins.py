@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -206,3 +207,44 @@ def test_two_jobs_of_one_name_do_not_meet(whole_api: ClusterApi, whole_namespace
     trials[0].delete()
     assert trials[1].space.exists("configmaps", "pong-svc")
     whole_api.delete(f"/api/v1/namespaces/{second}")
+
+
+def put_off(webhook: InstalledWebhook) -> float:
+    """How many pods the webhook has put off so far."""
+    text = urlopen(f"http://127.0.0.1:{webhook.health_port}/metrics", timeout=10).read().decode()
+    return sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if 'verdict="later"' in line)
+
+
+def test_no_pod_of_a_batch_job_is_lost_while_its_job_is_not_known_yet(
+    whole_api: ClusterApi, whole_namespace: str, whole_webhook: InstalledWebhook
+) -> None:
+    """A batch Job that gives up at the first failure makes its pod before there is room for it in the job."""
+    space = Space(whole_api, whole_namespace)
+    plural, version = RESOURCES["DIJob"]
+    job = yaml.safe_load(Path("examples/dijob/minimal.yaml").read_text())
+    job["spec"]["plugins"] = {"env": None}
+    (task,) = job["spec"]["tasks"]
+    task |= {"type": "none", "name": "walker", "replicas": 1}
+    name = space.create(plural, job, version)["metadata"]["name"]
+    marks = {
+        "jobgate.dev/kind": "dijobs.diengine.opendilab.org",
+        "jobgate.dev/job": name,
+        "jobgate.dev/task": "walker",
+        "jobgate.dev/index": "1",
+    }
+    container = dict(task["template"]["spec"]["containers"][0])
+    template = {"metadata": {"labels": marks}, "spec": {"restartPolicy": "Never", "containers": [container]}}
+    before = put_off(whole_webhook)
+    space.create(
+        "jobs", {"metadata": {"name": "second"}, "spec": {"backoffLimit": 0, "template": template}}, "batch/v1"
+    )
+    wait_for(lambda: put_off(whole_webhook) > before, WAIT, what="the pod to be put off")
+    assert space.items("pods") == []
+    tasks = space.get(plural, name, version)["spec"]["tasks"]
+    tasks[0]["replicas"] = 2
+    space.patch(plural, name, {"spec": {"tasks": tasks}}, version)
+    wait_for(lambda: space.phases() == ["Running"], WAIT, what="the pod runs")
+    (pod,) = space.items("pods")
+    (wired,) = containers(pod)
+    assert (variables(wired)["VC_TASK_INDEX"], variables(wired)["VC_GLOBAL_SIZE"]) == ("1", "2")
+    assert not (space.get("jobs", "second", "batch/v1").get("status") or {}).get("conditions")

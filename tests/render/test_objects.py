@@ -173,9 +173,7 @@ def test_without_anything_to_look_up_the_server_has_no_rights_and_no_token() -> 
 @pytest.mark.parametrize("name", ["jobgate-webhook", "jobgate-controller"])
 def test_a_pod_of_ours_is_one_that_the_restricted_profile_takes(name: str) -> None:
     (deployment,) = [
-        one
-        for one in objects(KINDS, Installation())
-        if (one["kind"], one["metadata"]["name"]) == ("Deployment", name)
+        one for one in objects(KINDS, Installation()) if (one["kind"], one["metadata"]["name"]) == ("Deployment", name)
     ]
     template = deployment["spec"]["template"]
     (container,) = template["spec"]["containers"]
