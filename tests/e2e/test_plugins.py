@@ -221,10 +221,14 @@ def test_no_pod_of_a_batch_job_is_lost_while_its_job_is_not_known_yet(
     """A batch Job that gives up at the first failure makes its pod before there is room for it in the job."""
     space = Space(whole_api, whole_namespace)
     plural, version = RESOURCES["DIJob"]
-    job = yaml.safe_load(Path("examples/dijob/minimal.yaml").read_text())
-    job["spec"]["plugins"] = {"env": None}
-    (task,) = job["spec"]["tasks"]
-    task |= {"type": "none", "name": "walker", "replicas": 1}
+    container = {"name": "main", "image": "ding"}
+    task = {"type": "none", "name": "walker", "replicas": 1, "template": {"spec": {"containers": [container]}}}
+    job = {
+        "apiVersion": version,
+        "kind": "DIJob",
+        "metadata": {"name": "walk"},
+        "spec": {"plugins": {"env": None}, "tasks": [task]},
+    }
     name = space.create(plural, job, version)["metadata"]["name"]
     marks = {
         "jobgate.dev/kind": "dijobs.diengine.opendilab.org",
@@ -232,7 +236,6 @@ def test_no_pod_of_a_batch_job_is_lost_while_its_job_is_not_known_yet(
         "jobgate.dev/task": "walker",
         "jobgate.dev/index": "1",
     }
-    container = dict(task["template"]["spec"]["containers"][0])
     template = {"metadata": {"labels": marks}, "spec": {"restartPolicy": "Never", "containers": [container]}}
     before = put_off(whole_webhook)
     space.create(
