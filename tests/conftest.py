@@ -5,6 +5,7 @@ import pytest
 pytest_plugins = ["tests.controlplane.fixtures"]
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of one control plane in one process, where tests run in several: each would start its own."""
     for item in items:

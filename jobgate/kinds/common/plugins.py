@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,6 +13,9 @@ from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Derived, installed
 from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong
 
+#: Where `kubectl apply` keeps the file that it sent last.
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
 
 def plugins_are_known(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job that asks for what nobody has would run without it."""
@@ -19,6 +23,24 @@ def plugins_are_known(job: Job[Any], _: Context) -> Iterator[Cause]:
     for name in mapping(job.word("plugins")):
         if name not in known:
             yield NotSupported(job.at("plugins").key(name), name, known)
+
+
+def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[Notice]:
+    """`kubectl apply` sends no entry whose value is null: the job would run without what its file asks for.
+
+    What the file says is in the annotation by which kubectl remembers it.
+    """
+    annotation = mapping(mapping(job.document.get("metadata")).get("annotations")).get(_APPLIED)
+    if not isinstance(annotation, str) or '"plugins"' not in annotation:
+        return
+    try:
+        applied = json.loads(annotation)
+    except (ValueError, RecursionError):
+        return
+    sent = mapping(job.word("plugins"))
+    for name, value in mapping(mapping(mapping(applied).get("spec")).get("plugins")).items():
+        if value is None and name not in sent:
+            yield Notice(job.at("plugins").key(name), f"kubectl drops what is null: write `{name}: []`")
 
 
 def plugins_understand_their_arguments(job: Job[Any], __: Context) -> Iterator[Cause]:
@@ -68,6 +90,7 @@ def _called(derived: Derived) -> str:
 #: The rules, in the order in which a reader wants to know; for kinds whose operator has no plugins of its own.
 plugin_rules: tuple[Rule, ...] = (
     plugins_are_known,
+    plugins_are_not_dropped_on_the_way,
     plugins_understand_their_arguments,
     plugins_can_be_carried_out,
     derived_objects_have_legal_names,

@@ -1,0 +1,48 @@
+"""What is said of plugins that a file asks for and `kubectl` does not send."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.kinds.dijob import jobs
+
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def told(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
+    """Return the warnings on a job with such an annotation that speak of plugins."""
+    document = jobs.job(jobs.task("learner"))
+    if plugins is not None:
+        document["spec"]["plugins"] = plugins
+    text = applied if isinstance(applied, str) else json.dumps(applied)
+    document["metadata"]["annotations"] = {APPLIED: text}
+    response = jobs.validate(document)
+    assert response.allowed
+    return [str(notice) for notice in response.notices if notice.path.startswith("spec.plugins")]
+
+
+def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
+    applied = {"spec": {"plugins": {"env": None, "svc": []}}}
+    assert told(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops what is null: write `env: []`"]
+    assert told(applied, None) == ["spec.plugins[env]: kubectl drops what is null: write `env: []`"]
+
+
+@pytest.mark.parametrize(
+    "applied",
+    [
+        {"spec": {"plugins": {"env": []}}},
+        {"spec": {"plugins": None}},
+        {"spec": {"plugins": "env"}},
+        {"plugins": 1},
+        '{"plugins": [',
+        "[" * 100_000 + '"plugins"',
+        '["plugins"]',
+    ],
+)
+def test_nothing_is_said_where_nothing_was_dropped(applied: Any) -> None:
+    assert told(applied, {"env": []}) == []
+
+
+def test_what_arrives_as_null_was_not_dropped() -> None:
+    assert told({"spec": {"plugins": {"env": None}}}, {"env": None}) == []
