@@ -23,7 +23,7 @@ def told(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
 
 
 def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
-    applied = {"spec": {"plugins": {"env": None, "svc": []}}}
+    applied: dict[str, Any] = {"spec": {"plugins": {"env": None, "svc": []}}}
     assert told(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops what is null: write `env: []`"]
     assert told(applied, None) == ["spec.plugins[env]: kubectl drops what is null: write `env: []`"]
 
