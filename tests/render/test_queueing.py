@@ -1,0 +1,39 @@
+"""What is installed where the cluster has something that queues pods."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds import installed
+from jobgate.render import Installation, objects
+
+KEPT = ["get", "list", "watch", "create", "patch", "delete"]
+
+
+def rendered(queueing: str) -> tuple[list[list[str]], list[dict[str, Any]]]:
+    """Return the arguments of both Deployments, and the rules of all cluster roles on groups of pods."""
+    found = objects(installed(), Installation(queueing=queueing))
+    deployments = [one["spec"]["template"]["spec"] for one in found if one["kind"] == "Deployment"]
+    rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
+    return [one["containers"][0]["args"] for one in deployments], [
+        rule for rule in rules if "podgroups" in rule["resources"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("queueing", "group"),
+    [("coscheduling", "scheduling.x-k8s.io"), ("volcano=batch", "scheduling.volcano.sh"), ("kueue", "")],
+)
+def test_server_and_controller_know_the_system_and_the_controller_may_keep_its_groups(
+    queueing: str, group: str
+) -> None:
+    arguments, rules = rendered(queueing)
+    assert [f"--queueing={queueing}" in one for one in arguments] == [True, True]
+    wanted = [{"apiGroups": [group], "resources": ["podgroups"], "verbs": KEPT}] if group else []
+    assert rules == wanted
+
+
+def test_without_a_system_nothing_is_said_and_nothing_may_be_kept() -> None:
+    arguments, rules = rendered("")
+    assert not any("queueing" in word for one in arguments for word in one)
+    assert rules == []
