@@ -69,8 +69,16 @@ class Desired:
         return f"{self.manifest['kind']} {self.name}"
 
     def made(self) -> Mapping[str, Any]:
-        """Return the object with what is made once: another one each time."""
-        return {**self.manifest, **(self.declared.made() if self.declared.made else {})}
+        """Return the object with what is made once: another one each time.
+
+        Where both have a field, as `data`, the object gets the entries of both.
+        """
+        whole = dict(self.manifest)
+        for name, value in (self.declared.made() if self.declared.made else {}).items():
+            declared = whole.get(name)
+            both = isinstance(declared, Mapping) and isinstance(value, Mapping)
+            whole[name] = {**declared, **value} if both else value
+        return whole
 
 
 def desired(crew: Crew) -> list[Desired]:

@@ -5,6 +5,7 @@ Nothing is remembered from look to look, so that it does not matter when a contr
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -83,7 +84,8 @@ class Loop:
     async def _settle(self, crew: Crew, one: Desired, found: Mapping[str, Any] | None) -> Outcome:
         if found is None:
             try:
-                await self._objects.create(one.resource, one.made())
+                # Keys take their time: the Lease is kept meanwhile.
+                await self._objects.create(one.resource, await asyncio.to_thread(one.made))
             except Rejected as error:
                 if not error.exists:
                     raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from jobgate.names import dns_1035_label, dns_label
 from jobgate.plugins.arguments import Arguments
 from jobgate.plugins.crew import Crew, Member, Part
 from jobgate.plugins.limits import CONFIG_LIMIT, ENVIRONMENT_LIMIT, POD_LIMIT, VARIABLE_LIMIT
+from jobgate.plugins.paths import is_inside
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Notice, Path
@@ -136,7 +136,7 @@ def _in_the_way(crew: Crew, path: Path) -> Iterator[Cause]:
             yield Forbidden(path, text)
         for container in part.containers:
             for mount in container.mounts:
-                if f"{posixpath.normpath(mount)}/".startswith(f"{FOLDER}/"):
+                if is_inside(mount, FOLDER):
                     yield Forbidden(
                         path,
                         f"container {container.name} of task {part.name} mounts something at {mount}, where the host "

@@ -106,7 +106,7 @@ class Lookup:
         self._fetch = fetch
         self._budget = budget or Budget(clock)
         self._clock = clock
-        self._flights: dict[tuple[str, str], asyncio.Task[Digest | None]] = {}
+        self._flights: dict[tuple[str, str, str], asyncio.Task[Digest | None]] = {}
         self._forged: OrderedDict[tuple[str, str, str], float] = OrderedDict()
 
     async def find(self, namespace: str, claim: Claim) -> Verdict:
@@ -127,7 +127,8 @@ class Lookup:
 
     async def _ask(self, namespace: str, claim: Claim) -> Verdict:
         """Ask the cluster: what the cache says would be wrong, or half the truth."""
-        key = namespace, claim.job
+        # By the uid too: what was asked before a job was made anew knows nothing of the new one.
+        key = namespace, claim.job, claim.uid
         flight = self._flights.get(key)
         if flight is None:
             if len(self._flights) >= FLIGHTS or not self._budget.take(namespace):
@@ -154,7 +155,7 @@ class Lookup:
             return f"which pod of task {task} of {self._job(claim)} this is cannot be told"
         return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
-    def _landed(self, key: tuple[str, str], flight: asyncio.Task[Digest | None]) -> None:
+    def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Digest | None]) -> None:
         del self._flights[key]
         if not flight.cancelled():
             flight.exception()  # else asyncio complains where nobody waits for the answer any more

@@ -8,6 +8,7 @@ import pytest
 
 from jobgate.controller.desired import desired, unsupported
 from jobgate.plugins import Crew, Declared, Plugin
+from jobgate.plugins.ssh.arguments import SshArguments
 from tests.controller.builder import crew, wanted
 from tests.controller.trial import TrialArguments
 
@@ -92,3 +93,18 @@ def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(mon
 def test_of_two_that_declare_one_object_the_first_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobgate.controller.desired.installed", lambda: {"trial": Twice()})
     assert [one.manifest["data"] for one in desired(crew())] == [{"which": "a"}]
+
+
+def test_the_keys_of_ssh_are_made_beside_what_is_declared_of_their_secret() -> None:
+    (secret,) = desired(replace(crew(), plugins={"ssh": SshArguments()}))
+    made = secret.made()
+    assert set(made["data"]) == {
+        "authorized_keys",
+        "config",
+        "id_rsa",
+        "id_rsa.pub",
+        "known_hosts",
+        "ssh_host_key",
+    }
+    assert secret.declared.complete(made)
+    assert not secret.declared.complete({"data": {key: made["data"][key] for key in made["data"] if key != "config"}})

@@ -17,6 +17,8 @@ from tests.controlplane.whole import WholeControlPlane
 from tests.operators import DIOrchestrator, MXNetOperator, Operator, TorchOnK8s, Volcano
 
 WAIT = 120.0
+#: What pods mount of the Secret of the keys.
+SSH_FILES = {"authorized_keys", "config", "id_rsa", "id_rsa.pub", "known_hosts", "ssh_host_key"}
 RESOURCES = {
     "DIJob": ("dijobs", "diengine.opendilab.org/v2alpha1"),
     "TorchJob": ("torchjobs", "train.distributed.io/v1alpha1"),
@@ -55,6 +57,7 @@ class Trial:
         self.space.create(plural, job, version)
         wait_for(lambda: self.space.exists("secrets", f"{self.name}-ssh"), WAIT, what="the keys are made")
         wait_for(lambda: self.space.exists("configmaps", f"{self.name}-svc"), WAIT, what="the host lists are made")
+        assert set(self.space.get("secrets", f"{self.name}-ssh")["data"]) == SSH_FILES
 
     def make_pods(self, count: int) -> list[dict[str, Any]]:
         """Let the operator work until there are so many pods, all running; return them by host name."""
@@ -203,7 +206,7 @@ def test_two_jobs_of_one_name_do_not_meet(whole_api: ClusterApi, whole_namespace
     for trial in trials:
         trial.apply("dijob/plugins.yaml")
     first, other = (trial.space.get("secrets", "pong-ssh")["data"] for trial in trials)
-    assert first["id_ed25519" if "id_ed25519" in first else "id_rsa"] != other.get("id_ed25519", other.get("id_rsa"))
+    assert all(first[key] != other[key] for key in SSH_FILES - {"config"})
     trials[0].delete()
     assert trials[1].space.exists("configmaps", "pong-svc")
     whole_api.delete(f"/api/v1/namespaces/{second}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobgate.kinds.common.members import Members
 from jobgate.kinds.common.operator import Operator
-from jobgate.plugins import installed
+from jobgate.plugins import BUILT_IN
 from jobgate.plugins.crew import KIND_LABEL
 from webhook import Kind, Phase
 
@@ -19,8 +19,9 @@ def wired(kinds: Iterable[Kind]) -> list[Kind]:
     """Return the kinds into whose pods something is put.
 
     Their jobs can ask for plugins, and there is one that their operator does not see to itself: Volcano does it all.
+    Plugins of packages change nothing in that: what is installed was rendered without them.
     """
-    plugins = {name for name, plugin in installed().items() if not plugin.imposed}
+    plugins = {plugin.name for plugin in BUILT_IN if not plugin.imposed}
     return [kind for kind in kinds if _asks(kind) and not plugins <= _provided(kind)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.limits import CONFIG_LIMIT
+from jobgate.plugins.paths import is_inside
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.ssh import access
@@ -73,7 +73,7 @@ class Ssh(Plugin[SshArguments]):
 
         def complete(stored: Mapping[str, Any]) -> bool:
             data = stored.get("data")
-            return isinstance(data, Mapping) and all(data.get(file) for file in _files_made(arguments))
+            return isinstance(data, Mapping) and all(data.get(file) for file in (CONFIG, *_files_made(arguments)))
 
         yield Declared(
             {
@@ -162,7 +162,7 @@ def _in_the_way(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cau
             yield Forbidden(path, text)
         for container in part.containers:
             for mount in container.mounts:
-                if f"{posixpath.normpath(mount)}/".startswith(f"{folder}/"):
+                if is_inside(mount, folder):
                     yield Forbidden(
                         path,
                         f"container {container.name} of task {part.name} mounts something at {mount}, where the keys "
