@@ -76,8 +76,10 @@ class Desired:
         whole = dict(self.manifest)
         for name, value in (self.declared.made() if self.declared.made else {}).items():
             declared = whole.get(name)
-            both = isinstance(declared, Mapping) and isinstance(value, Mapping)
-            whole[name] = {**declared, **value} if both else value
+            if isinstance(declared, Mapping) and isinstance(value, Mapping):
+                whole[name] = {**declared, **value}
+            else:
+                whole[name] = value
         return whole
 
 
