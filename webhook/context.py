@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+#: What Kubernetes calls the domain of Services, unless the cluster is set up otherwise.
+DOMAIN = "svc.cluster.local"
+
 
 class Operation(StrEnum):
     """What is being done to the object, as AdmissionReview names it."""
@@ -44,7 +47,7 @@ class Settings:
     forgetful_writers: frozenset[str] = frozenset()
     kinds: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
-    domain: str = "svc.cluster.local"
+    domain: str = DOMAIN
 
 
 class Objects(Protocol):

@@ -9,7 +9,7 @@ from typing import BinaryIO
 import click
 
 from crdgen import to_yaml
-from jobgate.cli.settings import checked_queueing
+from jobgate.cli.settings import CLUSTER_DOMAIN, checked_queueing
 from jobgate.kinds import installed
 from jobgate.render import Installation, committed, objects
 from jobgate.render.files import stale, write
@@ -51,6 +51,7 @@ _DEFAULT = Installation()
     callback=checked_queueing,
     help="What queues the pods of jobs whose operator knows no queues: kueue, coscheduling or volcano.",
 )
+@CLUSTER_DOMAIN
 @click.option(
     "--external-name",
     default="",
@@ -73,6 +74,7 @@ def manifests(  # noqa: PLR0913 - one argument an option
     ca_bundle: BinaryIO | None,
     secrets_in: tuple[str, ...],
     queueing: str,
+    cluster_domain: str,
     external_name: str,
     output_dir: Path | None,
     check: bool,
@@ -93,6 +95,7 @@ def manifests(  # noqa: PLR0913 - one argument an option
         ca_bundle=_certificates(ca_bundle.read()) if ca_bundle else b"",
         secrets_in=secrets_in,
         queueing=queueing,
+        cluster_domain=cluster_domain,
         external_name=external_name,
     )
     click.echo("---\n".join(to_yaml(one) for one in objects(installed(), installation)), nl=False)

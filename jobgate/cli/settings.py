@@ -12,9 +12,9 @@ import click
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, parse
-from jobgate.plugins.crew import DOMAIN
 from jobgate.plugins.queueing import Queueing, QueueingArguments
 from webhook import Path, Settings
+from webhook.context import DOMAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -16,7 +16,7 @@ import click
 
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
-from jobgate.pods import Digest, Lookup, PodReviewer, digest_of
+from jobgate.pods import Digest, Digests, Lookup, PodReviewer
 from webhook import Kind, Registry, Settings
 from webhook.server import Route
 
@@ -52,21 +52,18 @@ class Cluster:
         self._reached = reached
         self._kubeconfig = kubeconfig
         self._client: Any = None
-        self._settings = settings or Settings()
-        self._jobs: list[tuple[Kind, Informer[Digest]]] = [
-            (
-                kind,
-                Informer(Resource.parse(jobs_of(kind)), SOON, keep=partial(digest_of, kind, settings=self._settings)),
-            )
+        self._jobs = [
+            (kind, digests, Informer(Resource.parse(jobs_of(kind)), SOON, keep=digests.of))
             for kind in wired(kinds)
+            for digests in (Digests(kind, settings),)
         ]
         self.pods = PodReviewer(
-            (kind, Lookup(kind.kind, known, partial(self._fetch, kind))) for kind, known in self._jobs
+            (kind, Lookup(kind.kind, known, partial(self._fetch, kind, digests))) for kind, digests, known in self._jobs
         )
 
     def waits_for(self) -> str:
         """Return what is still to be read before pods can be answered for, in words; empty once all is."""
-        return ", ".join(kind.qualified_plural for kind, jobs in self._jobs if self._reached and not jobs.settled)
+        return ", ".join(kind.qualified_plural for kind, _, jobs in self._jobs if self._reached and not jobs.settled)
 
     async def run(self) -> None:
         """Keep everything up to date, for ever.
@@ -85,10 +82,10 @@ class Cluster:
             async with client, asyncio.TaskGroup() as group:
                 self._client = client
                 group.create_task(self.cache.run(client))
-                for _, jobs in self._jobs:
+                for _, _, jobs in self._jobs:
                     group.create_task(jobs.run(client))
 
-    async def _fetch(self, kind: Kind, name: str, namespace: str) -> Digest | None:
+    async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Digest | None:
         """Ask the cluster for one job.
 
         Raises:
@@ -97,7 +94,7 @@ class Cluster:
         if self._client is None:
             raise LookupError("no cluster is known")
         found = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
-        return None if found is None else digest_of(kind, found, self._settings)
+        return None if found is None else digests.of(found)
 
 
 def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:

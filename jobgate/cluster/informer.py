@@ -18,6 +18,9 @@ STALE = 60.0
 #: After so many objects of a list others have their turn: a long list must not keep a server from answering.
 TURN = 20
 
+#: After so many failures in a row, nobody waits any longer for what there is.
+PATIENCE = 3
+
 T = TypeVar("T")
 #: Namespace and name of an object; the namespace is empty where it has none.
 Key: TypeAlias = tuple[str, str]
@@ -100,9 +103,9 @@ class Informer(Generic[T]):
         self._version = ""
         self._heard = 0.0
         self._told = ""
-        self.settled = (
-            False  # whether it has been seen once what there is: all objects, or that there is no such resource
-        )
+        # Whether it has been seen once what there is: all objects, that there is no such resource, or that the API
+        # server will not tell soon. Others need not wait for it then.
+        self.settled = False
 
     def get(self, name: str, namespace: str = "") -> T | None:
         """Return what is kept of an object, or None where there is no such object.
@@ -189,8 +192,8 @@ class Informer(Generic[T]):
         refused = 400 <= code < 500 and code != 429
         if refused or time.monotonic() - self._heard > STALE:
             self._objects, self._version = None, ""
+        self.settled = self.settled or refused or failures >= PATIENCE
         if code == _NOT_FOUND:
-            self.settled = True
             self._tell(logging.INFO, "not installed", "")
         else:
             self._tell(logging.WARNING, "cannot watch", f"{type(error).__qualname__}: {error}")

@@ -50,11 +50,6 @@ class Rejected(Refused):
         return self.code == _NOT_FOUND
 
     @property
-    def forbidden(self) -> bool:
-        """Whether a right is missing, or a quota is used up."""
-        return self.code == _FORBIDDEN
-
-    @property
     def invalid(self) -> bool:
         """Whether the object is none that can be stored, or cannot become so from what it is."""
         return self.code == _INVALID

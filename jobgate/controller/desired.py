@@ -8,7 +8,7 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.names import label_value
-from jobgate.plugins import Crew, Declared, installed
+from jobgate.plugins import Crew, Declared, carried_out
 from jobgate.plugins.crew import JOB_LABEL
 from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 
@@ -116,10 +116,9 @@ def owner_reference(crew: Crew) -> Mapping[str, Any]:
 
 
 def _declared(crew: Crew) -> Iterator[tuple[str, Declared]]:
-    for name, plugin in installed().items():
-        if name in crew.plugins and name not in crew.provided:
-            for declared in plugin.objects(crew, crew.plugins[name]):
-                yield name, declared
+    for plugin, arguments in carried_out(crew):
+        for declared in plugin.objects(crew, arguments):
+            yield plugin.name, declared
 
 
 def _resource(declared: Declared) -> Resource | None:

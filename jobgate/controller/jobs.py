@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.kinds.common.crew import written_plugins
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.plugins import Crew
-from jobgate.pods import Unreadable, digest_of
-from webhook import Job, Kind, Settings
-from webhook.path import steps_of
+from jobgate.pods import Digests, Unreadable
+from webhook import Kind, Settings
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
 #: of Volcano's is resumed from there.
@@ -62,7 +62,7 @@ class Jobs:
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
             self.informers[resource] = Informer(
-                resource, backoff, keep=_keeper(kind, settings), changed=_teller(resource, changed)
+                resource, backoff, keep=rememberer(kind, settings), changed=_teller(resource, changed)
             )
 
     def get(self, key: Key) -> Remembered | None:
@@ -89,23 +89,6 @@ class Jobs:
         return None if resource is None else Key(resource, namespace, str(reference.get("name")))
 
 
-def remember(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Remembered:
-    """Return what is remembered of a job as it is stored. It is read as the pod webhook reads it."""
-    crew = digest_of(kind, document, settings)
-    over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
-    if isinstance(crew, Unreadable):
-        return Remembered(None, over, understood=False)
-    return Remembered(crew, over, set(_asked(kind, document)) <= set(crew.plugins))
-
-
-def _asked(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the plugins that a job asks for, those too that are not known or not understood."""
-    value: Any = document
-    for step in steps_of(str(Job(kind, document, kind.spec.model_construct()).at("plugins"))):
-        value = mapping(value).get(str(step))
-    return mapping(value)
-
-
 def finished(status: Mapping[str, Any]) -> bool:
     """Tell from a job's status whether it is over for good."""
     if status.get("phase") in OVER or mapping(status.get("state")).get("phase") in OVER:
@@ -116,8 +99,18 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-def _keeper(kind: Kind, settings: Settings) -> Callable[[dict[str, Any]], Remembered]:
-    return lambda document: remember(kind, document, settings)
+def rememberer(kind: Kind, settings: Settings | None = None) -> Callable[[dict[str, Any]], Remembered]:
+    """Return what gives of a job, as it is stored, what is remembered of it. It is read as the pod webhook reads it."""
+    digests = Digests(kind, settings)
+
+    def remember(document: dict[str, Any]) -> Remembered:
+        crew = digests.of(document)
+        over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
+        if isinstance(crew, Unreadable):
+            return Remembered(None, over, understood=False)
+        return Remembered(crew, over, set(written_plugins(kind, document)) <= set(crew.plugins))
+
+    return remember
 
 
 def _teller(resource: Resource, changed: Callable[[Key], None]) -> Callable[[tuple[str, str]], None]:

@@ -143,7 +143,7 @@ class Loop:
         names = {(one.resource, one.name) for one in wanted}
         return [
             (resource, found)
-            for resource, found in self._owned.of(crew.uid)
+            for resource, found in self._owned.of(crew.uid, crew.namespace)
             if (resource, found["metadata"]["name"]) not in names
             and is_marked(found)
             and not found["metadata"].get("deletionTimestamp")

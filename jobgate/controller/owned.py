@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from jobgate.cluster import Backoff, Informer, Resource, slim
@@ -47,15 +48,12 @@ class Owned:
         """
         return self.informers[resource].get(name, namespace)
 
-    def of(self, uid: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
-        """Yield the objects of a job.
-
-        Raises:
-            LookupError: nothing is known of a resource.
-        """
-        for resource, namespace, name in tuple(self._by_uid.get(uid, ())):
-            if found := self.informers[resource].get(name, namespace):
-                yield resource, found
+    def of(self, uid: str, namespace: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
+        """Yield the objects of a job: those that are known now, in its namespace; others only say that they are its."""
+        for resource, where, name in tuple(self._by_uid.get(uid, ())):
+            with suppress(LookupError):
+                if where == namespace and (found := self.informers[resource].get(name, where)):
+                    yield resource, found
 
     def _teller(self, resource: Resource) -> Callable[[tuple[str, str]], None]:
         return lambda key: self._take(resource, *key)

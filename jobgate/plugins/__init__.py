@@ -11,7 +11,7 @@
 A package adds one by the entry point `jobgate.plugins`: its value is a `Plugin`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -39,6 +39,7 @@ __all__ = [
     "Pod",
     "Takes",
     "Variable",
+    "carried_out",
     "installed",
     "parse",
     "wire",
@@ -65,15 +66,20 @@ def installed() -> Mapping[str, Plugin[Any]]:
     return plugins
 
 
+def carried_out(crew: Crew) -> Iterator[tuple[Plugin[Any], Any]]:
+    """Yield the plugins that are carried out for a job here, not by its operator, with their arguments, in order."""
+    ours = crew.ours
+    return ((plugin, ours[name]) for name, plugin in installed().items() if name in ours)
+
+
 def wire(pod: Pod) -> None:
     """Put into a pod what its job asks for, of what its operator does not see to itself."""
     crew = pod.member.crew
     if crew.marked:
         for key, value in _marks(pod.member).items():
             pod.label(key, value)
-    for name, plugin in installed().items():
-        if name in crew.plugins and name not in crew.provided:
-            plugin.wire(pod, pod.member, crew.plugins[name])
+    for plugin, arguments in carried_out(crew):
+        plugin.wire(pod, pod.member, arguments)
     pod.write()
 
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-#: What Kubernetes calls the domain of Services, unless the cluster is set up otherwise.
-DOMAIN = "svc.cluster.local"
+from webhook.context import DOMAIN
 
 #: The labels of pods that no operator labels by itself.
 KIND_LABEL = "jobgate.dev/kind"
@@ -86,7 +85,7 @@ class Variable:
     wrong: Callable[[str], bool] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Crew:
     """A job, as plugins know it.
 
@@ -94,7 +93,7 @@ class Crew:
         api_version, kind, plural: what the job is.
         namespace, name, uid: which one; the uid is empty before the job is stored.
         parts: its tasks, in their order.
-        plugins: what it asks for, each with its arguments; in the order in which they are carried out.
+        plugins: what it asks for, each with its arguments.
         provided: the plugins among them that its operator carries out by itself.
         pod: the pattern of its pods' names, of `task` and `index`.
         service: the name of the Service that its pods are found by.
@@ -141,6 +140,11 @@ class Crew:
         object.__setattr__(self, "_places", places)
 
     @property
+    def ours(self) -> Mapping[str, Any]:
+        """The plugins that its operator does not see to itself, each with its arguments."""
+        return {name: arguments for name, arguments in self.plugins.items() if name not in self.provided}
+
+    @property
     def size(self) -> int:
         """How many pods the job has."""
         return sum(part.replicas for part in self.parts)
@@ -177,12 +181,6 @@ class Crew:
         digits = sum(max(count - int(10**power), 0) for power in range(1, len(str(count))))
         return count * len(self.host(part, 0)) + digits
 
-    def members(self) -> Iterator[Member]:
-        """Yield all pods, in their order."""
-        for part in self.parts:
-            for index in range(part.replicas):
-                yield Member(self, part, index)
-
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -202,11 +200,6 @@ class Member:
     def rank(self) -> int:
         """Which pod of the whole job it is, from 0, the tasks in their order."""
         return self.crew.before(self.part) + self.index
-
-    @property
-    def host(self) -> str:
-        """The name that the pod is found by in its namespace."""
-        return self.crew.host(self.part, self.index)
 
 
 Contract: TypeAlias = Callable[[Member], "Iterator[Variable] | tuple[Variable, ...]"]

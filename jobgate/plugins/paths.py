@@ -1,13 +1,42 @@
-"""Paths in containers."""
+"""Paths in containers, and what of the user's stands where a plugin mounts its files."""
 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
+
+from jobgate.plugins.crew import Crew
+from webhook import Cause, Forbidden, Path
 
 
 def is_inside(path: str, folder: str) -> bool:
     """Tell whether an absolute path is a folder, or below it. `//etc` and `/x/../etc` are `/etc` to a container."""
     return f"{_normal(path)}/".startswith(f"{_normal(folder)}/")
+
+
+def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, otherwise: str = "") -> Iterator[Cause]:
+    """Yield what of the user's has the place of a plugin's files. Nothing can be mounted below them, either.
+
+    Args:
+        crew: the job.
+        path: where it asks for the plugin.
+        volume: the name of the volume of the files.
+        folder: where they are mounted.
+        what: the files are, as a message says it.
+        otherwise: what can be done beside mounting elsewhere.
+    """
+    for part in crew.parts:
+        if volume in part.volumes:
+            text = f"task {part.name} has a volume {volume}, as that of the {what} is called: call it something else"
+            yield Forbidden(path, text)
+        for container in part.containers:
+            for mount in container.mounts:
+                if is_inside(mount, folder):
+                    yield Forbidden(
+                        path,
+                        f"container {container.name} of task {part.name} mounts something at {mount}, where the {what} "
+                        f"belong: mount it elsewhere{otherwise}",
+                    )
 
 
 def _normal(path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jobgate.plugins.crew import Member, Variable
@@ -35,10 +35,11 @@ class Pod:
         self.member = member
         self._variables: dict[str, dict[str, Any]] = {}
 
-    def containers(self) -> Iterator[Draft]:
-        """Yield the containers and init containers that the job's template names."""
+    def containers(self, but: str = "") -> Iterator[Draft]:
+        """Yield the containers and init containers that the job's template names, `but` those that set a variable."""
         for field, init in (("containers", False), ("initContainers", True)):
-            named = {one.name for one in self.member.part.containers if one.init is init}
+            ours = (one for one in self.member.part.containers if one.init is init and but not in one.variables)
+            named = {one.name for one in ours}
             for container in self.spec.each(field):
                 if container.get("name") in named:
                     yield container
@@ -59,23 +60,11 @@ class Pod:
 
     def label(self, key: str, value: str) -> None:
         """Set a label that is absent."""
-        metadata = self.draft.at("metadata")
-        if metadata is None:
-            self.draft["metadata"] = {"labels": {key: value}}
-        elif (labels := metadata.at("labels")) is None:
-            metadata["labels"] = {key: value}
-        else:
-            labels.setdefault(key, value)
+        self._mark("labels", key, value)
 
     def annotate(self, key: str, value: str) -> None:
         """Set an annotation that is absent."""
-        metadata = self.draft.at("metadata")
-        if metadata is None:
-            self.draft["metadata"] = {"annotations": {key: value}}
-        elif (annotations := metadata.at("annotations")) is None:
-            metadata["annotations"] = {key: value}
-        else:
-            annotations.setdefault(key, value)
+        self._mark("annotations", key, value)
 
     def gate(self, name: str) -> None:
         """Hold the pod back until somebody lifts the gate; a pod that has a node already cannot be held."""
@@ -113,13 +102,17 @@ class Pod:
             present = {one.get("name") for one in container.each("env")}
             container.insert("env", [one for name, one in self._variables.items() if name not in present])
 
-    def _correct(self, name: str, value: str, wrong: Any) -> None:
-        users = {(one.name, one.init) for one in self.member.part.containers if name in one.variables}
-        for field, init in (("containers", False), ("initContainers", True)):
-            named = {one.name for one in self.member.part.containers if one.init is init}
-            for container in self.spec.each(field):
-                if container.get("name") not in named or (container.get("name"), init) in users:
-                    continue
-                for one in container.each("env"):
-                    if one.get("name") == name and isinstance(one.get("value"), str) and wrong(one["value"]):
-                        one.correct("value", value)
+    def _mark(self, field: str, key: str, value: str) -> None:
+        metadata = self.draft.at("metadata")
+        if metadata is None:
+            self.draft["metadata"] = {field: {key: value}}
+        elif (marks := metadata.at(field)) is None:
+            metadata[field] = {key: value}
+        else:
+            marks.setdefault(key, value)
+
+    def _correct(self, name: str, value: str, wrong: Callable[[str], bool]) -> None:
+        for container in self.containers(but=name):
+            for one in container.each("env"):
+                if one.get("name") == name and isinstance(one.get("value"), str) and wrong(one["value"]):
+                    one.correct("value", value)

@@ -9,7 +9,7 @@ from jobgate.names import dns_1035_label, dns_label
 from jobgate.plugins.arguments import Arguments
 from jobgate.plugins.crew import Crew, Member, Part
 from jobgate.plugins.limits import CONFIG_LIMIT, ENVIRONMENT_LIMIT, POD_LIMIT, VARIABLE_LIMIT
-from jobgate.plugins.paths import is_inside
+from jobgate.plugins.paths import in_the_way
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Notice, Path
@@ -43,7 +43,7 @@ class Svc(Plugin[SvcArguments]):
     def check(self, crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Cause | Notice]:
         """Yield what is too large, and what stands where the lists belong."""
         yield from _too_large(crew, arguments, path)
-        yield from _in_the_way(crew, path)
+        yield from in_the_way(crew, path, volume=_config_map(crew), folder=FOLDER, what="host lists")
         if arguments.publish_not_ready_addresses and crew.service_made:
             text = f"--publish-not-ready-addresses does nothing: the job's operator makes the Service {crew.service}"
             yield Notice(path, text)
@@ -125,23 +125,6 @@ def _too_large(crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Caus
         else:
             end = "the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are left out. Say --inject-hosts-env=false,"
         yield Notice(path, f"{lists} are too large for the environment: {end} and read the files in {FOLDER}")
-
-
-def _in_the_way(crew: Crew, path: Path) -> Iterator[Cause]:
-    """Yield what of the user's has the place of the lists: nothing can be mounted into a ConfigMap's folder either."""
-    name = _config_map(crew)
-    for part in crew.parts:
-        if name in part.volumes:
-            text = f"task {part.name} has a volume {name}, as that of the host lists is called: call it something else"
-            yield Forbidden(path, text)
-        for container in part.containers:
-            for mount in container.mounts:
-                if is_inside(mount, FOLDER):
-                    yield Forbidden(
-                        path,
-                        f"container {container.name} of task {part.name} mounts something at {mount}, where the host "
-                        "lists belong: mount it elsewhere",
-                    )
 
 
 def _config_map(crew: Crew) -> str:

@@ -19,7 +19,7 @@ from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member
 from jobgate.pods.budget import Budget
-from jobgate.pods.digest import Digest, Unreadable, asked
+from jobgate.pods.digest import Digest, Unreadable
 
 #: For how long a forged reference is remembered, in seconds, and how many of them.
 FORGED_SECONDS, FORGED = 30.0, 4096
@@ -193,7 +193,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
     """Return what a job says to a claim, or None where it may not be known as it is by now."""
     if _is_another(crew, claim):
         return None
-    if not asked(crew):
+    if not crew.ours:
         return Unasked()
     part = crew.part(claim.task)
     if part is None or claim.index is None or claim.index >= part.replicas:

@@ -11,6 +11,7 @@ from typing import Any
 
 from jobgate.kinds.common.wiring import wired
 from jobgate.plugins.queueing import GROUPS, System
+from jobgate.render.hardening import container_security, pod_security, probes, spread
 from jobgate.render.installation import LABELS, Installation
 from webhook import Kind
 
@@ -116,21 +117,8 @@ def _pod(installation: Installation) -> dict[str, Any]:
         "serviceAccountName": ACCOUNT,
         "automountServiceAccountToken": True,
         "terminationGracePeriodSeconds": 30,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "runAsGroup": 65532,
-            "fsGroup": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "topologySpreadConstraints": [
-            {
-                "maxSkew": 1,
-                "topologyKey": "kubernetes.io/hostname",
-                "whenUnsatisfiable": "ScheduleAnyway",
-                "labelSelector": {"matchLabels": dict(SELECTOR)},
-            }
-        ],
+        "securityContext": pod_security(),
+        "topologySpreadConstraints": spread(SELECTOR),
         "containers": [_container(installation)],
     }
 
@@ -143,15 +131,10 @@ def _container(installation: Installation) -> dict[str, Any]:
             "control",
             f"--health-port={installation.health_port}",
             f"--lease-name={LEASE}",
-            *([f"--queueing={installation.queueing}"] if installation.queueing else []),
+            *installation.told,
         ],
         "ports": [{"name": "health", "containerPort": installation.health_port, "protocol": "TCP"}],
-        "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "periodSeconds": 10},
-        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "health"}, "periodSeconds": 5},
+        **probes(),
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": container_security(),
     }

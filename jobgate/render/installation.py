@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jobgate import __version__
+from webhook.context import DOMAIN
 
 #: Labels of all that we install.
 LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "jobgate"}
@@ -32,6 +33,7 @@ class Installation:
         ca_bundle: PEM of who signed the certificate; empty where something else injects it.
         secrets_in: the namespaces in which the controller may make Secrets.
         queueing: what queues the pods of jobs whose operator knows no queues, as `jobgate serve --queueing` takes it.
+        cluster_domain: the domain of the cluster's Services, where it is another than Kubernetes' own.
         external_name: a host outside the cluster that runs the server; then there is no Deployment.
     """
 
@@ -46,4 +48,11 @@ class Installation:
     ca_bundle: bytes = b""
     secrets_in: tuple[str, ...] = ()
     queueing: str = ""
+    cluster_domain: str = DOMAIN
     external_name: str = ""
+
+    @property
+    def told(self) -> list[str]:
+        """The flags that the server and the controller have in common: both must wire pods alike."""
+        domain = [] if self.cluster_domain == DOMAIN else [f"--cluster-domain={self.cluster_domain}"]
+        return domain + ([f"--queueing={self.queueing}"] if self.queueing else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jobgate.render.hardening import container_security, pod_security, probes, spread
 from jobgate.render.installation import LABELS, Installation
 
 SELECTOR = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/component": "webhook"}
@@ -75,21 +76,8 @@ def _pod(installation: Installation, *, token: bool) -> dict[str, Any]:
         "automountServiceAccountToken": token,
         "priorityClassName": "system-cluster-critical",
         "terminationGracePeriodSeconds": 45,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "runAsGroup": 65532,
-            "fsGroup": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "topologySpreadConstraints": [
-            {
-                "maxSkew": 1,
-                "topologyKey": "kubernetes.io/hostname",
-                "whenUnsatisfiable": "ScheduleAnyway",
-                "labelSelector": {"matchLabels": dict(SELECTOR)},
-            }
-        ],
+        "securityContext": pod_security(),
+        "topologySpreadConstraints": spread(SELECTOR),
         "containers": [_container(installation)],
         "volumes": [{"name": "tls", "secret": {"secretName": installation.secret, "defaultMode": 0o440}}],
     }
@@ -106,19 +94,14 @@ def _container(installation: Installation) -> dict[str, Any]:
             f"--tls-cert={_CERTIFICATES}/tls.crt",
             f"--tls-key={_CERTIFICATES}/tls.key",
             "--drain-seconds=15",
-            *([f"--queueing={installation.queueing}"] if installation.queueing else []),
+            *installation.told,
         ],
         "ports": [
             {"name": "webhook", "containerPort": installation.target_port, "protocol": "TCP"},
             {"name": "health", "containerPort": installation.health_port, "protocol": "TCP"},
         ],
-        "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "periodSeconds": 10},
-        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "health"}, "periodSeconds": 5},
+        **probes(),
         "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": container_security(),
         "volumeMounts": [{"name": "tls", "mountPath": _CERTIFICATES, "readOnly": True}],
     }

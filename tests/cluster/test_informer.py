@@ -207,9 +207,19 @@ async def test_it_tells_what_came_went_and_changed_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "steps, settled", [([[queue()]], True), ([Refused(404)], True), ([Refused(403)], False), ([OSError()], False)]
+    "steps, settled",
+    [
+        ([[queue()]], True),
+        ([Refused(404)], True),
+        ([Refused(403)], True),
+        ([OSError()], False),
+        ([Refused(500), OSError()], False),
+        ([Refused(500), OSError(), Refused(500)], True),
+    ],
 )
-async def test_it_is_settled_once_it_has_seen_what_there_is(steps: list[Any], settled: bool) -> None:
+async def test_it_is_settled_once_it_has_seen_what_there_is_or_that_it_will_not_soon(
+    steps: list[Any], settled: bool
+) -> None:
     informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim)
     assert not informer.settled
     async with informing(informer, Played(*steps)):

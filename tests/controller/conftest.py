@@ -3,7 +3,6 @@
 import pytest
 
 from jobgate import plugins
-from jobgate.controller import desired
 from jobgate.kinds.common import crew
 from tests.controller.trial import TRIAL
 
@@ -12,5 +11,5 @@ from tests.controller.trial import TRIAL
 def trial(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install the trial plugin beside the built-in ones."""
     found = {**plugins.installed(), TRIAL.name: TRIAL}
-    for module in (desired, crew):
+    for module in (plugins, crew):
         monkeypatch.setattr(module, "installed", lambda: found)

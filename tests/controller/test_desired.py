@@ -83,7 +83,7 @@ class Twice(Plugin[TrialArguments]):
 
 
 def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.controller.desired.installed", lambda: {"trial": Strange()})
+    monkeypatch.setattr("jobgate.plugins.installed", lambda: {"trial": Strange()})
     assert [one.name for one in desired(crew())] == ["train-settings"]
     assert unsupported(crew()) == [
         "plugin trial declares a Node; the controller makes only: ConfigMap, Service, NetworkPolicy, Secret, PodGroup"
@@ -91,7 +91,7 @@ def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(mon
 
 
 def test_of_two_that_declare_one_object_the_first_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.controller.desired.installed", lambda: {"trial": Twice()})
+    monkeypatch.setattr("jobgate.plugins.installed", lambda: {"trial": Twice()})
     assert [one.manifest["data"] for one in desired(crew())] == [{"which": "a"}]
 
 

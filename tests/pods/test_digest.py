@@ -1,5 +1,6 @@
 """What is remembered of a job."""
 
+import gc
 import logging
 from dataclasses import replace
 from typing import Any
@@ -10,8 +11,7 @@ from hypothesis import given, settings
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Crew
-from jobgate.pods import Unreadable, digest_of
-from jobgate.pods.digest import asked
+from jobgate.pods import Digests, Unreadable, digest_of
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, UID, job
 from tests.webhook.values import json_values
@@ -22,7 +22,7 @@ def test_a_job_is_remembered_with_its_parts_and_plugins() -> None:
     found = digest_of(DIJOB, job(jobs.task(name="work", replicas=3), jobs.task("learner")))
     assert isinstance(found, Crew)
     assert (found.namespace, found.name, found.uid) == (NAMESPACE, "train", UID)
-    assert list(asked(found)) == ["env"]
+    assert list(found.ours) == ["env"]
     # A job that was stored before its defaults were ours is read with them.
     assert [(part.name, part.replicas) for part in found.parts] == [("work", 3), ("learner", 1)]
     assert [one.name for one in found.parts[0].containers] == ["main"]
@@ -31,7 +31,7 @@ def test_a_job_is_remembered_with_its_parts_and_plugins() -> None:
 def test_of_a_job_without_plugins_only_is_remembered_which_it_is() -> None:
     found = digest_of(DIJOB, job(plugins={}))
     assert isinstance(found, Crew)
-    assert not asked(found)
+    assert not found.ours
     assert (found.name, found.uid, found.parts) == ("train", UID, ())
 
 
@@ -59,3 +59,34 @@ def test_any_json_has_a_digest(spec: Any) -> None:
 def test_a_job_without_tasks_is_no_job_of_which_we_know_whether_it_asks(kind: Kind) -> None:
     metadata = {"name": "a", "namespace": "b", "uid": "c"}
     assert digest_of(kind, {"metadata": metadata, "spec": {}}) == Unreadable("c")
+
+
+def test_what_changes_with_every_write_makes_no_new_digest() -> None:
+    digests, document = Digests(DIJOB), job(jobs.task("learner"))
+    first = digests.of(document)
+    later = {**document, "status": {"phase": "Running"}}
+    later["metadata"] = {**document["metadata"], "resourceVersion": "9", "generation": 4, "managedFields": [{}]}
+    assert digests.of(later) is first
+    assert first == digest_of(DIJOB, document)
+
+
+def test_what_the_digest_is_made_of_makes_another() -> None:
+    digests, document = Digests(DIJOB), job(jobs.task("learner"))
+    first = digests.of(document)
+    scaled = job(jobs.task("learner", replicas=2))
+    assert digests.of(scaled) == digest_of(DIJOB, scaled) != first
+    another = {**document, "metadata": {**document["metadata"], "uid": "another"}}
+    assert digests.of(another).uid == "another"
+
+
+def test_a_digest_that_nobody_has_any_more_is_not_kept() -> None:
+    digests = Digests(DIJOB)
+    digests.of(job(jobs.task("learner")))
+    gc.collect()
+    assert not digests._made
+
+
+def test_what_cannot_be_written_as_json_is_read_all_the_same() -> None:
+    document = job(jobs.task("learner"))
+    document["spec"]["odd"] = {"a set"}
+    assert Digests(DIJOB).of(document) == digest_of(DIJOB, document)

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
-from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
 from jobgate.plugins import Container, Crew, Part, installed, parse
-from jobgate.plugins.crew import DOMAIN, JOB_LABEL, KIND_LABEL
-from webhook import Cause, Job, Path, Task, readable
+from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL
+from webhook import Cause, Job, Kind, Path, Task, readable
+from webhook.context import DOMAIN
+from webhook.path import steps_of
 
 
 def crew_of(
@@ -33,10 +35,9 @@ def crew_of(
     """
     operator = operator_of(job)
     members = operator.members
-    asked, _ = requested(job)
-    plugins = {**asked, **imposed} if imposed else asked
     labels = {
-        key: text.format(job=name, namespace=namespace) for key, text in (members.labels if members else {}).items()
+        key: pattern.format(job=name, namespace=namespace)
+        for key, pattern in (members.labels if members else {}).items()
     }
     return Crew(
         api_version=job.kind.gvk.api_version,
@@ -46,7 +47,7 @@ def crew_of(
         name=name,
         uid=uid,
         parts=tuple(_parts(job, operator)),
-        plugins=plugins,
+        plugins={**requested(job)[0], **(imposed or {})},
         provided=members.provides if members else frozenset(),
         pod=operator.pod_pattern(job).replace("{job}", name),
         service=operator.service_name.format(job=name) if operator.service_name else name,
@@ -56,30 +57,38 @@ def crew_of(
         domain=domain,
         facts=members.facts(job) if members else {},
         contract=members.contract if members else lambda _: (),
-        least=_number(_said(job, "min_available")),
-        queue=_text(_said(job, "queue")),
-        priority_class=_text(_said(job, "priority_class_name")),
-        scheduler=_text(_said(job, "scheduler_name")),
+        least=whole(_said(job, "min_available")),
+        queue=text(_said(job, "queue")),
+        priority_class=text(_said(job, "priority_class_name")),
+        scheduler=text(_said(job, "scheduler_name")),
     )
 
 
-def requested(job: Job[Any]) -> tuple[Mapping[str, Any], list[tuple[str, Cause]]]:
+def requested(job: Job[Any]) -> tuple[Mapping[str, Any], list[Cause]]:
     """Return the plugins that a job asks for, each with its arguments, and what is wrong with these.
 
-    In the order in which they are carried out. Plugins that are not known are left out of both.
+    Plugins that are not known are left out of both.
     """
     written = mapping(_said(job, "plugins"))
     place: Path = job.at("plugins")
     asked: dict[str, Any] = {}
-    faults: list[tuple[str, Cause]] = []
+    faults: list[Cause] = []
     for name, plugin in installed().items():
         if name not in written or plugin.imposed:
             continue
         arguments, causes = parse(plugin.arguments, name, written[name], place.key(name))
-        faults += [(name, cause) for cause in causes]
+        faults += causes
         if arguments is not None:
             asked[name] = arguments
     return asked, faults
+
+
+def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the plugins that a job of a kind asks for, as it says them: those too that are not known or understood."""
+    value: Any = document
+    for step in steps_of(str(Job(kind, document, kind.spec.model_construct()).at("plugins"))):
+        value = mapping(value).get(str(step))
+    return mapping(value)
 
 
 def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
@@ -88,27 +97,27 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
     for _, task in readable(job.tasks, "name", "replicas", "template"):
         if not task.name:
             continue
-        spec = mapping(task.template.get("spec"))
-        kept = {name: "" if name in operator.replaces else _text(spec.get(name)) for name in ("hostname", "subdomain")}
+        spec = spec_of(task.template)
+        kept = {name: "" if name in operator.replaces else text(spec.get(name)) for name in ("hostname", "subdomain")}
         yield Part(
             name=operator.task_name(task),
-            type=_text(_said(task, "type")),
+            type=text(_said(task, "type")),
             replicas=max(task.replicas or 0, 0),
-            least=_number(_said(task, "min_available")),
+            least=whole(_said(task, "min_available")),
             containers=tuple(_containers(spec, corrects)),
-            scheduler=_text(spec.get("schedulerName")),
+            scheduler=text(spec.get("schedulerName")),
             volumes=shared.union(_names(spec.get("volumes"))),
-            fs_group=_number(mapping(spec.get("securityContext")).get("fsGroup")),
+            fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
             **kept,
         )
 
 
 def _containers(spec: Mapping[str, Any], corrects: frozenset[str]) -> Iterator[Container]:
     for field, init in (("containers", False), ("initContainers", True)):
-        for one in _objects(spec.get(field)):
+        for _, one in objects(spec.get(field)):
             if isinstance(name := one.get("name"), str):
-                users = (variable.get("name") for variable in _objects(one.get("env")))
-                mounts = (mount.get("mountPath") for mount in _objects(one.get("volumeMounts")))
+                users = (variable.get("name") for _, variable in objects(one.get("env")))
+                mounts = (mount.get("mountPath") for _, mount in objects(one.get("volumeMounts")))
                 yield Container(
                     name,
                     init,
@@ -125,7 +134,7 @@ def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool
         next((one[word] for one in contexts if one.get(word) is not None), None)
         for word in ("runAsUser", "runAsNonRoot")
     )
-    if (number := _number(user)) is not None:
+    if (number := whole(user)) is not None:
         return number == 0
     return False if not_root is True else None
 
@@ -138,11 +147,7 @@ def _volumes_of(job: Job[Any], operator: Operator) -> Any:
 
 
 def _names(value: Any) -> Iterator[str]:
-    return (one["name"] for one in _objects(value) if isinstance(one.get("name"), str))
-
-
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+    return (one["name"] for _, one in objects(value) if isinstance(one.get("name"), str))
 
 
 def _said(part: Job[Any] | Task, word: str) -> Any:
@@ -151,11 +156,3 @@ def _said(part: Job[Any] | Task, word: str) -> Any:
         return part.word(word)
     except AttributeError:
         return None
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) else None

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobgate.kinds.common.pod.reading import mapping
-from jobgate.plugins.crew import INDEX_LABEL, JOB_LABEL, KIND_LABEL, TASK_LABEL, Contract
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
+from jobgate.plugins.crew import INDEX_LABEL, JOB_LABEL, TASK_LABEL, Contract
 from webhook import Job
 
 
@@ -59,14 +59,13 @@ class Members:
 
 def labels_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the labels of a pod."""
-    return mapping(mapping(pod.get("metadata")).get("labels"))
+    return mapping(metadata_of(pod).get("labels"))
 
 
 def owners(pod: Mapping[str, Any], group: str, kind: str) -> Iterator[Mapping[str, Any]]:
     """Yield the owner references of a pod to objects of a kind, of any version."""
-    references = mapping(pod.get("metadata")).get("ownerReferences")
-    for one in references if isinstance(references, list) else ():
-        if isinstance(one, dict) and one.get("kind") == kind and str(one.get("apiVersion")).startswith(f"{group}/"):
+    for _, one in objects(metadata_of(pod).get("ownerReferences")):
+        if one.get("kind") == kind and str(one.get("apiVersion")).startswith(f"{group}/"):
             yield one
 
 
@@ -75,15 +74,26 @@ def index_of(text: Any) -> int | None:
     return int(text) if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
+def labelled_claim(
+    pod: Mapping[str, Any], *, job: str, task: str, index: Any, group: str = "", kind: str = ""
+) -> Claim | None:
+    """Return whose a pod is whose labels name its job and task; None where they do not.
+
+    Args:
+        pod: that says so.
+        job: the key of the label with the job's name.
+        task: the key of the label with the task's.
+        index: what the pod says its index by: a text of digits, or anything else for none.
+        group: of the kind of job that owns the pod; empty where none does.
+        kind: of that job.
+    """
+    labels = labels_of(pod)
+    if not isinstance(labels.get(job), str) or not isinstance(labels.get(task), str):
+        return None
+    owner = next(owners(pod, group, kind), {})
+    return Claim(labels[job], labels[task], index_of(index), uid=str(owner.get("uid") or ""), owned=bool(owner))
+
+
 def marked_claim(pod: Mapping[str, Any]) -> Claim | None:
     """Return whose a pod is by our own labels: one that no operator has made."""
-    labels = labels_of(pod)
-    job, task = labels.get(JOB_LABEL), labels.get(TASK_LABEL)
-    if not isinstance(job, str) or not isinstance(task, str):
-        return None
-    return Claim(job, task, index_of(labels.get(INDEX_LABEL)))
-
-
-def marked_selector(plural: str) -> Mapping[str, Any]:
-    """Return the LabelSelector of the pods that our own labels give to a kind."""
-    return {"matchLabels": {KIND_LABEL: plural}}
+    return labelled_claim(pod, job=JOB_LABEL, task=TASK_LABEL, index=labels_of(pod).get(INDEX_LABEL))

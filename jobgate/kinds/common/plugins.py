@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobgate.kinds.common.crew import crew_of, requested
+from jobgate.kinds.common.crew import crew_of, requested, written_plugins
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
@@ -45,19 +45,34 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
 
 def plugins_understand_their_arguments(job: Job[Any], __: Context) -> Iterator[Cause]:
     """What a plugin does not understand, it cannot do: the job would run otherwise than asked."""
-    for _, cause in requested(job)[1]:
-        yield cause
+    yield from requested(job)[1]
 
 
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin says of the job what would keep it from its work."""
+    if not job.word("plugins"):
+        return
     crew = crew_of(job, context.namespace, expected_name(context))
     for name, arguments in crew.plugins.items():
         yield from installed()[name].check(crew, arguments, job.at("plugins").key(name))
 
 
+def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """A pod is wired when it is made, and keys are made once: who changes plugins should know what does not follow."""
+    if context.old is None:
+        return
+    before, after = written_plugins(job.kind, context.old), mapping(job.word("plugins"))
+    for name in [*before, *(name for name in after if name not in before)]:
+        verb = "removed" if name not in after else "added" if name not in before else "changed"
+        if verb != "changed" or (before[name] or None) != (after[name] or None):
+            text = f"it is {verb} for pods that are made from now on: those that are there, and keys, stay as they are"
+            yield Notice(job.at("plugins").key(name), text)
+
+
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
     """What is called by the job cannot be made under a name that it may not have."""
+    if not job.word("plugins"):
+        return
     crew = crew_of(job, context.namespace, expected_name(context))
     yield from derived_names(
         [one for name, arguments in crew.plugins.items() for one in installed()[name].derived(crew, arguments)], context
@@ -93,5 +108,6 @@ plugin_rules: tuple[Rule, ...] = (
     plugins_are_not_dropped_on_the_way,
     plugins_understand_their_arguments,
     plugins_can_be_carried_out,
+    plugins_reach_new_pods_only,
     derived_objects_have_legal_names,
 )

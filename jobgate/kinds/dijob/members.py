@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, index_of, labels_of, owners
+from jobgate.kinds.common.members import Claim, Members, index_of, labelled_claim
+from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Member, Variable
 
 _GROUP, _KIND = "diengine.opendilab.org", "DIJob"
@@ -14,14 +15,8 @@ _JOB, _TASK, _OPERATOR = "diengine/job", "diengine/task-name", "diengine/operato
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
     """Return whose a pod of DI-orchestrator is. Its index is the end of its name: the annotations are not kept up."""
-    labels = labels_of(pod)
-    job, task = labels.get(_JOB), labels.get(_TASK)
-    if not isinstance(job, str) or not isinstance(task, str):
-        return None
-    owner = next(owners(pod, _GROUP, _KIND), {})
-    name = pod["metadata"].get("name")
-    index = index_of(name.rpartition("-")[2]) if isinstance(name, str) else None
-    return Claim(job, task, index, uid=str(owner.get("uid") or ""), owned=bool(owner))
+    index = text(metadata_of(pod).get("name")).rpartition("-")[2]
+    return labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
 
 
 def contract(member: Member) -> Iterator[Variable]:
@@ -38,8 +33,8 @@ def contract(member: Member) -> Iterator[Variable]:
         nodes += hosts
         by_type.setdefault(part.type, []).extend(hosts)
 
-    def beyond(text: str) -> bool:
-        rank = index_of(text)
+    def beyond(value: str) -> bool:
+        rank = index_of(value)
         return rank is None or rank >= len(nodes)
 
     yield Variable("DI_JOB_ID", f"{crew.namespace}/{crew.name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, index_of, labels_of, owners
+from jobgate.kinds.common.members import Claim, Members, labelled_claim, labels_of
 from jobgate.kinds.common.pod.reading import objects, spec_of, whole
 from jobgate.kinds.torchjob.models import TorchElasticPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.tasks import TaskType, task_of
@@ -27,12 +27,8 @@ MASTER_PORT, NODES, PROCESSES, BACKEND, ENDPOINT = "master-port", "nodes", "proc
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
     """Return whose a pod of torch-on-k8s is."""
-    labels = labels_of(pod)
-    job, task = labels.get(_JOB), labels.get(_TASK)
-    if not isinstance(job, str) or not isinstance(task, str):
-        return None
-    owner = next(owners(pod, _GROUP, _KIND), {})
-    return Claim(job, task, index_of(labels.get(_INDEX)), uid=str(owner.get("uid") or ""), owned=bool(owner))
+    index = labels_of(pod).get(_INDEX)
+    return labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
 
 
 def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:

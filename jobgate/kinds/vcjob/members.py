@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, index_of, labels_of, owners
+from jobgate.kinds.common.members import Claim, Members, labelled_claim, labels_of
 from jobgate.kinds.vcjob.flags import PLUGINS
 
 _GROUP, _KIND = "batch.volcano.sh", "Job"
@@ -15,12 +15,8 @@ _TASK, _INDEX = "volcano.sh/task-spec", "volcano.sh/task-index"
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
     """Return whose a pod of Volcano is."""
-    labels = labels_of(pod)
-    job, task = labels.get(_JOB), labels.get(_TASK)
-    if not isinstance(job, str) or not isinstance(task, str):
-        return None
-    owner = next(owners(pod, _GROUP, _KIND), {})
-    return Claim(job, task, index_of(labels.get(_INDEX)), uid=str(owner.get("uid") or ""), owned=bool(owner))
+    index = labels_of(pod).get(_INDEX)
+    return labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
 
 
 MEMBERS = Members(

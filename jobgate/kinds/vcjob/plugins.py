@@ -107,6 +107,8 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
 
 def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Volcano makes the lists of svc whatever their size, and their volume beside a user's of that name."""
+    if "svc" not in (job.spec.plugins or {}):
+        return
     crew = crew_of(job, context.namespace, expected_name(context))
     if "svc" in crew.plugins:
         yield from installed()["svc"].check(crew, crew.plugins["svc"], _PLACE.key("svc"))

@@ -51,6 +51,8 @@ RULES = (
             "plugins_are_known": (plugins_are_known,),
             "plugins_understand_their_arguments": (plugins_understand_their_arguments,),
             "plugins_can_be_carried_out": (leading_tasks_are_there, host_lists_have_room),
+            # Volcano takes no change of them.
+            "plugins_reach_new_pods_only": (),
             "derived_objects_have_legal_names": (derived_objects_have_legal_names,),
         }
     ),

@@ -9,13 +9,14 @@ from typing import Any
 from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.limits import CONFIG_LIMIT
-from jobgate.plugins.paths import is_inside
+from jobgate.plugins.paths import in_the_way, is_inside
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.ssh import access
 from jobgate.plugins.ssh.arguments import SshArguments
 from jobgate.plugins.ssh.client import IDENTITY, KNOWN_HOSTS, config, known_hosts
 from jobgate.plugins.ssh.keys import new_pair
+from jobgate.plugins.svc import FOLDER as HOSTS
 from webhook import Cause, Forbidden, Invalid, Notice, Path
 
 PUBLIC = f"{IDENTITY}.pub"
@@ -43,7 +44,16 @@ class Ssh(Plugin[SshArguments]):
     def check(self, crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause | Notice]:
         """Yield what would keep pods from logging in, or give a key away."""
         yield from _written(crew, arguments, path)
-        yield from _in_the_way(crew, arguments, path)
+        if "svc" in crew.plugins and is_inside(arguments.folder, HOSTS):
+            yield Forbidden(path, f"--ssh-key-file-path: svc mounts the host lists at {HOSTS}: say another folder")
+        yield from in_the_way(
+            crew,
+            path,
+            volume=secret_name(crew),
+            folder=arguments.folder,
+            what="keys",
+            otherwise=", or say another folder by --ssh-key-file-path",
+        )
         for part in crew.parts:
             yield from access.check(part, arguments.folder, path)
         if not crew.service_made and "svc" not in crew.plugins:
@@ -151,20 +161,3 @@ def _written(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause 
         yield Invalid(path, arguments.ssh_key_secret, f"--ssh-key-secret: {text}")
     if arguments.no_root:
         yield Notice(path, "ssh has no flag --no-root any more: say where the keys are by --ssh-key-file-path")
-
-
-def _in_the_way(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause]:
-    """Yield what of the user's has the place of the files: nothing can be mounted into a Secret's own folder."""
-    name, folder = secret_name(crew), arguments.folder
-    for part in crew.parts:
-        if name in part.volumes:
-            text = f"task {part.name} has a volume {name}, as that of the keys is called: call it something else"
-            yield Forbidden(path, text)
-        for container in part.containers:
-            for mount in container.mounts:
-                if is_inside(mount, folder):
-                    yield Forbidden(
-                        path,
-                        f"container {container.name} of task {part.name} mounts something at {mount}, where the keys "
-                        "belong: mount it elsewhere, or say another folder by --ssh-key-file-path",
-                    )

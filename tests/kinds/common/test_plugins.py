@@ -46,3 +46,28 @@ def test_nothing_is_said_where_nothing_was_dropped(applied: Any) -> None:
 
 def test_what_arrives_as_null_was_not_dropped() -> None:
     assert told({"spec": {"plugins": {"env": None}}}, {"env": None}) == []
+
+
+@pytest.mark.parametrize(
+    "before, after, told",
+    [
+        ({"env": []}, {"env": {}}, []),
+        ({"env": None}, {"env": []}, []),
+        (None, {"env": []}, ["spec.plugins[env]: it is added"]),
+        ({"env": [], "ssh": []}, {"env": []}, ["spec.plugins[ssh]: it is removed"]),
+        ({"ssh": []}, {"ssh": ["--ssh-key-type=rsa"]}, ["spec.plugins[ssh]: it is changed"]),
+    ],
+)
+def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, told: list[str]) -> None:
+    old, new = (jobs.job(jobs.task("learner"), **({} if one is None else {"plugins": one})) for one in (before, after))
+    notices = [str(one) for one in jobs.validate(new, old=old).notices if "from now on" in str(one)]
+    end = " for pods that are made from now on: those that are there, and keys, stay as they are"
+    assert notices == [one + end for one in told]
+
+
+def test_nothing_is_said_of_the_plugins_of_a_new_job() -> None:
+    assert not [
+        one
+        for one in jobs.validate(jobs.job(jobs.task("learner"), plugins={"env": []})).notices
+        if "now on" in str(one)
+    ]

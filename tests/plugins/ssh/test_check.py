@@ -89,6 +89,14 @@ def test_what_stands_in_the_place_of_the_keys_is_refused(task: Part, expected: s
     assert list(map(str, said(crew(task)))) == ([f"spec.plugins[ssh]: {expected}"] if expected else [])
 
 
+@pytest.mark.parametrize("folder", ["/etc/volcano", "/etc/volcano/", "/etc/volcano/ssh"])
+def test_the_keys_cannot_lie_among_the_host_lists(folder: str) -> None:
+    keys = arguments(f"--ssh-key-file-path={folder}")
+    text = "spec.plugins[ssh]: Forbidden: --ssh-key-file-path: svc mounts the host lists at /etc/volcano: say another folder"
+    assert text in map(str, said(crew(plugins={"svc": SvcArguments(), "ssh": keys})))
+    assert text not in map(str, said(crew(plugins={"ssh": keys})))
+
+
 def test_a_job_whose_pods_nobody_finds_by_name_is_told_of_svc() -> None:
     lonely = crew(service_made=False)
     text = "spec.plugins[ssh]: no Service finds the job's pods by name, and ssh knows them by it: ask for svc too"

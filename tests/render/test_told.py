@@ -37,3 +37,9 @@ def test_without_a_system_nothing_is_said_and_nothing_may_be_kept() -> None:
     arguments, rules = rendered("")
     assert not any("queueing" in word for one in arguments for word in one)
     assert rules == []
+
+
+def test_server_and_controller_know_the_domain_of_services_where_it_is_another() -> None:
+    found = objects(installed(), Installation(cluster_domain="svc.grid.example"))
+    deployments = [one["spec"]["template"]["spec"]["containers"][0] for one in found if one["kind"] == "Deployment"]
+    assert ["--cluster-domain=svc.grid.example" in one["args"] for one in deployments] == [True, True]
