@@ -102,6 +102,7 @@ class Response:
         notices: what is worth a word.
         patch: RFC 6902 operations; only a mutating response may have any.
         subject: what the causes are about, as `(kind, group, name)`.
+        rules: by which rule each cause is one, in their order; empty where that is not told.
         later: why the request cannot be answered yet, or empty; the client is told to send it again in a second.
     """
 
@@ -111,6 +112,7 @@ class Response:
     patch: Sequence[Mapping[str, Any]] = ()
     subject: tuple[str, str, str] = ("", "", "")
     later: str = ""
+    rules: Sequence[str] = ()
 
     @property
     def allowed(self) -> bool:

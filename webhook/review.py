@@ -89,7 +89,7 @@ def _mutate(
     if violations:
         verdict = _verdict(kind, draft.value, context, violations)
         if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in verdict):
-            return replace(response, causes=[one for _, one in verdict if isinstance(one, Cause)])
+            return _denied(response, verdict)
         # All of them were stored before. The API server forgives that only where the values around them are untouched:
         # a default that we add beside them would have it refuse what it would have let through.
         return response
@@ -99,12 +99,15 @@ def _mutate(
 def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
     """Answer with the whole verdict on the object, as it is with its defaults: they are there already, or meant."""
     document = mutated(kind, document, context).value
-    findings = [finding for _, finding in _verdict(kind, document, context, kind.schema.check(document))]
-    return replace(
-        response,
-        causes=[finding for finding in findings if isinstance(finding, Cause)],
-        notices=[finding for finding in findings if not isinstance(finding, Cause)],
-    )
+    verdict = _verdict(kind, document, context, kind.schema.check(document))
+    notices = [finding for _, finding in verdict if not isinstance(finding, Cause)]
+    return replace(_denied(response, verdict), notices=notices)
+
+
+def _denied(response: Response, verdict: Iterable[tuple[str, Cause | Notice]]) -> Response:
+    """Return the response with the causes of a verdict, each with its rule; without any it is no denial."""
+    causes = [(rule, finding) for rule, finding in verdict if isinstance(finding, Cause)]
+    return replace(response, causes=[cause for _, cause in causes], rules=[rule for rule, _ in causes])
 
 
 def _verdict(

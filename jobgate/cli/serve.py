@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -14,14 +13,34 @@ import click
 from jobgate.cli.reload import Reloader
 from jobgate.cli.settings import Told, installation, setting
 from jobgate.kinds import installed
+from jobgate.names import dns_subdomain
+
+
+def _host(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and (fault := dns_subdomain(value)):
+        raise click.BadParameter(fault)
+    return value
+
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
 @setting("--port", type=click.IntRange(0, 65535), default=9443, show_default=True, help="Admission, over TLS.")
-@setting("--tls-cert", type=_FILE, required=True, help="The certificate chain, PEM.")
-@setting("--tls-key", type=_FILE, required=True, help="Its private key, PEM.")
+@setting(
+    "--tls-secret",
+    metavar="[NAMESPACE/]NAME",
+    help="The Secret of the certificate, watched through the API: a new one is served within a second.",
+)
+@setting("--tls-cert", type=_FILE, help="The certificate chain, PEM; read again when it changes, as is ca.crt beside.")
+@setting("--tls-key", type=_FILE, help="Its private key, PEM.")
+@setting(
+    "--tls-name",
+    callback=_host,
+    metavar="NAME",
+    help="By what name the API server calls: no certificate without it is served.  "
+    "[default: jobgate-webhook.<namespace of the Secret>.svc; with files, any]",
+)
 @setting(
     "--health-port",
     type=click.IntRange(0, 65535),
@@ -47,8 +66,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def serve(  # noqa: PLR0913 - one argument an option
     *,
     port: int,
-    tls_cert: Path,
-    tls_key: Path,
+    tls_secret: str | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    tls_name: str | None,
     health_port: int,
     bind: str,
     drain_seconds: float,
@@ -58,17 +79,17 @@ def serve(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
     try:
-        from jobgate.cli import watching
+        from jobgate.cli import certificate, watching
         from webhook import server
-        from webhook.server import log, tls
+        from webhook.server import log
+        from webhook.server.metrics import Metrics
     except ImportError as error:
         raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server]'") from None
 
     log.configure()
-    try:
-        context = tls.context(tls_cert, tls_key)
-    except (OSError, ssl.SSLError) as error:
-        raise click.ClickException(f"{tls_cert} and {tls_key} are no certificate and its key: {error}") from None
+    metrics = Metrics()
+    origin = certificate.origin(tls_secret, tls_cert, tls_key)
+    certificates, source = certificate.opened(origin, metrics, tls_name, kubeconfig)
     kinds = installed()
     for kind in kinds:
         kind.schema.check({})  # so that the first request does not wait for the schema to be compiled
@@ -77,14 +98,17 @@ def serve(  # noqa: PLR0913 - one argument an option
         told.settings,
         reached=watching.reached(wanted=cluster, kubeconfig=kubeconfig),
         kubeconfig=kubeconfig,
+        metrics=metrics,
     )
     endpoint = server.Endpoint(
         kinds,
         told.settings,
         objects=known.cache,
         further=watching.routes(known),
+        metrics=metrics,
     )
     endpoint.waits_for = known.waits_for
+    endpoint.lacking = certificates.lacking
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
@@ -93,7 +117,8 @@ def serve(  # noqa: PLR0913 - one argument an option
             stack.enter_context(server.stopping_on_signals(stop))
             await stack.enter_async_context(_beside(Reloader(endpoint, told.kind_files).run()))
             await stack.enter_async_context(_beside(known.run()))
-            await server.serve(endpoint, context, addresses, server.Drain(delay=drain_seconds), stop=stop)
+            await stack.enter_async_context(_beside(source.run()))
+            await server.serve(endpoint, certificates.front, addresses, server.Drain(delay=drain_seconds), stop=stop)
 
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:

@@ -14,11 +14,13 @@ from typing import Any
 
 import click
 
+from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
-from jobgate.pods import Digest, Digests, Lookup, PodReviewer
+from jobgate.pods import Digest, Digests, PodReviewer
 from webhook import Kind, Registry, Settings
 from webhook.server import Route
+from webhook.server.metrics import Metrics
 
 #: Between two attempts to get at the cluster, in seconds.
 AGAIN = 30.0
@@ -37,7 +39,13 @@ class Cluster:
     """
 
     def __init__(
-        self, kinds: Registry, settings: Settings | None = None, *, reached: bool, kubeconfig: Path | None = None
+        self,
+        kinds: Registry,
+        settings: Settings | None = None,
+        *,
+        reached: bool,
+        kubeconfig: Path | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         """Know nothing yet.
 
@@ -47,7 +55,9 @@ class Cluster:
             reached: whether there is a cluster to ask. Where there is none, nothing is waited for, and no pod that
                 belongs to a job can be let through: it might lack what the job asks for.
             kubeconfig: the credentials, or None for those of a pod.
+            metrics: told how old what is known is, and what becomes of pods; None where nobody reads any.
         """
+        metrics = metrics or Metrics()
         self.cache = Cache(sorted({resource for kind in kinds for resource in kind.watches}))
         self._reached = reached
         self._kubeconfig = kubeconfig
@@ -57,9 +67,24 @@ class Cluster:
             for kind in wired(kinds)
             for digests in (Digests(kind, settings),)
         ]
+        lookups = pod_lookups(metrics)
         self.pods = PodReviewer(
-            (kind, Lookup(kind.kind, known, partial(self._fetch, kind, digests))) for kind, digests, known in self._jobs
+            (
+                kind,
+                CountedLookup(
+                    kind.kind,
+                    known,
+                    partial(self._fetch, kind, digests),
+                    counted=partial(lookups.labels, kind.qualified_plural),
+                ),
+            )
+            for kind, digests, known in self._jobs
         )
+        if reached:
+            for resource, known in self.cache.informers.items():
+                watch_age(metrics, resource, known)
+            for kind, _, jobs in self._jobs:
+                watch_age(metrics, jobs_of(kind), jobs)
 
     def waits_for(self) -> str:
         """Return what is still to be read before pods can be answered for, in words; empty once all is."""

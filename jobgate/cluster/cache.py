@@ -14,7 +14,9 @@ class Cache:
     """A `webhook.Objects` of several resources, each kept by an informer of its own."""
 
     def __init__(self, resources: Iterable[str], backoff: Backoff | None = None) -> None:
-        self._informers = {name: Informer(Resource.parse(name), backoff, keep=slim) for name in resources}
+        self.informers: Mapping[str, Informer[dict[str, Any]]] = {
+            name: Informer(Resource.parse(name), backoff, keep=slim) for name in resources
+        }
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object, or None where there is none.
@@ -22,10 +24,10 @@ class Cache:
         Raises:
             LookupError: nothing is known of the resource.
         """
-        return self._informers[resource].get(name, namespace)
+        return self.informers[resource].get(name, namespace)
 
     async def run(self, api: Api) -> None:
         """Keep everything up to date, for ever."""
         async with asyncio.TaskGroup() as group:
-            for informer in self._informers.values():
+            for informer in self.informers.values():
                 group.create_task(informer.run(api))

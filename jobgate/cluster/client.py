@@ -13,6 +13,7 @@ from kubernetes.aio.client import ApiClient, Configuration
 
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.resource import Resource
+from webhook import trace
 
 #: How many objects a page of a list has.
 PAGE = 500
@@ -96,7 +97,7 @@ class Client:
             "GET",
             path,
             query_params=list(params.items()),
-            header_params={"Accept": "application/json"},
+            header_params={"Accept": "application/json", **trace.passed_on()},
             auth_settings=["BearerToken"],
         )
         answer = await self._api.call_api(*request, _request_timeout=limits)

@@ -115,6 +115,14 @@ class Informer(Generic[T]):
         """
         return self._known().get((namespace, name))
 
+    @property
+    def age(self) -> float:
+        """How long ago, in seconds, the API server was last heard of; infinite where it never was.
+
+        A resource in which nothing happens is told of every minute.
+        """
+        return time.monotonic() - self._heard if self._heard else float("inf")
+
     def keys(self) -> list[Key]:
         """Return the keys of all objects.
 

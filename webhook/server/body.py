@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Hashable
+from enum import StrEnum
 from typing import Any
 
 import orjson
 from aiohttp import HttpVersion11, web
 from aiohttp.web_protocol import RequestPayloadError
 
-from webhook.server.limits import Limits
+from webhook.server.limits import Limits, Shed
 
 #: Go's encoder writes these three escaped, orjson does not: with them undone, its output can be compared byte by byte.
 #: (Where a backslash stands before such an escape, undoing it gives no JSON at all, which equals nothing.)
@@ -25,23 +26,45 @@ _GO_ESCAPES = ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&"))
 CLIENT_LEFT = 499
 
 
+class Fault(StrEnum):
+    """What is wrong with a request that is refused at the door."""
+
+    NOT_HTTP = "not-http"
+    PATH = "path"
+    METHOD = "method"
+    MEDIA_TYPE = "media-type"
+    ENCODING = "encoding"
+    EXPECTATION = "expectation"
+    TOO_LARGE = "too-large"
+    SLOW = "slow"
+    FRAMING = "framing"
+    LEFT = "left"
+    EMPTY = "empty"
+    NOT_JSON = "not-json"
+    TOO_DEEP = "too-deep"
+    DUPLICATE_KEY = "duplicate-key"
+    ENVELOPE = "envelope"
+
+
 class BadRequest(Exception):
     """A request that is refused at the door.
 
     Attributes:
         code: the HTTP status.
+        reason: what is wrong with it, or what there is too much of.
         headers: what belongs to that status, as `Retry-After`.
     """
 
-    def __init__(self, code: int, message: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, code: int, reason: Fault | Shed, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.reason = reason
         self.headers = headers or {}
 
 
-def too_busy(message: str) -> BadRequest:
+def too_busy(reason: Shed, message: str) -> BadRequest:
     """Return the refusal of a request that should come back: the API server does, given `Retry-After`."""
-    return BadRequest(429, message, {"Retry-After": "1"})
+    return BadRequest(429, reason, message, {"Retry-After": "1"})
 
 
 class Buffer:
@@ -65,11 +88,11 @@ class Buffer:
                 await _continue(request)
                 return await self._read(request)
         except TimeoutError:
-            raise BadRequest(408, "the body took too long to arrive") from None
+            raise BadRequest(408, Fault.SLOW, "the body took too long to arrive") from None
         except RequestPayloadError:
-            raise BadRequest(400, "the body's framing is broken") from None
+            raise BadRequest(400, Fault.FRAMING, "the body's framing is broken") from None
         except OSError:
-            raise BadRequest(CLIENT_LEFT, "the client left") from None
+            raise BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left") from None
 
     async def _read(self, request: web.BaseRequest) -> bytes:
         chunks: list[bytes] = []
@@ -83,7 +106,7 @@ class Buffer:
                 counted += more
                 self.held += more
                 if more and self.held > self.limits.buffered:
-                    raise too_busy("too many large requests at once")
+                    raise too_busy(Shed.BUFFERED, "too many large requests at once")
                 chunks.append(chunk)
         finally:
             self.held -= counted
@@ -97,13 +120,13 @@ def check_headers(request: web.BaseRequest) -> None:
         BadRequest: 415; 417 for an expectation that is not HTTP's own.
     """
     if request.content_type != "application/json":
-        raise BadRequest(415, "Content-Type must be application/json")
+        raise BadRequest(415, Fault.MEDIA_TYPE, "Content-Type must be application/json")
     if (request.charset or "utf-8").lower() not in {"utf-8", "utf8"}:
-        raise BadRequest(415, "the charset must be utf-8")
+        raise BadRequest(415, Fault.MEDIA_TYPE, "the charset must be utf-8")
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise BadRequest(415, "a compressed body is not read")
+        raise BadRequest(415, Fault.ENCODING, "a compressed body is not read")
     if request.headers.get("Expect", "100-continue").lower() != "100-continue":
-        raise BadRequest(417, "the only expectation that is met is 100-continue")
+        raise BadRequest(417, Fault.EXPECTATION, "the only expectation that is met is 100-continue")
 
 
 async def _continue(request: web.BaseRequest) -> None:
@@ -121,16 +144,16 @@ def decode(body: bytes) -> Any:
         BadRequest: 400, says what is wrong.
     """
     if not body:
-        raise BadRequest(400, "the body is empty")
+        raise BadRequest(400, Fault.EMPTY, "the body is empty")
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadRequest(400, f"the body is not JSON: {error}") from None
+        raise BadRequest(400, Fault.NOT_JSON, f"the body is not JSON: {error}") from None
     try:
         plain = orjson.dumps(value)
     except orjson.JSONEncodeError:
         # orjson writes 254 levels. No job needs a tenth of them, and what walks a job may recurse without fear.
-        raise BadRequest(400, "the body is nested too deeply") from None
+        raise BadRequest(400, Fault.TOO_DEEP, "the body is nested too deeply") from None
     if _as_orjson_writes(body) != plain:
         _refuse_duplicates(body)
     return value
@@ -149,9 +172,11 @@ def _refuse_duplicates(body: bytes) -> None:
     try:
         json.loads(body, object_pairs_hook=_unique, parse_int=str, parse_float=str)
     except _Duplicate as error:
-        raise BadRequest(400, f"the key {json.dumps(str(error))[:80]} stands twice in one object") from None
+        key = json.dumps(str(error))[:80]
+        raise BadRequest(400, Fault.DUPLICATE_KEY, f"the key {key} stands twice in one object") from None
     except (ValueError, RecursionError):
-        raise BadRequest(400, "the body is not JSON that every reader takes for the same") from None
+        what = "the body is not JSON that every reader takes for the same"
+        raise BadRequest(400, Fault.NOT_JSON, what) from None
 
 
 class _Duplicate(Exception):
@@ -167,4 +192,4 @@ def _unique(pairs: list[tuple[Hashable, Any]]) -> None:
 
 
 def _too_large(limits: Limits) -> BadRequest:
-    return BadRequest(413, f"the body is larger than {limits.body} bytes")
+    return BadRequest(413, Fault.TOO_LARGE, f"the body is larger than {limits.body} bytes")

@@ -28,10 +28,14 @@ class Connections:
         self.limits = limits
         self.total = 0
         self.by_address: Counter[str] = Counter()
+        #: Told of each connection that is refused, and of each that brings what is no HTTP.
+        self.refused: Callable[[], None] = lambda: None
+        self.unreadable: Callable[[], None] = lambda: None
 
     def admit(self, address: str) -> bool:
         """Count a connection in, unless there are too many."""
         if self.total >= self.limits.connections or self.by_address[address] >= self.limits.connections_per_address:
+            self.refused()
             return False
         self.total += 1
         self.by_address[address] += 1
@@ -124,6 +128,7 @@ class GuardedConnection(web.RequestHandler):
         """Answer what is no HTTP, without a word of it in the answer or the log, and close."""
         if request.writer.output_size > 0:
             raise ConnectionError("the answer is on its way already")
+        self._connections.unreadable()
         response = web.Response(status=status, text="this is not a request that can be read\n")
         response.force_close()
         return response

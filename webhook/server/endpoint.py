@@ -16,14 +16,15 @@ from typing import Any, TypeAlias
 import orjson
 from aiohttp import web
 
+from webhook import trace
 from webhook.admission import Malformed, Request, Response
 from webhook.context import NoObjects, Objects, Settings
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import deadline
-from webhook.server.body import BadRequest, Buffer, check_headers, decode, too_busy
+from webhook.server.body import BadRequest, Buffer, Fault, check_headers, decode, too_busy
 from webhook.server.connection import GuardedConnection
-from webhook.server.limits import Limits
+from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics
 
@@ -33,10 +34,20 @@ MARGIN = 0.2
 
 @dataclass(slots=True)
 class Call:
-    """What one request amounted to, for the log and the metrics."""
+    """What one request amounted to, for the log and the metrics.
+
+    Attributes:
+        webhook: the path, where it is one of ours.
+        code: of the answer.
+        seconds: that the caller waits.
+        waited: that it had waited in the server's queue before it was turned to.
+        fields: of its line in the log.
+    """
 
     webhook: str = "unknown"
     code: int = 500
+    seconds: float = float("inf")
+    waited: float = 0.0
     fields: dict[str, Any] = field(default_factory=dict)
 
 
@@ -66,6 +77,7 @@ class Endpoint:
         settings: of the installation; another value holds from the next review on.
         objects: what is known of other objects of the cluster.
         waits_for: says what must be there before the server is ready, and is not; empty once it is.
+        lacking: says what is wrong with its certificate; empty where nothing is.
     """
 
     def __init__(
@@ -93,6 +105,7 @@ class Endpoint:
         }
         self.draining = False
         self.waits_for: Callable[[], str] = lambda: ""
+        self.lacking: Callable[[], str] = lambda: ""
         self._buffer = Buffer(self.limits)
         self._in_flight = 0
 
@@ -107,6 +120,7 @@ class Endpoint:
             response = await self._answer(request, call)
         except BadRequest as error:
             response = web.Response(status=error.code, text=f"{error}\n", headers=error.headers)
+            self._count_refusal(error, call)
         except Exception as error:  # noqa: BLE001  # whatever it is: the caller gets an answer, the log the place
             self.metrics.panics.inc()
             logger.error("failed to answer", extra={"fields": {"path": call.webhook, **call.fields, **origin(error)}})
@@ -123,28 +137,31 @@ class Endpoint:
     async def _answer(self, request: web.BaseRequest, call: Call) -> web.Response:
         # As it was sent: what is spelled otherwise, as with an encoded slash, is another path.
         path = request.raw_path.partition("?")[0]
+        call.fields |= _follow(request)
         route = self.routes.get(path)
         if route is None:
-            raise BadRequest(404, "no webhook has this path")
+            raise BadRequest(404, Fault.PATH, "no webhook has this path")
         call.webhook = path
         with self.metrics.in_flight.labels(path).track_inprogress():
             return await self._review(request, route, call)
 
     async def _review(self, request: web.BaseRequest, route: Route, call: Call) -> web.Response:
         if request.method != "POST":
-            raise BadRequest(405, "an AdmissionReview is posted", {"Allow": "POST"})
+            raise BadRequest(405, Fault.METHOD, "an AdmissionReview is posted", {"Allow": "POST"})
         check_headers(request)
         if self._in_flight > self.limits.in_flight:
-            raise too_busy("too many requests at once")
-        remaining = deadline.seconds(request.query.get("timeout")) - MARGIN
+            raise too_busy(Shed.IN_FLIGHT, "too many requests at once")
+        call.seconds = deadline.seconds(request.query.get("timeout"))
+        remaining = call.seconds - MARGIN
         body = await self._buffer.read(request, min(remaining, self.limits.body_time))
-        if self._waited(request) > min(remaining, self.limits.queue_time):
-            raise too_busy("too many requests before this one")
+        call.waited = self._waited(request)
+        if call.waited > min(remaining, self.limits.queue_time):
+            raise too_busy(Shed.QUEUE_TIME, "too many requests before this one")
         call.fields["bytes"] = len(body)
         try:
             admission = Request.parse(decode(body))
         except Malformed as error:
-            raise BadRequest(400, str(error)) from None
+            raise BadRequest(400, Fault.ENVELOPE, str(error)) from None
         call.fields |= _described(admission)
         answer = await self._judge(admission, route)
         self._count(route, answer, call)
@@ -184,23 +201,44 @@ class Endpoint:
         verdict = _verdict(answer)
         self.metrics.reviews.labels(route.name, route.phase, verdict).inc()
         causes = answer.causes if answer else ()
-        for cause in causes:
-            self.metrics.causes.labels(route.name, cause.reason).inc()
+        rules = answer.rules if answer else ()
+        for place, cause in enumerate(causes):
+            rule = rules[place] if place < len(rules) else ""
+            self.metrics.causes.labels(route.name, cause.reason, rule).inc()
+        warnings, operations = (len(answer.notices), len(answer.patch)) if answer else (0, 0)
+        self.metrics.warnings.labels(route.name, route.phase).inc(warnings)
+        self.metrics.operations.labels(route.name).inc(operations)
         call.fields |= {
+            "allowed": answer is None or answer.allowed,
             "verdict": verdict,
             "causes": len(causes),
-            "warnings": len(answer.notices) if answer else 0,
-            "operations": len(answer.patch) if answer else 0,
+            "warnings": warnings,
+            "operations": operations,
         }
+
+    def _count_refusal(self, error: BadRequest, call: Call) -> None:
+        call.fields["reason"] = error.reason
+        if isinstance(error.reason, Shed):
+            self.metrics.shed.labels(error.reason).inc()
+        else:
+            self.metrics.rejected.labels(error.reason).inc()
 
     def _record(self, call: Call, elapsed: float) -> None:
         self.metrics.requests.labels(call.webhook, str(call.code)).inc()
         self.metrics.latency.labels(call.webhook).observe(elapsed)
-        if call.code == 429:
-            self.metrics.shed.inc()
+        if call.waited + elapsed > call.seconds:
+            self.metrics.late.labels(call.webhook).inc()
         if logger.isEnabledFor(logging.INFO):
             fields = {"path": call.webhook, "code": call.code, "milliseconds": round(elapsed * 1000, 3), **call.fields}
             logger.info("request", extra={"fields": fields})
+
+
+def _follow(request: web.BaseRequest) -> dict[str, str]:
+    """Make what follows a part of the request's trace, and return what the log says of it."""
+    headers = request.headers
+    found = trace.Trace.read(headers.getall("traceparent", ()), headers.getall("tracestate", ()))
+    trace.CURRENT.set(found)  # None, too: the connection may have brought a request of another trace before
+    return {"trace": found.id} if found else {}
 
 
 def _verdict(answer: Response | None) -> str:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 KIB = 1024
 MIB = 1024 * KIB
+
+
+class Shed(StrEnum):
+    """What there is too much of where a request is told to come back; each is one of the limits."""
+
+    BUFFERED = "buffered"
+    IN_FLIGHT = "in-flight"
+    QUEUE_TIME = "queue-time"
 
 
 @dataclass(frozen=True, slots=True)

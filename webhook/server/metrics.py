@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from webhook.server import body
+from webhook.server.candidate import Fault, Served
+from webhook.server.handshake import Failure
+from webhook.server.limits import Shed
+
+T = TypeVar("T")
+
+#: What came of a certificate that is served.
+SERVED = "served"
 
 
 class Metrics:
     """The metrics of one server, in a registry of their own.
 
     The label `webhook` is the path that was called, where it is one of ours, and `unknown` otherwise: labels are
-    bounded whatever clients send.
+    bounded whatever clients send. `docs/observability.md` says of each what it tells.
+
+    Attributes:
+        registry: where they all are; who adds one of another room adds it here.
+        settling: called before the metrics are read, to count what could not be counted when it happened.
     """
 
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.settling: list[Callable[[], None]] = []
+        self._further: dict[str, Any] = {}
+        self._count_requests()
+        self._count_verdicts()
+        self._count_load()
+        self._count_certificates()
+
+    def _count_requests(self) -> None:
         self.requests = Counter(
             "controller_runtime_webhook_requests",
             "Admission requests by path and HTTP status code.",
@@ -41,6 +66,22 @@ class Metrics:
             "Failures of our own while answering.",
             registry=self.registry,
         )
+        self.rejected = Counter(
+            "jobgate_rejected_requests",
+            "Requests that are no AdmissionReview, by what is wrong with them.",
+            ["reason"],
+            registry=self.registry,
+        )
+        for fault in body.Fault:
+            self.rejected.labels(fault)
+        self.late = Counter(
+            "jobgate_deadline_exceeded",
+            "Requests that were answered later than their caller waits.",
+            ["webhook"],
+            registry=self.registry,
+        )
+
+    def _count_verdicts(self) -> None:
         self.reviews = Counter(
             "jobgate_reviews",
             "Reviews by kind, phase and verdict (allowed, patched, denied, later, or foreign: another kind).",
@@ -49,10 +90,24 @@ class Metrics:
         )
         self.causes = Counter(
             "jobgate_denial_causes",
-            "Causes of denials by kind and reason.",
-            ["kind", "reason"],
+            "Causes of denials by kind, reason and rule.",
+            ["kind", "reason", "rule"],
             registry=self.registry,
         )
+        self.warnings = Counter(
+            "jobgate_warnings",
+            "Warnings to users.",
+            ["kind", "phase"],
+            registry=self.registry,
+        )
+        self.operations = Counter(
+            "jobgate_patch_operations",
+            "Operations of patches.",
+            ["kind"],
+            registry=self.registry,
+        )
+
+    def _count_load(self) -> None:
         self.connections = Gauge(
             "jobgate_connections",
             "Open connections to the admission port.",
@@ -60,10 +115,98 @@ class Metrics:
         )
         self.shed = Counter(
             "jobgate_shed_requests",
-            "Requests that were told to come back later.",
+            "Requests that were told to come back later, by what there was too much of.",
+            ["reason"],
             registry=self.registry,
         )
+        for reason in Shed:
+            self.shed.labels(reason)
+        self.refused = Counter(
+            "jobgate_refused_connections",
+            "Connections to the admission port that were closed at once, because there were too many.",
+            registry=self.registry,
+        )
+        self.lag = Histogram(
+            "jobgate_event_loop_lag_seconds",
+            "How much later than it should the server turns to what is due.",
+            registry=self.registry,
+            buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
+        )
+
+    def _count_certificates(self) -> None:
+        self.generation = Gauge(
+            "jobgate_certificate_generation",
+            "Generation of the certificate that is served; 0 where there is none, or none is counted.",
+            registry=self.registry,
+        )
+        self.not_before = Gauge(
+            "jobgate_certificate_not_before_timestamp_seconds",
+            "From when on the certificate that is served, and its CA, hold.",
+            registry=self.registry,
+        )
+        self.not_after = Gauge(
+            "jobgate_certificate_not_after_timestamp_seconds",
+            "Until when the certificate that is served, and its CA, hold; 0 where there is none.",
+            registry=self.registry,
+        )
+        self.authority = Gauge(
+            "jobgate_certificate_info",
+            "1 for the certificate that is served, by the beginning of its CA's SHA-256.",
+            ["ca"],
+            registry=self.registry,
+        )
+        self.reloads = Counter(
+            "jobgate_certificate_reloads",
+            "Certificates that were offered, by what came of it (served, or why not).",
+            ["result"],
+            registry=self.registry,
+        )
+        for result in (SERVED, *Fault):
+            self.reloads.labels(result)
+        self.read = Counter(
+            "certwatcher_read_certificate",
+            "Certificates that were offered.",
+            registry=self.registry,
+        )
+        self.read_errors = Counter(
+            "certwatcher_read_certificate_errors",
+            "Certificates that were offered and not served.",
+            registry=self.registry,
+        )
+        self.handshake_failures = Counter(
+            "jobgate_tls_handshake_errors",
+            "TLS handshakes that failed, by why.",
+            ["reason"],
+            registry=self.registry,
+        )
+        for failure in Failure:
+            self.handshake_failures.labels(failure)
+
+    def further(self, name: str, make: Callable[[str, CollectorRegistry], T]) -> T:
+        """Return a metric of another room, made when it is first asked for."""
+        if name not in self._further:
+            self._further[name] = make(name, self.registry)
+        found: T = self._further[name]
+        return found
+
+    def serves(self, served: Served) -> None:
+        """Tell of another certificate that is served from now on."""
+        self.generation.set(served.generation)
+        self.not_before.set(served.not_before)
+        self.not_after.set(served.not_after)
+        self.authority.clear()  # what was served before must not stay, or there would be more with every rotation
+        self.authority.labels(served.authority).set(1)
+        self.read.inc()
+        self.reloads.labels(SERVED).inc()
+
+    def refuses(self, fault: Fault) -> None:
+        """Tell of a certificate that is not served."""
+        self.read.inc()
+        self.read_errors.inc()
+        self.reloads.labels(fault).inc()
 
     def exposition(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
+        for settle in self.settling:
+            settle()
         return generate_latest(self.registry)

@@ -60,6 +60,8 @@ class Probes(Answers):
 def _not_ready(endpoint: Endpoint) -> str:
     if endpoint.draining:
         return "draining"
+    if lacking := endpoint.lacking():
+        return lacking
     waits_for = endpoint.waits_for()
     return f"waiting for {waits_for}" if waits_for else ""
 

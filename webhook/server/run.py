@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 import ssl
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 
+from webhook.server import deadline, lag
+from webhook.server.body import Fault
 from webhook.server.connection import GuardedServer
 from webhook.server.endpoint import Endpoint
 from webhook.server.limits import PROBES
@@ -37,11 +39,11 @@ class Drain:
     Attributes:
         delay: keep serving for so long after the order to stop, not ready, each answer closing its connection:
             endpoints and the API server's connections take that long to go elsewhere.
-        finish: then wait for so long for what is in flight.
+        finish: then wait for so long for what is in flight: as long as a caller may.
     """
 
     delay: float = 0.0
-    finish: float = 10.0
+    finish: float = deadline.MOST
 
 
 @dataclass(slots=True)
@@ -77,7 +79,10 @@ async def serve(
     loop = asyncio.get_running_loop()
     guarded, probes = GuardedServer(endpoint, endpoint.limits), GuardedServer(Probes(endpoint), PROBES)
     endpoint.metrics.connections.set_function(lambda: guarded.connections_held.total)
+    guarded.connections_held.refused = endpoint.metrics.refused.inc
+    guarded.connections_held.unreadable = endpoint.metrics.rejected.labels(Fault.NOT_HTTP).inc
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(_measured(endpoint))
         listener = await loop.create_server(
             guarded,
             addresses.bind,
@@ -102,6 +107,18 @@ async def serve(
         listener.close()
         await guarded.drain(drain.finish)
         logger.info("stopped")
+
+
+@asynccontextmanager
+async def _measured(endpoint: Endpoint) -> AsyncIterator[None]:
+    """Measure meanwhile how late the event loop is."""
+    measuring = asyncio.create_task(lag.measure(endpoint.metrics.lag.observe))
+    try:
+        yield
+    finally:
+        measuring.cancel()
+        with suppress(asyncio.CancelledError):
+            await measuring
 
 
 @contextmanager

@@ -1,12 +1,25 @@
-"""The TLS context of the server."""
+"""TLS contexts of the server: one that shows a certificate, and the front one, which only chooses among those."""
 
 from __future__ import annotations
 
+import os
 import ssl
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from webhook.server.handshake import Handshakes, counting
 
 #: The forward-secret AEAD suites of TLS 1.2; TLS 1.3 brings its own.
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+#: Says which context answers the next handshake, or None while there is none.
+Choice = Callable[[], ssl.SSLContext | None]
+
+
+class Encrypted(Exception):
+    """The key wants a password. Nobody is there to type it."""
 
 
 def context(certificate: Path, key: Path) -> ssl.SSLContext:
@@ -14,13 +27,73 @@ def context(certificate: Path, key: Path) -> ssl.SSLContext:
 
     Raises:
         OSError: a file cannot be read.
-        ssl.SSLError: the files are no certificate and key, or not of each other.
+        Encrypted, ssl.SSLError: as `showing`.
     """
+    return showing(certificate.read_bytes(), key.read_bytes())
+
+
+def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
+    """Return a server context that shows a certificate chain, given with its key, both PEM.
+
+    Raises:
+        Encrypted: the key wants a password.
+        ssl.SSLError: they are no certificate and key, or not of each other.
+    """
+    tls = _bare()
+    with _as_file(certificate) as chain, _as_file(key) as private:
+        tls.load_cert_chain(chain, private, password=_no_password)
+    return tls
+
+
+def front(choose: Choice, handshakes: Handshakes) -> ssl.SSLContext:
+    """Return the context to listen with: it has no certificate, and hands each handshake to the one that is chosen.
+
+    So what is served changes by one assignment, for the handshakes that begin after it. A live context is never loaded
+    anew: a key that does not match its certificate would leave it broken, and every handshake after it failing.
+    """
+    tls = _bare()
+    tls.sslobject_class = counting(handshakes)
+
+    def answer(connection: ssl.SSLObject, _name: str | None, _front: ssl.SSLContext) -> int | None:
+        # Called for clients that name no server, too.
+        chosen = choose()
+        if chosen is None:
+            handshakes.unanswered(connection)
+            return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
+        connection.context = chosen
+        return None
+
+    tls.sni_callback = answer
+    return tls
+
+
+def _bare() -> ssl.SSLContext:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.minimum_version = ssl.TLSVersion.TLSv1_2
     tls.set_ciphers(CIPHERS)
     # The API server speaks HTTP/1.1 to webhooks; saying so closes the faults of HTTP/2 to everybody else.
     tls.set_alpn_protocols(["http/1.1"])
-    tls.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
-    tls.load_cert_chain(certificate, key)
+    # A session that is taken up again shows no certificate: its client would go on trusting one that was revoked. The
+    # API server keeps connections, not sessions, so tickets serve nobody.
+    tls.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_TICKET
+    tls.num_tickets = 0
     return tls
+
+
+def _no_password() -> str:
+    raise Encrypted
+
+
+@contextmanager
+def _as_file(content: bytes) -> Iterator[str]:
+    """Give content a path, which the ssl module insists on: in memory, so that a read-only root is enough."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("tls", os.MFD_CLOEXEC)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            file.write(content)
+            yield f"/proc/self/fd/{descriptor}"
+    else:  # not Linux: somebody tries it on a desk
+        with tempfile.NamedTemporaryFile() as named:
+            named.write(content)
+            named.flush()
+            yield named.name

@@ -86,7 +86,7 @@ async def test_large_bodies_together_are_told_to_come_back_and_small_ones_are_no
     assert await server.lives()
     assert (await slow.answer()).code == 408
     assert server.endpoint._buffer.held == 0
-    assert (await server.metrics())["jobgate_shed_requests_total"] == 1
+    assert (await server.metrics())['jobgate_shed_requests_total{reason="buffered"}'] == 1
 
 
 async def test_too_many_at_once_are_told_to_come_back(start: Start) -> None:

@@ -1,5 +1,6 @@
 """Logs and metrics: one line a request, nothing of the object, and no more labels than paths."""
 
+import asyncio
 import json
 import logging
 import re
@@ -10,9 +11,11 @@ import pytest
 
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, post
-from webhook import Cause, Context, Job, Registry
+from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, post, until
+from webhook import Cause, Context, Job, Phase, Registry, Request
+from webhook.server import Route
 from webhook.server.log import JSONFormatter, logger
+from webhook.trace import passed_on
 
 # What is said here is the same on every loop.
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
@@ -68,11 +71,40 @@ async def test_a_request_is_one_line_of_json_that_says_who_asked_what(server: Ru
         "name": "demo",
         "user": "jane",
         "dryRun": False,
+        "allowed": False,
         "verdict": "denied",
         "causes": 1,
         "warnings": 1,
         "operations": 0,
     }
+
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
+
+
+async def test_the_line_of_a_request_has_its_trace_and_no_other(server: Running, lines: list[str]) -> None:
+    connection = await server.connect()
+    lines.clear()
+    for headers in ({"Traceparent": PARENT}, {}, {"Traceparent": PARENT + "\tx"}, {"Traceparent": "x" * 5000}):
+        await connection.ask(post(**headers))
+    assert [json.loads(line).get("trace") for line in lines] == [TRACE, None, None, None]
+
+
+async def test_what_a_review_asks_of_others_belongs_to_the_trace(server: Running) -> None:
+    asked = []
+
+    async def asks(admission: Request) -> None:
+        asked.append(await asyncio.create_task(later()))
+
+    async def later() -> dict[str, str]:
+        return dict(passed_on())
+
+    server.endpoint.routes = {VALIDATE: Route("crews", Phase.VALIDATE, asks)}
+    connection = await server.connect()
+    await connection.ask(post(Traceparent=PARENT, Tracestate="a=1"))
+    await connection.ask(post())
+    assert asked == [{"traceparent": PARENT, "tracestate": "a=1"}, {}]
 
 
 @pytest.mark.parametrize(
@@ -138,10 +170,84 @@ async def test_metrics_are_named_as_controller_runtime_names_them(server: Runnin
         "controller_runtime_webhook_panics_total": 0.0,
         'jobgate_reviews_total{kind="crews.toys.example.com",phase="mutate",verdict="patched"}': 1.0,
         'jobgate_reviews_total{kind="crews.toys.example.com",phase="validate",verdict="denied"}': 1.0,
-        'jobgate_denial_causes_total{kind="crews.toys.example.com",reason="FieldValueRequired"}': 1.0,
-        "jobgate_shed_requests_total": 0.0,
+        'jobgate_denial_causes_total{kind="crews.toys.example.com",reason="FieldValueRequired",rule="plain_parts_have_names"}': 1.0,
+        'jobgate_shed_requests_total{reason="in-flight"}': 0.0,
         "jobgate_connections": 0.0,
     }.items() <= metrics.items()
+
+
+async def test_what_users_are_told_is_counted_by_rule_and_never_by_name(server: Running) -> None:
+    await server.ask(post(body(parts({}, {"name": "a", "replicas": 0}, {"name": "b", "template": {"privileged": 1}}))))
+    await server.ask(post(body(parts({"role": "lead"})), MUTATE))
+    metrics, kind = await server.metrics(), 'kind="crews.toys.example.com"'
+    causes = {name for name in metrics if name.startswith("jobgate_denial_causes_total")}
+    assert causes == {
+        f'jobgate_denial_causes_total{{{kind},reason="FieldValueInvalid",rule="schema"}}',
+        f'jobgate_denial_causes_total{{{kind},reason="FieldValueRequired",rule="plain_parts_have_names"}}',
+    }
+    assert metrics[f'jobgate_warnings_total{{{kind},phase="validate"}}'] == 1
+    assert metrics[f"jobgate_patch_operations_total{{{kind}}}"] == 2
+
+
+@pytest.mark.parametrize(
+    "request_, reason",
+    [
+        (head("GET", "/x"), "path"),
+        (head("GET"), "method"),
+        (post(Content_Type="text/plain"), "media-type"),
+        (post(Content_Encoding="gzip"), "encoding"),
+        (post(Expect="x"), "expectation"),
+        (head(Content_Length=10**9), "too-large"),
+        (post(b""), "empty"),
+        (post(b"{"), "not-json"),
+        (post(b"[" * 900 + b"]" * 900), "too-deep"),
+        (post(b'{"a":1,"a":2}'), "duplicate-key"),
+        (post(b"{}"), "envelope"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_what_is_refused_at_the_door_is_counted_and_logged_by_why(
+    server: Running, lines: list[str], request_: bytes, reason: str
+) -> None:
+    lines.clear()
+    await server.ask(request_)
+    metrics = await server.metrics()
+    counted = {name: value for name, value in metrics.items() if name.startswith("jobgate_rejected_requests_total")}
+    assert {name for name, value in counted.items() if value} == {
+        f'jobgate_rejected_requests_total{{reason="{reason}"}}'
+    }
+    assert [json.loads(line)["reason"] for line in lines] == [reason]
+
+
+async def test_what_is_no_http_is_counted(server: Running) -> None:
+    for sent in (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", head(Transfer_Encoding="chunked") + b"zz\r\n"):
+        await server.ask(sent)
+    assert (await server.metrics())['jobgate_rejected_requests_total{reason="not-http"}'] == 2
+
+
+async def test_an_answer_that_comes_after_its_caller_has_left_is_counted(server: Running) -> None:
+    async def slowly(admission: Request) -> None:
+        await asyncio.sleep(1.1)
+
+    server.endpoint.routes = {VALIDATE: Route("crews", Phase.VALIDATE, slowly)}
+    await server.ask(post())
+    await server.ask(post(path=f"{VALIDATE}?timeout=1s"))
+    assert (await server.metrics())[f'jobgate_deadline_exceeded_total{{webhook="{VALIDATE}"}}'] == 1
+
+
+async def test_how_late_the_server_is_is_measured(server: Running) -> None:
+    async def measured() -> bool:
+        return (await server.metrics())["jobgate_event_loop_lag_seconds_count"] > 0
+
+    await until(measured)
+
+
+async def test_connections_that_are_too_many_are_counted(start: Start) -> None:
+    server = await start(connections=1)
+    connection = await server.connect()
+    assert (await connection.ask(post())).code == 200
+    assert await (await server.connect()).closed()
+    assert (await server.metrics())["jobgate_refused_connections_total"] == 1
 
 
 async def test_labels_are_bounded_whatever_is_sent(server: Running) -> None:

@@ -15,6 +15,8 @@ from certs import Generation
 from tests.webhook.kind import CREW, KINDS, admission_review, job
 from webhook import Phase, Registry, Settings
 from webhook.server import Addresses, Drain, Endpoint, Limits, Listening, serve
+from webhook.server.certificates import Certificates
+from webhook.server.metrics import Metrics
 from webhook.server.tls import context
 
 MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
@@ -199,15 +201,23 @@ def shown_files(generation: Generation, folder: Path) -> Shown:
 
 @asynccontextmanager
 async def running(
-    shown: Shown, kinds: Registry = KINDS, *, drain: Drain | None = None, **limits: Any
+    shown: Shown,
+    kinds: Registry = KINDS,
+    *,
+    drain: Drain | None = None,
+    certificates: Certificates | None = None,
+    metrics: Metrics | None = None,
+    **limits: Any,
 ) -> AsyncIterator[Running]:
     """A server of these kinds and limits, until the block ends."""
-    endpoint = Endpoint(kinds, Settings(), limits=Limits(**limits))
+    endpoint = Endpoint(kinds, Settings(), limits=Limits(**limits), metrics=metrics)
+    if certificates:
+        endpoint.lacking = certificates.lacking
     stop, started = asyncio.Event(), asyncio.get_running_loop().create_future()
     served = asyncio.create_task(
         serve(
             endpoint,
-            context(shown.certificate, shown.key),
+            certificates.front if certificates else context(shown.certificate, shown.key),
             Addresses("127.0.0.1", 0, 0),
             drain or Drain(finish=0.5),
             stop=stop,

@@ -1,0 +1,119 @@
+"""A certificate in files, as a mounted Secret has it or as somebody put it there."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from webhook.server.candidate import LARGEST, Candidate, Fault, Unfit
+from webhook.server.certificates import Certificates
+
+#: How often the files are looked at, in seconds: the kubelet itself takes a minute to bring a new Secret.
+EVERY = 2.0
+#: After so many looks what was refused is judged again, unchanged as it is: its time may have come.
+PATIENCE = 15
+
+#: The link that the kubelet swaps, so that all files of a mounted Secret change at once.
+_DATA = "..data"
+_AUTHORITY = "ca.crt"
+_Stamp: TypeAlias = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where certificate and key are; the CA is looked for beside the certificate, as `ca.crt`."""
+
+    certificate: Path
+    key: Path
+
+    def read(self) -> Candidate:
+        """Return what they hold.
+
+        Raises:
+            Unfit: they cannot be read.
+        """
+        certificate, key, authority = self._places()
+        try:
+            content = _content(certificate), _content(key)
+        except OSError as error:
+            raise Unfit(Fault.MISSING, f"{error.filename} cannot be read: {error.strerror}") from None
+        try:
+            return Candidate(*content, authority=_content(authority))
+        except OSError:
+            return Candidate(*content)
+
+    def stamp(self) -> _Stamp:
+        """Return what changes with the files."""
+        found = []
+        for place in self._places():
+            with suppress(OSError):
+                told = place.stat()
+                found.append((str(place), told.st_mtime_ns, told.st_ino, told.st_size))
+        return tuple(found)
+
+    def _places(self) -> tuple[Path, Path, Path]:
+        """Return where certificate, key and CA really are.
+
+        The link is followed once for all of them. Were each path followed by itself, the kubelet could swap the link
+        in between, and the certificate of one Secret would meet the key of another.
+        """
+        folders: dict[Path, Path] = {}
+
+        def settled(path: Path) -> Path:
+            if path.parent not in folders:
+                data = path.parent / _DATA
+                folders[path.parent] = (data if data.is_symlink() else path.parent).resolve()
+            return folders[path.parent] / path.name
+
+        return settled(self.certificate), settled(self.key), settled(self.certificate.with_name(_AUTHORITY))
+
+
+class Poller:
+    """Offers what files hold whenever they change."""
+
+    def __init__(self, certificates: Certificates, files: Files) -> None:
+        self._certificates = certificates
+        self._files = files
+        self._stamp: _Stamp | None = None
+        self._unchanged = 0
+
+    async def run(self) -> None:
+        """Look at the files every few seconds, for ever."""
+        while True:
+            await asyncio.sleep(EVERY)
+            await asyncio.to_thread(self.look)
+
+    def look(self) -> None:
+        """Offer what has changed; what is wrong with it is told by whoever it is offered to."""
+        with suppress(Unfit):
+            self.take()
+
+    def take(self) -> None:
+        """Offer what has changed.
+
+        Raises:
+            Unfit: it is not served.
+        """
+        # Stamped before it is read: what is written in between is seen the next time.
+        stamp = self._files.stamp()
+        if stamp == self._stamp:
+            self._unchanged += 1
+            if self._unchanged % PATIENCE == 0:
+                self._certificates.look_again()
+            return
+        self._stamp, self._unchanged = stamp, 0
+        try:
+            candidate = self._files.read()
+        except Unfit as error:
+            self._certificates.refuse(error)
+            raise
+        self._certificates.offer(candidate)
+
+
+def _content(path: Path) -> bytes:
+    """Return a file's bytes; of one that is too large as many as tell so."""
+    with path.open("rb") as file:
+        return file.read(LARGEST + 1)
