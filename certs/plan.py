@@ -1,0 +1,259 @@
+"""What is to be done next: a pure function of what is seen.
+
+At all times the CA of the leaf that any server serves is in the bundle of each API server. So:
+
+- trust before serve: nothing is promoted before every target trusts it, and each API server had the time to learn so
+- never untrust what a server may still serve: nothing is retired before all servers serve the current generation
+- numbers of generations only grow
+
+The phase is never remembered: it is what store and targets show. So anybody can go on where another was killed.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from cryptography import x509
+
+from certs.bundle import fingerprint, lacking, read_certificates, united, without, write_certificates
+from certs.mark import number_of
+from certs.renewal import renewal
+from certs.settings import Settings
+from certs.state import State, elapsed, expired, highest, read_state, write_time
+from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
+from certs.store import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, Stored
+from certs.target import Target
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was seen, the store first.
+
+    Attributes:
+        stored: what the store holds.
+        targets: all of them.
+        now: the API server's time, read last: it is the one that judges certificates.
+        skew: by how much this machine's clock is ahead of it.
+    """
+
+    stored: Stored
+    targets: tuple[Target, ...]
+    now: datetime
+    skew: timedelta = timedelta()
+
+
+def plan(observed: Observed, settings: Settings) -> Step:
+    """Tell what to do next, and why, or how long to wait."""
+    now = observed.now
+    if observed.stored.keeper:
+        return Blocked((_kept_by(observed.stored.keeper),))
+    state = read_state(observed.stored, settings.names, now)
+    return (
+        # To add what the store holds is right whatever clocks say, and is not kept waiting by anything.
+        _heal(state, observed.targets)
+        or _clocks(observed.skew, settings)
+        or _revocation(state, settings)
+        or _towards_promotion(state, observed.targets, now, settings)
+        or _stage(state, observed.targets, now, settings)
+        or _towards_rest(state, observed.targets, now, settings)
+    )
+
+
+def _heal(state: State, targets: Sequence[Target]) -> Trust | None:
+    """Return what makes the first target trust all that it must."""
+    for target in targets:
+        if target.fault or not any(lacking(entry.bundle, state.trusted) for entry in target.entries):
+            continue
+        bundles = tuple(united(entry.bundle, state.trusted) for entry in target.entries)
+        short = [entry.name for entry in target.entries if lacking(entry.bundle, state.trusted)]
+        return Trust(f"{target} does not trust every generation in {', '.join(short)}", target, bundles)
+    return None
+
+
+def _stage(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Stage | None:
+    """Return what begins a rotation, where there is a reason for one."""
+    why = next(_reasons(state, targets, now, settings), "")
+    if not why:
+        return None
+    number = max(state.number, highest(targets)) + 1
+    return Stage(why, number, emergency=state.current is None or bool(state.current.faults))
+
+
+def _reasons(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Iterator[str]:
+    """Yield why there must be another generation than the current, the most urgent first."""
+    current = state.current
+    if current is None:
+        yield "there is no certificate yet" if state.stored.found else "the Secret of the certificates is missing"
+        return
+    if current.faults:
+        yield "; ".join(current.faults)
+    if current.missing:
+        yield f"the certificate lacks the names {', '.join(current.missing)}"
+    if (ahead := highest(targets)) > current.number:
+        yield f"generation {ahead} is trusted already, and the Secret was put back to {current.number}"
+    if settings.beyond is not None and current.number <= settings.beyond:
+        yield "it was asked for"
+    if current.validity is not None and now >= renewal(current.validity):
+        yield f"the certificate ends at {write_time(current.validity.not_after)}"
+
+
+def _revocation(state: State, settings: Settings) -> Note | None:
+    """Return what notes that a generation is to be revoked, where another is there already; staging notes it, too."""
+    if not settings.revoke or settings.beyond is None or state.revoked >= settings.beyond:
+        return None
+    if state.staged is None:
+        former = None if state.previous is None else number_of(state.previous) or 0
+        if former is None or former > settings.beyond or state.number <= settings.beyond:
+            return None
+    changes = Changes(stamps={Stamp.REVOKED: str(settings.beyond)})
+    return Note(f"generations up to {settings.beyond} are revoked", changes)
+
+
+def _towards_promotion(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+    """Return what follows where a generation is staged, and every target that can be written trusts it."""
+    staged = state.staged
+    if staged is None or staged.authority is None:
+        return None
+    if faults := tuple(target.fault for target in targets if target.fault):
+        return Blocked(faults)
+    seen = _digest(staged.authority, targets)
+    since = state.stamped(Stamp.TRUSTED_AT)
+    if state.stored.stamps.get(Stamp.TRUSTED) != seen or since is None or since > now + settings.skew:
+        changes = Changes(stamps={Stamp.TRUSTED: seen, Stamp.TRUSTED_AT: write_time(now)})
+        return Note(f"every target trusts generation {staged.number}", changes)
+    soak = settings.soak
+    if _nobody_is_served(state, now):
+        soak = min(soak, settings.emergency_soak)
+    if elapsed(since, now) < soak:
+        why = f"every API server gets {_seconds(soak)} to learn of generation {staged.number}"
+        return Wait(why, since + soak, f"promote generation {staged.number}")
+    return Promote(f"generation {staged.number} is trusted since {write_time(since)}", promotion(state, now))
+
+
+def _nobody_is_served(state: State, now: datetime) -> bool:
+    """Whether it was so when the generation was staged, or is so now, because the current one does not hold."""
+    if state.stored.stamps.get(Stamp.EMERGENCY) == "true":
+        return True
+    validity = state.current.validity if state.current else None
+    return validity is not None and not validity.not_before <= now <= validity.not_after
+
+
+def promotion(state: State, now: datetime) -> Changes:
+    """What makes of the staged generation the current one, in one write."""
+    staged = state.staged
+    assert staged is not None
+    contents: dict[str, bytes | None] = {part: state.stored.contents[NEXT + part] for part in PARTS if part != NUMBER}
+    contents |= {NUMBER: str(staged.number).encode(), BUNDLE: state.bundle}
+    contents |= {NEXT + part: None for part in PARTS}
+    former = state.current.authority if state.current else None
+    contents[PREVIOUS] = None if former is None or expired(former, now) else write_certificates([former])
+    stamps: dict[str, str | None] = dict.fromkeys(
+        (Stamp.TRUSTED, Stamp.TRUSTED_AT, Stamp.EMERGENCY, Stamp.VERIFIED, Stamp.VERIFIED_AT)
+    )
+    return Changes(contents, {**stamps, Stamp.PROMOTED_AT: write_time(now)})
+
+
+def _digest(authority: x509.Certificate, targets: Sequence[Target]) -> str:
+    """What changes with each change of a target, and with what is staged: time that passed before counts no more."""
+    parts = sorted(f"{target} {target.version}" for target in targets)
+    return hashlib.sha256("\n".join([fingerprint(authority).hex(), *parts]).encode()).hexdigest()
+
+
+def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step:
+    """The current generation is sound and trusted everywhere; what is left of former ones goes when nobody needs it."""
+    current = state.current
+    assert current is not None
+    if not state.verified:
+        return Verify(f"generation {current.number} is current, and all servers must serve it")
+    if faults := tuple(target.fault for target in targets if target.fault):
+        return Blocked(faults)
+    if step := _retire(state, targets, now, settings):
+        return step
+    if changes := _tidied(state):
+        return Note("what is noted of former generations is over", changes)
+    assert current.validity is not None
+    return Wait(
+        f"generation {current.number} is served and trusted", renewal(current.validity), "stage the next", settled=True
+    )
+
+
+def _retire(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+    """Return what takes the first target back to what is needed, once the servers have had their time."""
+    retirement = next((step for target in targets if (step := _retirement(state, target, now))), None)
+    if retirement is None:
+        return None
+    since = state.stamped(Stamp.VERIFIED_AT)
+    if since is None or since > now + settings.skew:
+        return Note("all servers serve it", Changes(stamps={Stamp.VERIFIED_AT: write_time(now)}))
+    soak = timedelta() if state.revoked >= 0 else settings.soak
+    if elapsed(since, now) < soak:
+        why = f"all servers serve generation {state.number} since {write_time(since)}"
+        return Wait(why, since + soak, "drop what came before the former generation")
+    return retirement
+
+
+def _retirement(state: State, target: Target, now: datetime) -> Retire | None:
+    """Return what takes former generations of ours, and whatever is expired, out of a target. What is foreign stays."""
+    ending = state.previous if state.previous_ends else None
+    bundles, gone = [], 0
+    for entry in target.entries:
+        dropped = [
+            one
+            for one in read_certificates(entry.bundle)
+            if one not in state.trusted and (number_of(one) is not None or expired(one, now) or one == ending)
+        ]
+        gone += len(dropped)
+        bundles.append(without(entry.bundle, dropped) if dropped else entry.bundle)
+    if not gone:
+        return None
+    return Retire(f"{target} trusts what nobody serves any more", target, tuple(bundles))
+
+
+def _tidied(state: State) -> Changes | None:
+    """Return what the store still says of what is over."""
+    contents: dict[str, bytes | None] = {}
+    stamps: dict[str, str | None] = {}
+    if state.previous_ends or (state.previous is None and PREVIOUS in state.stored.contents):
+        contents[PREVIOUS] = None
+    if 0 <= state.revoked < state.number:
+        stamps[Stamp.REVOKED] = None
+    for part in PARTS:
+        if NEXT + part in state.stored.contents:
+            contents[NEXT + part] = None
+    if state.stored.contents.get(BUNDLE, b"") != state.bundle:
+        contents[BUNDLE] = state.bundle
+    number = str(state.number).encode()
+    if state.stored.contents.get(NUMBER) != number and (state.number or NUMBER in state.stored.contents):
+        contents[NUMBER] = number
+    return Changes(contents, stamps) if contents or stamps else None
+
+
+def _kept_by(keeper: str) -> str:
+    return f"the Secret is kept by {keeper}: name another with --secret-name, or leave its certificates to {keeper}"
+
+
+def _clocks(skew: timedelta, settings: Settings) -> Blocked | None:
+    """Return what keeps a machine from acting whose clock, or whose API server's clock, is wrong."""
+    if abs(skew) <= settings.skew:
+        return None
+    side = "ahead of" if skew > timedelta() else "behind"
+    why = (
+        f"this machine's clock is {_seconds(abs(skew))} {side} the API server's: nothing is issued or dropped while "
+        f"they differ by more than {_seconds(settings.skew)}; set the wrong one right"
+    )
+    return Blocked((why,))
+
+
+def _seconds(duration: timedelta) -> str:
+    return f"{round(duration.total_seconds())} s"
+
+
+def without_right(observed: Observed, faults: dict[str, str]) -> Observed:
+    """What was observed, with the faults of targets that could not be written, by the target's name."""
+    return replace(
+        observed,
+        targets=tuple(
+            replace(target, fault=faults.get(str(target), "") or target.fault) for target in observed.targets
+        ),
+    )

@@ -1,0 +1,136 @@
+"""How things stand, for people: generations, who serves and who trusts what, what is wrong, what comes next."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cryptography import x509
+
+from certs.bundle import anchor, holds, read_certificates
+from certs.mark import issuing_number, number_of
+from certs.plan import Observed, plan
+from certs.renewal import renewal
+from certs.rotation import unserved
+from certs.served import Served
+from certs.settings import Settings
+from certs.state import expired, read_state
+from certs.steps import Blocked, Step, Wait
+from certs.target import Target
+from certs.validity import Validity
+
+
+@dataclass(frozen=True)
+class TargetReport:
+    """One target: the generations that all its entries trust, CAs of others in it, and what is wrong."""
+
+    name: str
+    entries: int
+    generations: tuple[int, ...]
+    foreign: int
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """How things stand.
+
+    Attributes:
+        generation: that is current; None where there is none.
+        validity: of its certificate and CA.
+        renewal: when the next is due.
+        staged: the number of the generation that is next, if there is one.
+        targets: each of them.
+        served: what each address shows.
+        problems: all that is wrong, one line each.
+        next: what would be done now.
+        skew: by how much this machine's clock is ahead of the API server's.
+    """
+
+    generation: int | None
+    validity: Validity | None
+    renewal: datetime | None
+    staged: int | None
+    targets: tuple[TargetReport, ...]
+    served: tuple[Served, ...]
+    problems: tuple[str, ...]
+    next: Step
+    skew: timedelta
+
+
+def report(observed: Observed, served: Sequence[Served], settings: Settings) -> Report:
+    """Report on what was seen."""
+    now = observed.now
+    state = read_state(observed.stored, settings.names, now)
+    current, step = state.current, plan(observed, settings)
+    targets = tuple(_target(target, served) for target in observed.targets)
+    problems = (
+        *_store_problems(observed),
+        *(current.faults if current else ()),
+        *(f"the certificate lacks the name {name}" for name in (current.missing if current else ())),
+        *(problem for target in targets for problem in target.problems),
+        *_served_problems(served, current.leaf if current else None, now),
+        *(step.reasons if isinstance(step, Blocked) else ()),
+        *([step.why] if isinstance(step, Wait) and step.overdue else []),
+    )
+    return Report(
+        generation=current.number if current else None,
+        validity=current.validity if current else None,
+        renewal=renewal(current.validity) if current and current.validity else None,
+        staged=state.staged.number if state.staged else None,
+        targets=targets,
+        served=tuple(served),
+        problems=tuple(dict.fromkeys(problems)),
+        next=step,
+        skew=observed.skew,
+    )
+
+
+def _store_problems(observed: Observed) -> Iterator[str]:
+    if not observed.stored.found:
+        yield "the Secret of the certificates is missing"
+    elif not observed.stored.contents.get("tls.crt"):
+        yield "the Secret holds no certificate yet"
+
+
+def _target(target: Target, served: Sequence[Served]) -> TargetReport:
+    bundles = [read_certificates(entry.bundle) for entry in target.entries]
+    numbers = [{number for one in bundle if (number := number_of(one)) is not None} for bundle in bundles]
+    foreign = {one for bundle in bundles for one in bundle if number_of(one) is None}
+    return TargetReport(
+        name=str(target),
+        entries=len(target.entries),
+        generations=tuple(sorted(set.intersection(*numbers))) if numbers else (),
+        foreign=len(foreign),
+        problems=tuple(_target_problems(target, bundles, served)),
+    )
+
+
+def _target_problems(
+    target: Target, bundles: Sequence[tuple[x509.Certificate, ...]], served: Sequence[Served]
+) -> Iterator[str]:
+    if target.fault:
+        yield target.fault
+        return
+    if not target.found:
+        yield f"{target} is not there"
+        return
+    for entry, bundle in zip(target.entries, bundles, strict=True):
+        if not bundle:
+            yield f"{target}: {entry.name} trusts nobody: its caBundle holds no certificate"
+            continue
+        for one in served:
+            if one.leaf is not None and anchor(one.chain, bundle) is None:
+                number = issuing_number(one.leaf)
+                yield f"{target}: {entry.name} does not trust what {one.address} serves (generation {number})"
+
+
+def _served_problems(served: Sequence[Served], leaf: x509.Certificate | None, now: datetime) -> Iterator[str]:
+    if leaf is not None and (why := unserved(served, leaf)):
+        yield why
+    for one in served:
+        if one.leaf is None:
+            yield f"{one.address} cannot be reached: {one.fault}"
+        elif expired(one.leaf, now):
+            yield f"{one.address} serves a certificate that expired at {one.leaf.not_valid_after_utc.isoformat()}"
+        elif not holds(one.leaf, now):
+            yield f"{one.address} serves a certificate that does not hold now"
