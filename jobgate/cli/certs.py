@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 import yaml
 
+from jobgate.cli.rotation import rotate, status, watch
+
 if TYPE_CHECKING:
     from certs import Generation, ServerNames
 
@@ -23,7 +25,11 @@ _MOST_DAYS = 3650
 
 @click.group(name="certs")
 def certs_group() -> None:
-    """Issue the certificates of the webhook server."""
+    """Issue the certificates of the webhook server, and rotate them."""
+
+
+for _command in (rotate, watch, status):
+    certs_group.add_command(_command)
 
 
 @certs_group.command()

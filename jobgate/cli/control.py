@@ -59,7 +59,8 @@ def control(
 ) -> None:
     """Make the objects that jobs' plugins declare, and keep them so, until SIGTERM or Ctrl-C."""
     try:
-        from jobgate.cli.controlling import Place, control_until
+        from jobgate.cli.controlling import control_until
+        from jobgate.cli.leading import Place
         from jobgate.controller import Settings
         from webhook.server import log
     except ImportError as error:

@@ -22,13 +22,23 @@ class Rejected(Refused):
         reason: in one word, as `AlreadyExists`.
         message: of the API server; empty where it might tell what a Secret holds.
         terminating: whether it is because the namespace is being deleted.
+        after: so many seconds later it may be tried again; None where the API server says nothing of that.
     """
 
-    def __init__(self, code: int, reason: str = "", message: str = "", *, terminating: bool = False) -> None:
+    def __init__(
+        self,
+        code: int,
+        reason: str = "",
+        message: str = "",
+        *,
+        terminating: bool = False,
+        after: float | None = None,
+    ) -> None:
         super().__init__(code)
         self.reason = reason
         self.message = message
         self.terminating = terminating
+        self.after = after
 
     def __str__(self) -> str:
         said = f"the API server answers {self.code} {self.reason}".rstrip()
@@ -83,6 +93,7 @@ def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> Rejec
     """Return the error of an answer that is a Status."""
     details = status.get("details")
     causes = details.get("causes") if isinstance(details, dict) else None
+    after = details.get("retryAfterSeconds") if isinstance(details, dict) else None
     reasons = {one.get("reason") for one in causes or () if isinstance(one, dict)}
     # What is wrong with an object is told by quoting it; a missing right is told by names.
     secret = resource.plural == "secrets" and code != _FORBIDDEN
@@ -91,4 +102,5 @@ def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> Rejec
         str(status.get("reason") or ""),
         "" if secret else str(status.get("message") or "")[:500],
         terminating="NamespaceTerminating" in reasons,
+        after=float(after) if isinstance(after, int) else None,
     )

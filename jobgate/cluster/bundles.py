@@ -1,0 +1,155 @@
+"""The objects that tell API servers whom to trust, as the rotation's targets: webhook configurations and CRDs."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from certs import Entry, Refusal, Target
+from jobgate.cluster.informer import Api
+from jobgate.cluster.objects import Objects
+from jobgate.cluster.refusals import understood
+from jobgate.cluster.resource import Resource
+
+MUTATING = Resource("mutatingwebhookconfigurations", "v1", "admissionregistration.k8s.io")
+VALIDATING = Resource("validatingwebhookconfigurations", "v1", "admissionregistration.k8s.io")
+CRDS = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
+
+_RESOURCES = {one.plural: one for one in (MUTATING, VALIDATING, CRDS)}
+
+
+class Cluster(Objects, Protocol):
+    """What is asked of an API server."""
+
+    def labelled(self, selector: str) -> Api:
+        """Return the way to objects of a label selector only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which objects are targets, and which of their entries: those that call our Service, or a URL.
+
+    Attributes:
+        namespace, service: the Service.
+        configuration: the name of both webhook configurations.
+        crds: names of CRDs with a conversion webhook.
+        crd_selector: a label selector of more of them, or nothing.
+    """
+
+    namespace: str
+    service: str
+    configuration: str
+    crds: tuple[str, ...] = ()
+    crd_selector: str = ""
+
+
+class Bundles:
+    """A `certs.Targets`."""
+
+    def __init__(self, cluster: Cluster, selection: Selection) -> None:
+        """Take the API server, and what is looked at."""
+        self._cluster = cluster
+        self._selection = selection
+
+    async def read(self) -> Sequence[Target]:
+        """Return all targets as they are now; one that may not be read, with its fault.
+
+        Raises:
+            Unavailable: there is no answer.
+        """
+        targets = [await self._read(resource, self._selection.configuration) for resource in (MUTATING, VALIDATING)]
+        targets += [await self._read(CRDS, name) for name in self._selection.crds]
+        if self._selection.crd_selector:
+            targets += await self._selected(self._selection.crd_selector)
+        return tuple({str(target): target for target in targets}.values())
+
+    async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
+        """Give each entry of a target its bundle, where the target is still as it was seen.
+
+        Raises:
+            Conflict: it is not as it was seen.
+            Refusal: it may not be written, or not so.
+            Unavailable: there is no answer; it may have been written.
+        """
+        resource = _RESOURCES[seen.kind]
+        encoded = [base64.b64encode(bundle).decode() for bundle in bundles]
+        with understood("patch", resource, seen.name):
+            await self._cluster.patch(resource, seen.origin, self._changes(resource, seen.origin, encoded))
+
+    async def _read(self, resource: Resource, name: str) -> Target:
+        try:
+            with understood("get", resource, name):
+                found = await self._cluster.get(resource, name)
+        except Refusal as refusal:
+            return Target(resource.plural, name, fault=str(refusal))
+        return Target(resource.plural, name, found=False) if found is None else self._target(resource, found)
+
+    async def _selected(self, selector: str) -> Sequence[Target]:
+        try:
+            with understood("list", CRDS):
+                items, _ = await self._cluster.labelled(selector).list(CRDS)
+        except Refusal as refusal:
+            return [Target(CRDS.plural, selector, fault=str(refusal))]
+        targets = (self._target(CRDS, item) for item in items)
+        return [target for target in targets if target.entries]
+
+    def _target(self, resource: Resource, found: Mapping[str, Any]) -> Target:
+        metadata = found["metadata"]
+        return Target(
+            kind=resource.plural,
+            name=metadata["name"],
+            # The generation counts changes of what an object asks for; a new object begins at 1 again.
+            version=f"{metadata['uid']}/{metadata.get('generation') or metadata['resourceVersion']}",
+            entries=tuple(Entry(name, _decoded(client)) for name, client in self._ours(resource, found)),
+            origin=found,
+        )
+
+    def _ours(self, resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the entries that call our server: their names, and how they call it."""
+        for name, client in _clients(resource, found):
+            service = client.get("service") or {}
+            ours = (service.get("namespace"), service.get("name")) == (
+                self._selection.namespace,
+                self._selection.service,
+            )
+            if ours or client.get("url"):
+                yield name, client
+
+    def _changes(self, resource: Resource, found: Mapping[str, Any], encoded: Sequence[str]) -> dict[str, Any]:
+        """Return the merge patch that gives our entries their bundles. It replaces the whole list of entries by itself.
+
+        That is safe only because the patch holds for the object as it was read and no other.
+        """
+        if resource == CRDS:
+            return {"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": encoded[0]}}}}}
+        ours = {name for name, _ in self._ours(resource, found)}
+        rest = iter(encoded)
+        return {
+            "webhooks": [
+                {**entry, "clientConfig": {**entry["clientConfig"], "caBundle": next(rest)}}
+                if entry["name"] in ours
+                else entry
+                for entry in found["webhooks"]
+            ]
+        }
+
+
+def _clients(resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if resource != CRDS:
+        for entry in found.get("webhooks") or ():
+            yield entry["name"], entry["clientConfig"]
+        return
+    conversion = found["spec"].get("conversion") or {}
+    client = (conversion.get("webhook") or {}).get("clientConfig")
+    if conversion.get("strategy") == "Webhook" and client is not None:
+        yield "conversion", client
+
+
+def _decoded(client: Mapping[str, Any]) -> bytes:
+    try:
+        return base64.b64decode(client.get("caBundle") or "")
+    except (binascii.Error, ValueError):
+        return b""

@@ -1,0 +1,163 @@
+"""Who serves behind a Service, and what certificate each of them shows."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from aiohttp import ClientTimeout
+from cryptography import x509
+
+from certs import Refusal, Served
+from jobgate.cluster.client import Client
+from jobgate.cluster.refusals import understood
+from jobgate.cluster.resource import Resource
+
+SLICES = Resource("endpointslices", "v1", "discovery.k8s.io")
+SERVICES = Resource("services", "v1", "")
+
+#: How long a handshake may take, in seconds, and how many are made at the same time.
+HANDSHAKE, AT_ONCE = 5.0, 32
+#: The Service's port that is ours, where it has several.
+PORT_NAME = "webhook"
+#: Where a Service that is only another name says no port.
+HTTPS = 443
+
+Address = tuple[str, int]
+
+
+class Directory(Protocol):
+    """Knows who serves."""
+
+    async def addresses(self) -> Sequence[Address]:
+        """Return host and port of all who serve, or end serving.
+
+        Raises:
+            Refusal, Unavailable: it is not known.
+        """
+
+
+class Endpoints:
+    """A `certs.Probe`: makes a handshake with everyone behind a Service, and asks for it as API servers do."""
+
+    def __init__(self, directory: Directory, server_name: str) -> None:
+        """Take who knows the addresses, and the name that is asked for."""
+        self._directory = directory
+        self._server_name = server_name
+
+    async def look(self) -> Sequence[Served]:
+        """Make a handshake with each address.
+
+        Raises:
+            Refusal, Unavailable: it is not known which addresses there are.
+        """
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def one(address: Address) -> Served:
+            async with turns:
+                return await shown(address, self._server_name)
+
+        return await asyncio.gather(*(one(address) for address in await self._directory.addresses()))
+
+
+class Fixed:
+    """A directory of addresses that somebody gave."""
+
+    def __init__(self, addresses: Sequence[Address]) -> None:
+        self._addresses = tuple(addresses)
+
+    async def addresses(self) -> Sequence[Address]:
+        """Return them."""
+        return self._addresses
+
+
+class Slices:
+    """A directory of a Service's EndpointSlices; of a Service without any, the host that it is another name of."""
+
+    def __init__(self, client: Client, namespace: str, service: str) -> None:
+        """Take the API server, and what the Service is called."""
+        self._client = client
+        self._slices = _OfService(client, namespace, service)
+        self._namespace = namespace
+        self._service = service
+
+    async def addresses(self) -> Sequence[Address]:
+        """Return host and port of all endpoints that are ready or terminating: API servers may connect to both.
+
+        Raises:
+            Refusal: EndpointSlices may not be listed.
+            Unavailable: there is no answer.
+        """
+        with understood("list", SLICES, namespace=self._namespace):
+            slices, _ = await self._slices.list(SLICES)
+        found = tuple(dict.fromkeys(address for one in slices for address in addresses_of(one)))
+        return found or await self._external()
+
+    async def _external(self) -> Sequence[Address]:
+        try:
+            with understood("get", SERVICES, self._service, self._namespace):
+                service = await self._client.get(SERVICES, self._service, self._namespace)
+        except Refusal:
+            return ()  # where pods serve, the Service need not be read
+        spec = (service or {}).get("spec") or {}
+        if spec.get("type") != "ExternalName":
+            return ()
+        ports = [port["port"] for port in _ours(spec.get("ports") or ())]
+        return [(spec["externalName"], port) for port in ports or [HTTPS]]
+
+
+class _OfService(Client):
+    """Lists the EndpointSlices of one Service."""
+
+    def __init__(self, client: Client, namespace: str, service: str) -> None:
+        super().__init__(client._api)
+        self._namespace = namespace
+        self._service = service
+
+    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
+        prefix, _, plural = path.rpartition("/")
+        within = f"{prefix}/namespaces/{quote(self._namespace, safe='')}/{plural}"
+        selector = f"kubernetes.io/service-name={self._service}"
+        return await super()._get(within, {**params, "labelSelector": selector}, limits)
+
+
+def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:
+    """Yield the addresses of an EndpointSlice that API servers may connect to."""
+    ports = [port["port"] for port in _ours(endpoint_slice.get("ports") or ()) if port.get("port")]
+    for endpoint in endpoint_slice.get("endpoints") or ():
+        conditions = endpoint.get("conditions") or {}
+        # What is not said of readiness counts as ready (discovery.k8s.io/v1).
+        if conditions.get("ready") is False and not conditions.get("terminating"):
+            continue
+        for address in endpoint.get("addresses") or ():
+            for port in ports:
+                yield address, port
+
+
+def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [port for port in ports if port.get("name") == PORT_NAME] or ports
+
+
+async def shown(address: Address, server_name: str) -> Served:
+    """Make one handshake, whatever the certificate is worth, and tell which it is."""
+    host, port = address
+    written = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(HANDSHAKE):
+            _, writer = await asyncio.open_connection(host, port, ssl=context, server_hostname=server_name)
+            leaf = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+        return Served(written, (x509.load_der_x509_certificate(leaf),))
+    except TimeoutError:
+        return Served(written, fault=f"no handshake within {HANDSHAKE:g} s")
+    except (OSError, ValueError, TypeError) as error:
+        return Served(written, fault=f"no handshake: {error or type(error).__qualname__}")

@@ -1,0 +1,81 @@
+"""The Secret with the generations of certificates, as the rotation's store."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from certs import Changes, Stored
+from jobgate.cluster.objects import Objects
+from jobgate.cluster.refusals import understood
+from jobgate.cluster.secret import SECRETS, Content
+
+#: Before the names of stamps, which are annotations.
+PREFIX = "jobgate.dev/"
+#: By its annotation, who keeps a Secret that is therefore not ours to write.
+KEEPERS = {"cert-manager.io/certificate-name": "cert-manager"}
+
+
+class TlsSecret:
+    """A `certs.Store`: one Secret, by name."""
+
+    def __init__(self, objects: Objects, namespace: str, name: str) -> None:
+        """Take the API server, and what the Secret is called."""
+        self._objects = objects
+        self._namespace = namespace
+        self._name = name
+
+    async def read(self) -> Stored:
+        """Return what it holds now.
+
+        Raises:
+            Refusal: it may not be read.
+            Unavailable: there is no answer.
+        """
+        with understood("get", SECRETS, self._name, self._namespace):
+            found = await self._objects.get(SECRETS, self._name, self._namespace)
+        if found is None:
+            return Stored(found=False)
+        annotations = found["metadata"].get("annotations") or {}
+        return Stored(
+            found=True,
+            contents=Content.of(found, found.get("data") or {}).data,
+            stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
+            keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
+            origin=found,
+        )
+
+    async def write(self, seen: Stored, changes: Changes) -> None:
+        """Change it, where it still is as it was seen, or create it where it was not there.
+
+        Raises:
+            Conflict: it is not as it was seen.
+            Refusal: it may not be written.
+            Unavailable: there is no answer; it may have been written.
+        """
+        contents = {
+            key: None if value is None else base64.b64encode(value).decode() for key, value in changes.contents.items()
+        }
+        stamps = {PREFIX + key: value for key, value in changes.stamps.items()}
+        if not seen.found:
+            with understood("create", SECRETS, self._name, self._namespace):
+                await self._objects.create(SECRETS, self._manifest(contents, stamps))
+            return
+        written = {"data": contents, "metadata": {"annotations": stamps}}
+        with understood("patch", SECRETS, self._name, self._namespace):
+            await self._objects.patch(SECRETS, seen.origin, {key: value for key, value in written.items() if value})
+
+    def _manifest(self, contents: Mapping[str, str | None], stamps: Mapping[str, str | None]) -> dict[str, Any]:
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": "kubernetes.io/tls",
+            "metadata": {
+                "name": self._name,
+                "namespace": self._namespace,
+                "labels": {"app.kubernetes.io/name": "jobgate"},
+                "annotations": {key: value for key, value in stamps.items() if value is not None},
+            },
+            "data": {key: value for key, value in contents.items() if value is not None},
+        }

@@ -1,0 +1,258 @@
+"""The rotation of certificates against a real API server.
+
+Level: real API server; the server behind the Service is a TLS listener of this test.
+"""
+
+import asyncio
+import base64
+import json
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from click.testing import CliRunner, Result
+
+from certs.bundle import read_certificates
+from certs.mark import number_of
+from jobgate.cli.certs import certs_group
+from tests.controlplane.client import JSON, MERGE_PATCH, ClusterApi
+from tests.controlplane.plane import ControlPlane
+from tests.controlplane.waiting import wait_for
+from tests.controlplane.webhook import COMMAND, environment
+
+KINDS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+GROUP = "/apis/admissionregistration.k8s.io/v1"
+
+
+class Installation:
+    """A Secret, both configurations and a Service that is another name of this machine."""
+
+    def __init__(self, plane: ControlPlane, api: ClusterApi, namespace: str, folder: Path) -> None:
+        self.plane, self.api, self.namespace, self.folder = plane, api, namespace, folder
+        self.configuration = f"{namespace}.test"
+        self.port = 1
+
+    def install(self, port: int) -> None:
+        self.port = port
+        self.created(f"/api/v1/namespaces/{self.namespace}/secrets", self.secret())
+        for kind in KINDS:
+            self.created(f"{GROUP}/{kind}", self.manifest(kind))
+        spec = {"type": "ExternalName", "externalName": "localhost", "ports": [{"name": "webhook", "port": port}]}
+        service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "jobgate-webhook"}, "spec": spec}
+        self.created(f"/api/v1/namespaces/{self.namespace}/services", service)
+
+    def created(self, path: str, manifest: dict[str, Any]) -> None:
+        status, answer = self.api.post(path, manifest)
+        assert status == 201, answer
+
+    def secret(self) -> dict[str, Any]:
+        data = {"tls.crt": "", "tls.key": ""}
+        metadata = {"name": "jobgate-webhook-tls"}
+        return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "kubernetes.io/tls", "data": data}
+
+    def manifest(self, kind: str) -> dict[str, Any]:
+        rule = {"apiGroups": ["test.dev"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["none"]}
+        service = {"namespace": self.namespace, "name": "jobgate-webhook", "port": self.port}
+        entries = [
+            {
+                "name": f"{name}.test.dev",
+                "admissionReviewVersions": ["v1"],
+                "clientConfig": {"service": service},
+                "sideEffects": "None",
+                "rules": [rule],
+            }
+            for name in ("jobs", "pods")
+        ]
+        single = {"mutatingwebhookconfigurations": "MutatingWebhookConfiguration"}.get(
+            kind, "ValidatingWebhookConfiguration"
+        )
+        return {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": single,
+            "metadata": {"name": self.configuration},
+            "webhooks": entries,
+        }
+
+    @property
+    def options(self) -> list[str]:
+        return [
+            f"--namespace={self.namespace}",
+            f"--configuration={self.configuration}",
+            f"--kubeconfig={self.plane.kubeconfig}",
+        ]
+
+    def run(self, command: str, *arguments: str) -> Result:
+        return CliRunner().invoke(certs_group, [command, *self.options, *arguments])
+
+    def contents(self) -> dict[str, bytes]:
+        _, found = self.api.get(f"/api/v1/namespaces/{self.namespace}/secrets/jobgate-webhook-tls")
+        return {key: base64.b64decode(value) for key, value in found["data"].items()}
+
+    def trusted(self, kind: str) -> list[list[int | None]]:
+        _, found = self.api.get(f"{GROUP}/{kind}/{self.configuration}")
+        bundles = [base64.b64decode(entry["clientConfig"].get("caBundle", "")) for entry in found["webhooks"]]
+        return [[number_of(one) for one in read_certificates(bundle)] for bundle in bundles]
+
+    def trusts(self, kind: str, numbers: list[int]) -> bool:
+        return self.trusted(kind) == [numbers] * 2
+
+    def wipe(self, kind: str) -> None:
+        path = f"{GROUP}/{kind}/{self.configuration}"
+        status, answer = self.api.patch(path, {"webhooks": self.manifest(kind)["webhooks"]}, content_type=MERGE_PATCH)
+        assert status == 200, answer
+
+
+@pytest.fixture
+def installation(
+    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str, tmp_path: Path
+) -> Iterator[Installation]:
+    made = Installation(controlplane, cluster_api, namespace, tmp_path)
+    yield made
+    for kind in KINDS:
+        cluster_api.request("DELETE", f"{GROUP}/{kind}/{made.configuration}", None, None, JSON)
+
+
+@asynccontextmanager
+async def serving(installation: Installation) -> AsyncIterator[int]:
+    """A server that reads the Secret at each handshake."""
+
+    def present(connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
+        context = installation_context(installation)
+        if context is not None:
+            connection.context = context
+
+    front = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    front.sni_callback = present
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "localhost", 0, ssl=front)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+def installation_context(installation: Installation) -> ssl.SSLContext | None:
+    with installation.plane.api() as api:
+        _, found = api.get(f"/api/v1/namespaces/{installation.namespace}/secrets/jobgate-webhook-tls")
+    contents = {key: base64.b64decode(value) for key, value in found["data"].items()}
+    if not contents["tls.crt"]:
+        return None
+    for name in ("tls.crt", "tls.key"):
+        (installation.folder / name).write_bytes(contents[name])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(installation.folder / "tls.crt", installation.folder / "tls.key")
+    return context
+
+
+async def test_an_installation_is_bootstrapped_rotated_revoked_and_mended(installation: Installation) -> None:
+    async with serving(installation) as port:
+        installation.install(port)
+
+        def all_of_it() -> None:
+            _bootstrap(installation)
+            _rotate(installation)
+            _mend(installation)
+            _watch(installation)
+
+        await asyncio.to_thread(all_of_it)
+
+
+def _bootstrap(installation: Installation) -> None:
+    before = installation.run("status")
+    assert before.exit_code == 1
+    assert "the Secret holds no certificate yet" in before.output
+    assert "trusts nobody" in before.output
+
+    done = installation.run("rotate", "--soak=0")
+    assert done.exit_code == 0, done.output
+    assert "next: stage the next" in done.output
+    assert [installation.trusted(kind) for kind in KINDS] == [[[1], [1]]] * 2
+    assert installation.contents()["generation"] == b"1"
+    assert installation.run("status").exit_code == 0
+
+
+def _rotate(installation: Installation) -> None:
+    assert installation.run("rotate", "--soak=0").output.startswith("next: "), "nothing is due"
+    for number in (2, 3):
+        done = installation.run("rotate", "--soak=0", "--force")
+        assert done.exit_code == 0, done.output
+        for kind in KINDS:
+            assert installation.trusted(kind) == [[number - 1, number]] * 2
+    done = installation.run("rotate", "--soak=0", "--revoke", "--key-type=p384")
+    assert done.exit_code == 0, done.output
+    for kind in KINDS:
+        assert installation.trusted(kind) == [[4]] * 2
+    contents = installation.contents()
+    assert set(contents) == {"tls.crt", "tls.key", "ca.crt", "generation", "bundle.crt"}
+
+    waits = installation.run("rotate", "--force", "--wait=0")
+    assert waits.exit_code == 0, waits.output
+    assert "next: promote generation 5 at" in waits.output
+    assert installation.contents()["generation"] == b"4"
+    assert installation.run("rotate", "--soak=0").exit_code == 0
+    assert installation.contents()["generation"] == b"5"
+
+
+def _mend(installation: Installation) -> None:
+    installation.wipe(KINDS[0])
+    shown = installation.run("status", "--output=json")
+    assert shown.exit_code == 1
+    document = json.loads(shown.output)
+    assert document["generation"] == 5
+    assert [target["trustsGenerations"] for target in document["targets"]] == [[], [4, 5]]
+    assert document["served"][0]["generation"] == 5
+    assert document["next"]["step"] == "trust"
+    done = installation.run("rotate", "--soak=0")
+    assert done.exit_code == 0, done.output
+    assert installation.trusted(KINDS[0]) == [[4, 5]] * 2
+    sound = installation.run("status")
+    assert sound.exit_code == 0, sound.output
+
+
+def _watch(installation: Installation) -> None:
+    """A wiped bundle is back within seconds, and SIGTERM gives the Lease back."""
+    log = installation.folder / "watch.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [
+                *COMMAND,
+                "certs",
+                "watch",
+                "--health-port=0",
+                "--bind=127.0.0.1",
+                "--soak=0",
+                *installation.options,
+            ],
+            stderr=written,
+            env=environment(),
+        )
+    try:
+        wait_for(lambda: "rotating" in log.read_text(), 90, what="the watch listens")
+        health = json.loads(log.read_text().splitlines()[0])["healthPort"]
+        wait_for(lambda: b"jobgate_certificates_generation 5.0" in _get(health, "metrics"), 60, what="the first pass")
+        assert _get(health, "readyz") == b"ok\n"
+        for kind in KINDS:
+            installation.wipe(kind)
+            wait_for(partial(installation.trusts, kind, [4, 5]), 30, what=f"{kind} is mended")
+        process.terminate()
+        assert process.wait(30) == 0, log.read_text()
+    finally:
+        process.kill()
+        process.wait()
+    steps = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [line["step"] for line in steps if "step" in line] == ["trust", "trust"]
+    _, lease = installation.api.get(
+        f"/apis/coordination.k8s.io/v1/namespaces/{installation.namespace}/leases/jobgate-certificates"
+    )
+    assert lease["spec"].get("holderIdentity", "") == ""
+
+
+def _get(port: int, path: str) -> bytes:
+    with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=5) as answer:
+        return bytes(answer.read())
