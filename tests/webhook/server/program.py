@@ -1,4 +1,7 @@
-"""A server in a process of its own, for signals: `python -m tests.webhook.server.program CERTIFICATE KEY DELAY`."""
+"""A server in a process of its own, for signals: `python -m tests.webhook.server.program CERTIFICATE KEY DELAY`.
+
+It takes over another certificate as soon as there is one; and waits for the first.
+"""
 
 import asyncio
 import sys
@@ -9,19 +12,22 @@ import uvloop
 from tests.webhook.kind import KINDS
 from webhook import Settings
 from webhook.server import Addresses, Drain, Endpoint, log, serve, stopping_on_signals
-from webhook.server.tls import context
+from webhook.server.certificates import Certificates
+from webhook.server.files import Files, Poller
 
 
 async def main(certificate: str, key: str, delay: str) -> None:
-    stop = asyncio.Event()
+    stop, endpoint = asyncio.Event(), Endpoint(KINDS, Settings())
+    certificates = Certificates(endpoint.metrics)
+    endpoint.lacking = certificates.lacking
+    poller = Poller(certificates, Files(Path(certificate), Path(key)))
+    poller.look()
     with stopping_on_signals(stop):
+        polling = asyncio.create_task(poller.run())
         await serve(
-            Endpoint(KINDS, Settings()),
-            context(Path(certificate), Path(key)),
-            Addresses("127.0.0.1", 0, 0),
-            Drain(delay=float(delay), finish=10),
-            stop=stop,
+            endpoint, certificates.front, Addresses("127.0.0.1", 0, 0), Drain(delay=float(delay), finish=10), stop=stop
         )
+        polling.cancel()
 
 
 if __name__ == "__main__":

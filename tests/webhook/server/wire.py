@@ -43,13 +43,13 @@ def post(content: bytes | None = None, path: str = VALIDATE, **headers: str | in
     return head("POST", path, Content_Length=len(content), **headers) + content
 
 
-async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
-    """Wait until something holds.
+async def until(condition: Callable[[], bool | Awaitable[bool]], patience: float = PATIENCE) -> None:
+    """Wait until something holds, for so many seconds.
 
     Raises:
         TimeoutError: it does not.
     """
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(patience):
         while True:
             holds = condition()
             if holds if isinstance(holds, bool) else await holds:
