@@ -6,6 +6,8 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,8 +97,10 @@ async def program(shown: Shown, delay: float) -> AsyncIterator[tuple[asyncio.sub
     )
     assert process.stderr is not None
     try:
+        line: dict[str, Any] = {}
         async with asyncio.timeout(60):
-            line = json.loads(await process.stderr.readline())
+            while line.get("message") != "serving":
+                line = json.loads(await process.stderr.readline())
         listening = Listening(line["port"], line["healthPort"])
         nothing: Any = None
         yield process, Running(listening, nothing, shown.client, nothing, nothing)
@@ -123,3 +127,38 @@ async def test_a_signal_stops_the_process_once_what_is_in_flight_is_answered(
         assert process.returncode == 0
     lines = [json.loads(line) for line in logged.splitlines()]
     assert [line["message"] for line in lines] == ["request", "draining", "request", "stopped"]
+
+
+async def test_while_the_process_drains_it_serves_on_kept_and_on_new_connections_and_closes_each(shown: Shown) -> None:
+    async with program(shown, delay=3.0) as (process, server):
+        kept = await server.connect()
+        assert "connection" not in (await kept.ask(post())).headers
+        process.send_signal(signal.SIGTERM)
+        await until(server.drains)
+        for connection in (kept, await server.connect()):
+            answer = await connection.ask(post())
+            assert (answer.code, answer.headers["connection"]) == (200, "close")
+            assert await connection.closed()
+        async with asyncio.timeout(PATIENCE):
+            assert await process.wait() == 0
+
+
+async def test_a_second_signal_changes_nothing(shown: Shown) -> None:
+    async with program(shown, delay=1.0) as (process, server):
+        process.send_signal(signal.SIGTERM)
+        await until(server.drains)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        assert (await server.ask(post())).code == 200
+        async with asyncio.timeout(PATIENCE):
+            _, logged = await process.communicate()
+        assert process.returncode == 0
+    assert [json.loads(line)["message"] for line in logged.splitlines()] == ["draining", "request", "stopped"]
+
+
+async def test_a_process_without_a_certificate_stops_at_a_signal(shown: Shown, tmp_path: Path) -> None:
+    async with program(replace(shown, certificate=tmp_path / "tls.crt"), delay=0.2) as (process, server):
+        assert (await server.probe("/readyz")).body.startswith(b"no certificate yet")
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(PATIENCE):
+            assert await process.wait() == 0

@@ -1,0 +1,53 @@
+"""What the server counts of its cluster."""
+
+from functools import partial
+
+import pytest
+
+from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
+from jobgate.cli.watching import Cluster
+from jobgate.cluster import Informer, Resource, slim
+from jobgate.kinds import installed
+from jobgate.kinds.common.members import Claim
+from jobgate.pods.digest import Digest
+from webhook.server.metrics import Metrics
+
+
+class Nothing:
+    """A cache that knows that there is nothing."""
+
+    def get(self, name: str, namespace: str = "") -> Digest | None:
+        return None
+
+
+async def fetched(name: str, namespace: str) -> Digest | None:
+    return None
+
+
+@pytest.mark.parametrize("uid, verdict", [("", "unknown"), ("a", "refused")])
+async def test_what_was_found_out_about_pods_is_counted(uid: str, verdict: str) -> None:
+    metrics = Metrics()
+    lookup = CountedLookup("Job", Nothing(), fetched, counted=partial(pod_lookups(metrics).labels, "jobs.example.com"))
+    for name in ("demo", "other"):
+        await lookup.find("default", Claim(job=name, task="a", index=0, uid=uid, owned=bool(uid)))
+    labels = {"kind": "jobs.example.com", "verdict": verdict}
+    assert metrics.registry.get_sample_value("jobgate_pod_lookups_total", labels) == 2
+    assert metrics.exposition().count(b"\njobgate_pod_lookups_total{") == 1
+
+
+def test_what_was_never_heard_of_is_infinitely_old() -> None:
+    metrics = Metrics()
+    watch_age(metrics, "queues.v1.example.com", Informer(Resource("queues", "v1", "example.com"), keep=slim))
+    age = metrics.registry.get_sample_value("jobgate_cache_age_seconds", {"resource": "queues.v1.example.com"})
+    assert age == float("inf")
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_ages_are_shown_of_what_is_watched(reached: bool) -> None:
+    metrics = Metrics()
+    Cluster(installed(), reached=reached, metrics=metrics)
+    ages = [
+        line for line in metrics.exposition().decode().splitlines() if line.startswith("jobgate_cache_age_seconds{")
+    ]
+    assert ('jobgate_cache_age_seconds{resource="dijobs.v2alpha1.diengine.opendilab.org"} +Inf' in ages) is reached
+    assert bool(ages) is reached
