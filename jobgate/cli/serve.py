@@ -61,6 +61,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     default=None,
     help="Look up what rules ask for, and the jobs that pods belong to.  [default: where credentials are at hand]",
 )
+@setting(
+    "--traces/--no-traces",
+    default=False,
+    help="Record each request as a span, and send it by OTLP where the variables OTEL_EXPORTER_OTLP_… say.",
+)
 @setting("--kubeconfig", type=_FILE, help="Credentials for the cluster, in the place of the pod's own.")
 @installation
 def serve(  # noqa: PLR0913 - one argument an option
@@ -74,6 +79,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     bind: str,
     drain_seconds: float,
     cluster: bool | None,
+    traces: bool,
     kubeconfig: Path | None,
     told: Told,
 ) -> None:
@@ -83,6 +89,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         from webhook import server
         from webhook.server import log
         from webhook.server.metrics import Metrics
+        from webhook.server.spans import OpenTelemetry
     except ImportError as error:
         raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server]'") from None
 
@@ -109,6 +116,11 @@ def serve(  # noqa: PLR0913 - one argument an option
     )
     endpoint.waits_for = known.waits_for
     endpoint.lacking = certificates.lacking
+    if traces:
+        try:
+            endpoint.spans = OpenTelemetry.exporting()
+        except ImportError as error:
+            raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[traces]'") from None
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:

@@ -27,6 +27,7 @@ from webhook.server.connection import GuardedConnection
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics
+from webhook.server.spans import Spans
 
 #: What of the caller's time is left for the way back, in seconds.
 MARGIN = 0.2
@@ -78,6 +79,7 @@ class Endpoint:
         objects: what is known of other objects of the cluster.
         waits_for: says what must be there before the server is ready, and is not; empty once it is.
         lacking: says what is wrong with its certificate; empty where nothing is.
+        spans: takes what each request amounted to, for who collects traces; None where nobody does.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class Endpoint:
         self.draining = False
         self.waits_for: Callable[[], str] = lambda: ""
         self.lacking: Callable[[], str] = lambda: ""
+        self.spans: Spans | None = None
         self._buffer = Buffer(self.limits)
         self._in_flight = 0
 
@@ -228,6 +231,10 @@ class Endpoint:
         self.metrics.latency.labels(call.webhook).observe(elapsed)
         if call.waited + elapsed > call.seconds:
             self.metrics.late.labels(call.webhook).inc()
+        if self.spans:
+            end = time.time_ns()
+            begin = end - round(elapsed * 1e9)
+            self.spans.record(call.webhook, trace.CURRENT.get(), (begin, end), {"code": call.code, **call.fields})
         if logger.isEnabledFor(logging.INFO):
             fields = {"path": call.webhook, "code": call.code, "milliseconds": round(elapsed * 1000, 3), **call.fields}
             logger.info("request", extra={"fields": fields})

@@ -1,0 +1,76 @@
+"""Spans of requests, for who collects them with OpenTelemetry. Without its packages nothing of this is imported."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from webhook.trace import Trace
+
+#: Fields of a request's line in the log that are of no use in a trace, or say more of a person than one has to.
+_LEFT_OUT = frozenset({"trace", "user"})
+
+
+class Spans(Protocol):
+    """Takes what one request amounted to, once it is answered."""
+
+    def record(self, path: str, trace: Trace | None, times: tuple[int, int], fields: Mapping[str, Any]) -> None:
+        """Record a request.
+
+        Args:
+            path: of the webhook, where it is one of ours.
+            trace: that the request belongs to, or None for one of its own.
+            times: of its beginning and end, in nanoseconds since the epoch.
+            fields: of its line in the log, and `code`.
+        """
+
+
+class OpenTelemetry:
+    """Gives OpenTelemetry a server span for each request, below the caller's."""
+
+    def __init__(self, tracer: Any, api: Any) -> None:
+        """`tracer` makes spans; `api` is the module `opentelemetry.trace`."""
+        self._tracer = tracer
+        self._api = api
+
+    @classmethod
+    def exporting(cls) -> OpenTelemetry:
+        """Return one that sends spans where the variables `OTEL_EXPORTER_OTLP_…` say.
+
+        Raises:
+            ImportError: the extra `traces` is not installed.
+        """
+        api = importlib.import_module("opentelemetry.trace")
+        sdk = importlib.import_module("opentelemetry.sdk.trace")
+        export = importlib.import_module("opentelemetry.sdk.trace.export")
+        otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+        resources = importlib.import_module("opentelemetry.sdk.resources")
+        provider = sdk.TracerProvider(resource=resources.Resource.create({"service.name": "jobgate"}))
+        provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter()))
+        return cls(provider.get_tracer("jobgate"), api)
+
+    def record(self, path: str, trace: Trace | None, times: tuple[int, int], fields: Mapping[str, Any]) -> None:
+        """Record a request as a span that is over."""
+        span = self._tracer.start_span(
+            f"POST {path}",
+            context=self._below(trace),
+            kind=self._api.SpanKind.SERVER,
+            attributes={f"jobgate.{key}": value for key, value in fields.items() if key not in _LEFT_OUT},
+            start_time=times[0],
+        )
+        if fields["code"] >= 500:
+            span.set_status(self._api.StatusCode.ERROR)
+        span.end(end_time=times[1])
+
+    def _below(self, trace: Trace | None) -> Any:
+        """Return the context in which the caller's span is the parent."""
+        if trace is None:
+            return None
+        parent = self._api.SpanContext(
+            trace_id=int(trace.id, 16),
+            span_id=int(trace.parent, 16),
+            is_remote=True,
+            trace_flags=self._api.TraceFlags(self._api.TraceFlags.SAMPLED if trace.sampled else 0),
+        )
+        return self._api.set_span_in_context(self._api.NonRecordingSpan(parent))
