@@ -1,7 +1,7 @@
 """How things stand, for people: generations, who serves and who trusts what, what is wrong, what comes next."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -15,6 +15,7 @@ from certs.served import Served
 from certs.settings import Settings
 from certs.state import expired, read_state
 from certs.steps import Blocked, Step, Wait
+from certs.store import CERTIFICATE
 from certs.target import Target
 from certs.validity import Validity
 
@@ -62,6 +63,9 @@ def report(observed: Observed, served: Sequence[Served], settings: Settings) -> 
     now = observed.now
     state = read_state(observed.stored, settings.names, now)
     current, step = state.current, plan(observed, settings)
+    # A handshake shows the leaf alone; what stands between it and its CA is in the Secret.
+    chain = read_certificates(observed.stored.contents.get(CERTIFICATE, b""))
+    served = [replace(one, chain=chain) if chain and one.leaf == chain[0] else one for one in served]
     targets = tuple(_target(target, served) for target in observed.targets)
     problems = (
         *_store_problems(observed),
@@ -88,7 +92,7 @@ def report(observed: Observed, served: Sequence[Served], settings: Settings) -> 
 def _store_problems(observed: Observed) -> Iterator[str]:
     if not observed.stored.found:
         yield "the Secret of the certificates is missing"
-    elif not observed.stored.contents.get("tls.crt"):
+    elif not observed.stored.contents.get(CERTIFICATE):
         yield "the Secret holds no certificate yet"
 
 
