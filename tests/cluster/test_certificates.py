@@ -8,7 +8,7 @@ import base64
 import json
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,29 @@ class Installation:
         self.plane, self.api, self.namespace, self.folder = plane, api, namespace, folder
         self.configuration = f"{namespace}.test"
         self.port = 1
+        self.kubeconfig = plane.kubeconfig
+
+    def grant(self, user: str, patched: Sequence[str]) -> None:
+        """Give a user the rights that the handbook says, and act as that user from now on."""
+        named = {"apiGroups": ["admissionregistration.k8s.io"], "resourceNames": [self.configuration]}
+        everywhere = [{**named, "resources": list(KINDS), "verbs": ["get", "list", "watch"]}]
+        everywhere += [{**named, "resources": [kind], "verbs": ["patch"]} for kind in patched]
+        secret = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["jobgate-webhook-tls"]}
+        within = [
+            {**secret, "verbs": ["get", "list", "watch", "patch"]},
+            {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list"]},
+        ]
+        rbac = "/apis/rbac.authorization.k8s.io/v1"
+        places = (("Cluster", "", everywhere), ("", f"/namespaces/{self.namespace}", within))
+        for prefix, inside, rules in places:
+            kind, name = f"{prefix}Role", f"{self.namespace}-{user}"
+            reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}
+            subjects = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}]
+            role = {"metadata": {"name": name}, "rules": rules}
+            self.created(f"{rbac}{inside}/{kind.lower()}s", role)
+            binding = {"metadata": {"name": name}, "roleRef": reference, "subjects": subjects}
+            self.created(f"{rbac}{inside}/{kind.lower()}bindings", binding)
+        self.kubeconfig = self.plane.kubeconfig_for(f"{self.namespace}-{user}")
 
     def install(self, port: int) -> None:
         self.port = port
@@ -84,7 +107,7 @@ class Installation:
         return [
             f"--namespace={self.namespace}",
             f"--configuration={self.configuration}",
-            f"--kubeconfig={self.plane.kubeconfig}",
+            f"--kubeconfig={self.kubeconfig}",
         ]
 
     def run(self, command: str, *arguments: str) -> Result:
@@ -159,6 +182,28 @@ async def test_an_installation_is_bootstrapped_rotated_revoked_and_mended(instal
             _rotate(installation)
             _mend(installation)
             _watch(installation)
+
+        await asyncio.to_thread(all_of_it)
+
+
+async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(installation: Installation) -> None:
+    async with serving(installation) as port:
+        installation.install(port)
+
+        def all_of_it() -> None:
+            # Who serves is said outright: Services may not be read.
+            options = ["--soak=0", f"--address=localhost:{port}"]
+            installation.grant("enough", KINDS)
+            done = installation.run("rotate", *options)
+            assert done.exit_code == 0, done.output
+            assert [installation.trusted(kind) for kind in KINDS] == [[[1], [1]]] * 2
+
+            installation.grant("less", KINDS[:1])
+            done = installation.run("rotate", "--force", *options)
+            assert done.exit_code == 1
+            assert f"the right to patch {KINDS[1]}.admissionregistration.k8s.io" in done.output
+            assert installation.contents()["generation"] == b"1"
+            assert [installation.trusted(kind) for kind in KINDS] == [[[1, 2]] * 2, [[1]] * 2]
 
         await asyncio.to_thread(all_of_it)
 
