@@ -31,7 +31,7 @@ lock: install ## Renew requirements.lock from pyproject.toml
 demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
 	$(BIN)/python -m examples.demo
 
-test: install ## Run all tests, against a real API server too
+test: install controlplane ## Run all tests, against a real API server too
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 check: install ## Lint, types, layers, and whether generated files are up to date

@@ -50,13 +50,14 @@ def _run(progress: Progress, *, whole: bool) -> None:
         signal.signal(number, signal.default_int_handler)
     stopped = WholeControlPlane(find_or_build_whole(progress)) if whole else ControlPlane(find_or_build(progress))
     with stopped as plane:
+        # Blocked, and then waited for: one that comes in between is not lost, as it would be to `pause`.
+        ends = {signal.SIGTERM, signal.SIGINT}
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
         progress(f"up at {plane.url}; Ctrl-C ends it. To speak to it:")
         sys.stdout.write(f"export KUBECONFIG={plane.kubeconfig}\n")
         sys.stdout.flush()
-        try:
-            signal.pause()
-        except KeyboardInterrupt:
-            progress("stopping")
+        signal.sigwait(ends)
+        progress("stopping")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,9 @@ def controlplane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     What is missing of it is built first: in one go with what is missing of the whole one, where a test wants that.
     """
     wants_whole = any("whole_controlplane" in getattr(item, "fixturenames", ()) for item in request.session.items)
-    assets = _aloud(request, find_or_build_whole if wants_whole else find_or_build)
+    if wants_whole:
+        _aloud(request, find_or_build_whole)
+    assets = _aloud(request, find_or_build)
     with ControlPlane(assets) as plane:
         yield plane
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from tests.controlplane.build import compile_programs
 from tests.controlplane.golang import Go, find_or_install_go
-from tests.controlplane.module import kubernetes_go_mod, kwok_go_mod
+from tests.controlplane.module import helm_go_mod, kubernetes_go_mod, kwok_go_mod
 from tests.controlplane.progress import Progress
-from tests.controlplane.sources import KUBERNETES_SOURCE, KWOK_SOURCE, Source
-from tests.controlplane.versions import KUBERNETES, KWOK
+from tests.controlplane.sources import HELM_SOURCE, KUBERNETES_SOURCE, KWOK_SOURCE, Source
+from tests.controlplane.versions import HELM, KUBERNETES, KWOK
 
 
 def lock(progress: Progress) -> None:
@@ -22,6 +22,7 @@ def lock(progress: Progress) -> None:
     kubernetes = kubernetes_go_mod(KUBERNETES, _upstream_mod(go, f"k8s.io/kubernetes@{KUBERNETES}"))
     _lock(go, KUBERNETES_SOURCE, kubernetes, progress)
     _lock(go, KWOK_SOURCE, kwok_go_mod(KWOK, _upstream_mod(go, f"sigs.k8s.io/kwok@{KWOK}")), progress)
+    _lock(go, HELM_SOURCE, helm_go_mod(HELM, _upstream_mod(go, f"helm.sh/helm/v3@{HELM}")), progress)
 
 
 def _lock(go: Go, source: Source, go_mod: str, progress: Progress) -> None:

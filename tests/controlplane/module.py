@@ -12,6 +12,7 @@ from tests.controlplane.versions import staging_version
 MODULE = "jobgate.dev/tests/controlplane"
 _KUBERNETES = "k8s.io/kubernetes"
 _KWOK = "sigs.k8s.io/kwok"
+_HELM = "helm.sh/helm/v3"
 _ETCD_SERVER = "go.etcd.io/etcd/server/v3"
 
 
@@ -60,9 +61,22 @@ def kwok_go_mod(version: str, kwok_mod: dict[str, Any]) -> str:
     Raises:
         ValueError: it does not, so its replaces would have to be repeated.
     """
-    if kwok_mod.get("Replace"):
-        raise ValueError(f"the go.mod of {_KWOK} {version} replaces modules, and Go ignores that here: repeat it")
-    return _go_mod(f"{MODULE}/kwok", kwok_mod["Go"], _block("require", [f"{_KWOK} {version}"]))
+    return _requiring("kwok", _KWOK, version, kwok_mod)
+
+
+def helm_go_mod(version: str, helm_mod: dict[str, Any]) -> str:
+    """Our go.mod for that version of Helm.
+
+    Raises:
+        ValueError: as for kwok.
+    """
+    return _requiring("helm", _HELM, version, helm_mod)
+
+
+def _requiring(name: str, path: str, version: str, upstream_mod: dict[str, Any]) -> str:
+    if upstream_mod.get("Replace"):
+        raise ValueError(f"the go.mod of {path} {version} replaces modules, and Go ignores that here: repeat it")
+    return _go_mod(f"{MODULE}/{name}", upstream_mod["Go"], _block("require", [f"{path} {version}"]))
 
 
 def _go_mod(module: str, go: str, blocks: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.controlplane.versions import KUBERNETES, KWOK
+from tests.controlplane.versions import HELM, KUBERNETES, KWOK
 
 _HERE = Path(__file__).parent
 
@@ -65,4 +65,12 @@ KWOK_SOURCE = Source(
     stamps={"sigs.k8s.io/kwok/pkg/consts.Version": KWOK.removeprefix("v")},
 )
 
-SOURCES = (KUBERNETES_SOURCE, KWOK_SOURCE)
+# No part of a control plane: only the tests of the chart ask for it.
+HELM_SOURCE = Source(
+    cached_as=f"helm-{HELM}",
+    folder=_HERE / "helm",
+    packages={"helm": "helm.sh/helm/v3/cmd/helm"},
+    stamps={"helm.sh/helm/v3/internal/version.version": HELM},
+)
+
+SOURCES = (KUBERNETES_SOURCE, KWOK_SOURCE, HELM_SOURCE)

@@ -13,8 +13,8 @@ from tests.controlplane.cache import binaries_folder, cache_folder
 from tests.controlplane.golang import build_environment, find_or_install_go, parse_go_version
 from tests.controlplane.progress import clock_face, silent
 from tests.controlplane.run import BuildError, run_with_news
-from tests.controlplane.sources import KWOK_SOURCE, SOURCES, Source, built_as
-from tests.controlplane.versions import KUBERNETES, KWOK
+from tests.controlplane.sources import HELM_SOURCE, KWOK_SOURCE, SOURCES, Source, built_as
+from tests.controlplane.versions import HELM, KUBERNETES, KWOK
 
 # Says its version, lists one package, and builds files named as the packages are; each build leaves a line in `calls`.
 _FAKE_GO = """#!/bin/sh
@@ -153,15 +153,18 @@ def test_no_program_has_two_sources() -> None:
 
 
 def test_the_version_is_stamped_into_the_programs() -> None:
-    kubernetes, kwok = (source.linker_flags().split() for source in SOURCES)
+    kubernetes, kwok, helm = (source.linker_flags().split() for source in SOURCES)
     for stamp in (f"gitVersion={KUBERNETES}", "gitMajor=1", "gitMinor=36"):
         assert f"k8s.io/component-base/version.{stamp}" in kubernetes
     assert f"sigs.k8s.io/kwok/pkg/consts.Version={KWOK.removeprefix('v')}" in kwok
+    assert f"helm.sh/helm/v3/internal/version.version={HELM}" in helm
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.cached_as)
 def test_the_version_is_part_of_the_folder_in_the_cache(source: Source) -> None:
-    assert source.cached_as.endswith(KWOK if source is KWOK_SOURCE else KUBERNETES)
+    assert source.cached_as.endswith(
+        {KWOK_SOURCE.folder: KWOK, HELM_SOURCE.folder: HELM}.get(source.folder, KUBERNETES)
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.controlplane.assets import Assets
+from tests.controlplane.plane import ControlPlane
+
 REPOSITORY = Path(__file__).parents[2]
 
 # A control plane that does not run.
@@ -34,3 +39,13 @@ def test_a_failed_test_shows_what_its_control_planes_logged(tmp_path: Path) -> N
     assert "1 failed, 1 passed" in run.stdout, run.stdout + run.stderr
     assert run.stdout.count("logs of plane") == 1
     assert "why it did not work" in run.stdout
+
+
+def test_tests_of_one_control_plane_run_in_one_process(
+    controlplane: ControlPlane, request: pytest.FixtureRequest
+) -> None:
+    """Else each process would start its own; xdist knows the tests of a group by the ends of their ids."""
+    in_several = hasattr(request.config, "workerinput")
+    assert request.node.nodeid.endswith("@controlplane") is in_several
+    # Not what a whole one needs beside, whatever other tests want.
+    assert type(controlplane.assets) is Assets

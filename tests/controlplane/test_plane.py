@@ -65,13 +65,16 @@ def run_and_end(assets: Assets, number: signal.Signals, *flags: str) -> None:
         command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as run:
         assert run.stdout is not None
-        line = run.stdout.readline().strip()
-        folder = Path(line.removeprefix("export KUBECONFIG=")).parent
-        assert folder.name.startswith(PREFIX)
-        pids = pids_of(folder)
-        assert len(pids) == len(programs) - 1, "kubectl is no server"
-        run.send_signal(number)
-        run.wait(60)
+        try:
+            line = run.stdout.readline().strip()
+            folder = Path(line.removeprefix("export KUBECONFIG=")).parent
+            assert folder.name.startswith(PREFIX)
+            pids = pids_of(folder)
+            assert len(pids) == len(programs) - 1, "kubectl is no server"
+            run.send_signal(number)
+            run.wait(60)
+        finally:
+            run.kill()  # else it would be waited for, for ever
     wait_for(lambda: not folder.exists() and not any(map(runs, pids)), timeout=60, what="all is gone")
 
 

@@ -5,7 +5,10 @@ KUBERNETES = "v1.36.3"
 # Its nodes and pods are simulated by a program that has versions of its own.
 KWOK = "v0.8.0"
 
-# The `go` line of the go.mod of both.
+# What the chart is tested with. Its go.mod asks for the libraries of the Kubernetes above.
+HELM = "v3.21.4"
+
+# The `go` line of the go.mod of all of them.
 OLDEST_GO = (1, 26)
 
 
