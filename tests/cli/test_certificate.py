@@ -41,13 +41,12 @@ def issued(namespace: str = "jobgate-system", age: timedelta = timedelta(0)) -> 
     return issue_generation(service_names("jobgate-webhook", namespace), datetime.now(UTC) - age)
 
 
-def secret(generation: Generation, number: int, namespace: str = "jobgate-system", **data: bytes) -> dict[str, Any]:
+def secret(generation: Generation, number: int, namespace: str = "jobgate-system") -> dict[str, Any]:
     contents = {
         "tls.crt": generation.certificate,
         "tls.key": generation.key,
         "ca.crt": generation.ca_certificate,
         "generation": str(number).encode(),
-        **data,
     }
     return {
         "apiVersion": "v1",
@@ -171,8 +170,8 @@ async def test_what_is_staged_is_neither_kept_nor_news(watched: Watched) -> None
     assert kept
     assert set(kept.data) == {"tls.crt", "tls.key", "ca.crt", "generation"}
     assert "PRIVATE" not in repr(kept)
-    staged = secret(issued(), 1, **{"next.tls.key": b"staged"})
-    staged["data"] |= {key: base64.b64encode(kept.data[key]).decode() for key in kept.data}
+    staged = secret(issued(), 1)
+    staged["data"] |= {"next.tls.key": "AAAA"} | {key: base64.b64encode(kept.data[key]).decode() for key in kept.data}
     watched.api.say("MODIFIED", staged)
     watched.api.say("MODIFIED", secret(issued(), 2))
     await until(lambda: watched.serves(2))

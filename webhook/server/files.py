@@ -62,11 +62,17 @@ class Files:
         """
         folders: dict[Path, Path] = {}
 
+        def resolved(folder: Path) -> Path:
+            return folders.setdefault(folder, folder.resolve())
+
         def settled(path: Path) -> Path:
-            if path.parent not in folders:
-                data = path.parent / _DATA
-                folders[path.parent] = (data if data.is_symlink() else path.parent).resolve()
-            return folders[path.parent] / path.name
+            # The kubelet makes each file a link to `..data/<file>`; what is no such link lies where it is.
+            link = Path()
+            with suppress(OSError):
+                link = path.readlink()
+            if link.parts[:1] == (_DATA,):
+                return resolved(path.parent / _DATA).joinpath(*link.parts[1:])
+            return resolved(path.parent) / path.name
 
         return settled(self.certificate), settled(self.key), settled(self.certificate.with_name(_AUTHORITY))
 

@@ -89,6 +89,13 @@ def test_files_without_links_are_read_where_they_are(tmp_path: Path, certificate
     assert authority(certificates) != before
 
 
+def test_files_beside_a_mount_are_read_where_they_are(tmp_path: Path, certificates: Certificates) -> None:
+    swap(tmp_path / "mount", "..first", SECOND)
+    write(tmp_path, FIRST)
+    (tmp_path / "..data").symlink_to("mount")
+    assert files_of(tmp_path).read() == FIRST
+
+
 def test_files_that_are_written_one_by_one_are_served_once_they_fit(tmp_path: Path, certificates: Certificates) -> None:
     write(tmp_path, FIRST)
     poller = Poller(certificates, files_of(tmp_path))
