@@ -2,103 +2,138 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import click
+from pydantic import ValidationError
 
 from crdgen import to_yaml
+from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
 from jobgate.cli.settings import CLUSTER_DOMAIN, checked_queueing
 from jobgate.kinds import installed
 from jobgate.render import Installation, committed, objects
-from jobgate.render.files import stale, write
+from jobgate.render.files import stale, surplus, write
+from jobgate.render.installation import Rotation, values
+from jobgate.render.objects import plugins
 
-_DEFAULT = Installation()
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
+    """Return the option of a field of the installation, with the field's default and description."""
+    if not options.get("multiple"):
+        options |= {"default": values(field), "show_default": True}
+    options.setdefault("help", Installation.model_fields[field].description)
+    return click.option(flag, field, **options)
 
 
 @click.command()
-@click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Where the server runs.")
+@_choice("--namespace", "namespace")
+@_choice("--create-namespace/--no-namespace", "create_namespace")
+@_choice("--service-port", "service_port", type=click.IntRange(1, 65535))
+@_choice("--image", "image")
+@_choice("--replicas", "replicas", type=click.IntRange(1, 100))
+@_choice("--required-spread/--wished-spread", "required_spread")
+@_choice("--priority-class", "priority_class")
+@_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
+@_choice("--crd/--no-crd", "crds")
+@click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="A kind of job that is not handled.")
+@click.option("--without-plugin", multiple=True, metavar="NAME", help="A plugin that the controller makes nothing for.")
 @click.option(
-    "--service-port",
-    type=click.IntRange(1, 65535),
-    default=_DEFAULT.service_port,
-    show_default=True,
-    help="The port that the API server calls.",
+    "--rotation",
+    type=click.Choice([str(one) for one in Rotation]),
+    help="Who renews the certificate: our own Deployment (watch) or CronJob (cronjob), cert-manager, or somebody else "
+    "(none), who keeps the Secret and gives --ca-bundle.  [default: watch; with --ca-bundle, none]",
 )
-@click.option("--image", default=_DEFAULT.image, show_default=True, help="The server's image.")
-@click.option(
-    "--replicas", type=click.IntRange(1, 100), default=_DEFAULT.replicas, show_default=True, help="How many servers."
-)
-@click.option(
-    "--secret-name",
-    "secret",
-    default=_DEFAULT.secret,
-    show_default=True,
-    help="The Secret of the certificate and its key.",
-)
-@click.option("--ca-bundle", type=click.File("rb"), help="PEM of who signed the certificate.")
-@click.option(
-    "--secrets-in",
-    multiple=True,
-    metavar="NAMESPACE",
-    help="A namespace in which the controller may make Secrets, as the plugin ssh needs them.",
-)
-@click.option(
-    "--queueing",
-    default="",
-    metavar="SYSTEM[=SCHEDULER]",
-    callback=checked_queueing,
-    help="What queues the pods of jobs whose operator knows no queues: kueue, coscheduling or volcano.",
-)
+@_choice("--secret-name", "secret")
+@click.option("--ca-bundle", type=click.File("rb"), help="PEM of who signed the certificate, with --rotation none.")
+@_choice("--secrets-in", "secrets_in", multiple=True, metavar="NAMESPACE")
+@_choice("--queueing", "queueing", metavar="SYSTEM[=SCHEDULER]", callback=checked_queueing)
 @CLUSTER_DOMAIN
+@_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD")
+@_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(
-    "--external-name",
-    default="",
-    metavar="HOST",
-    help="A host that runs the server outside the cluster; no Deployment is rendered then.",
+    "--kind-settings",
+    multiple=True,
+    metavar="PLURAL.GROUP=FILE",
+    callback=kind_files,
+    help="A YAML file of what this installation says of one kind; it becomes part of a ConfigMap.",
 )
+@_choice("--network-policy/--no-network-policy", "network_policy")
+@_choice("--api-server-port", "api_server_ports", multiple=True, type=click.IntRange(1, 65535), metavar="PORT")
+@_choice("--monitoring/--no-monitoring", "monitoring")
+@_choice("--external-name", "external_name", metavar="HOST")
 @click.option(
     "--output-dir",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write the files that are kept in version control, with the standard names, and print nothing.",
 )
 @click.option("--check", is_flag=True, help="With --output-dir: write nothing, fail where a file is not up to date.")
-def manifests(  # noqa: PLR0913 - one argument an option
+def manifests(
     *,
-    namespace: str,
-    service_port: int,
-    image: str,
-    replicas: int,
-    secret: str,
+    without_kind: tuple[str, ...],
+    without_plugin: tuple[str, ...],
+    rotation: str | None,
     ca_bundle: BinaryIO | None,
-    secrets_in: tuple[str, ...],
-    queueing: str,
-    cluster_domain: str,
-    external_name: str,
+    kind_settings: tuple[KindFile, ...],
     output_dir: Path | None,
     check: bool,
+    **choices: Any,
 ) -> None:
-    """Print the whole installation: CRDs, namespace, RBAC, Service, Deployment, webhook configurations."""
+    """Print the whole installation: CRDs, namespace, RBAC, workloads, certificates, webhook configurations."""
     if output_dir is not None:
         _files(output_dir, check=check)
         return
     if check:
         raise click.UsageError("--check compares files: name their folder with --output-dir")
-    installation = replace(
-        _DEFAULT,
-        namespace=namespace,
-        service_port=service_port,
-        image=image,
-        replicas=replicas,
-        secret=secret,
-        ca_bundle=_certificates(ca_bundle.read()) if ca_bundle else b"",
-        secrets_in=secrets_in,
-        queueing=queueing,
-        cluster_domain=cluster_domain,
-        external_name=external_name,
-    )
-    click.echo("---\n".join(to_yaml(one) for one in objects(installed(), installation)), nl=False)
+    bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
+    # Ports that nobody named are those of the default, which an option with many values cannot have.
+    choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
+    try:
+        installation = Installation(
+            **choices,
+            ca_bundle=bundle,
+            rotation=rotation or (Rotation.NONE if bundle else Rotation.WATCH),
+            kinds=dict.fromkeys(_among("--without-kind", without_kind, _kinds()), False),
+            plugins=dict.fromkeys(_among("--without-plugin", without_plugin, plugins()), False),
+            kind_settings=_texts(kind_settings),
+        )
+        found = objects(installed(), installation)
+    except ValidationError as error:
+        raise click.UsageError("; ".join(map(_said, error.errors(include_input=False)))) from None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo("---\n".join(to_yaml(one) for one in found), nl=False)
+
+
+def _kinds() -> list[str]:
+    return [kind.qualified_plural for kind in installed()]
+
+
+def _among(option: str, names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
+    """Return names that are all known; a typing error must not leave on what somebody wants off."""
+    if unknown := sorted(set(names) - set(known)):
+        raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known)}", param_hint=option)
+    return names
+
+
+def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:
+    """Return what the files of settings hold, each refused here where the server would refuse it at its start."""
+    texts = {}
+    for file in files:
+        try:
+            file.read()
+            texts[file.plural] = file.content().decode()
+        except Unfit as error:
+            raise click.BadParameter(str(error), param_hint="--kind-settings") from None
+    return texts
+
+
+def _said(fault: Any) -> str:
+    place = ".".join(map(str, fault["loc"]))
+    return f"{place}: {fault['msg']}" if place else fault["msg"].removeprefix("Value error, ")
 
 
 def _certificates(pem: bytes) -> bytes:
@@ -115,6 +150,9 @@ def _files(folder: Path, *, check: bool) -> None:
     if not check:
         for path in write(files, folder):
             click.echo(f"wrote {path}", err=True)
-    elif outdated := stale(files, folder):
+        for path in surplus(files, folder):
+            path.unlink()
+            click.echo(f"removed {path}", err=True)
+    elif outdated := [*stale(files, folder), *surplus(files, folder)]:
         names = "".join(f"\n  {path}" for path in outdated)
         raise click.ClickException(f"not what the code gives; run `make crds`:{names}")

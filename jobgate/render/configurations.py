@@ -7,12 +7,13 @@ labels then does not send it a second time.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.wiring import PATHS, marked_selector, members_of, wired
-from jobgate.render.installation import LABELS, OPT_OUT_LABEL, SYSTEM_NAMESPACES, Installation
+from jobgate.render.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
+from jobgate.render.installation import LABELS, OPT_OUT_LABEL, SYSTEM_NAMESPACES
+from jobgate.render.tree import Base64, Given, When, joined
 from webhook import Kind, Phase
 
 #: Seconds that the API server waits for an answer.
@@ -23,24 +24,39 @@ SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
 #: A job that is being deleted is not defaulted any more; its spec is still validated.
 NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
 
-_NAMES = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
+#: Of both configurations.
+NAME = "jobgate"
+#: The Certificate that cert-manager keeps, where it does.
+CERTIFICATE = "jobgate-webhook"
+
+KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
 
 
-def configuration(phase: Phase, kinds: Iterable[Kind], installation: Installation) -> dict[str, Any]:
-    """Return the configuration of one phase."""
+def configuration(phase: Phase, kinds: Iterable[Kind]) -> When:
+    """Return the configuration of one phase, where one kind at least is on.
+
+    The bundle is rendered only where the installation brings it. Where something injects it, the field is left out
+    altogether: what an apply does not say, it does not wipe.
+    """
     kinds = tuple(kinds)
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": _NAMES[phase],
-        "metadata": {"name": "jobgate", "labels": dict(LABELS)},
-        "webhooks": [
-            *(_jobs(phase, kind, installation) for kind in kinds),
-            *_pods(phase, wired(kinds), installation),
-        ],
-    }
+    return When(
+        some_on(kinds),
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": KINDS[phase],
+            "metadata": {
+                "name": NAME,
+                "labels": LABELS,
+                "annotations": When(
+                    CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)}
+                ),
+            },
+            "webhooks": [*(When(kind_on(kind), _jobs(phase, kind)) for kind in kinds), *_pods(phase, wired(kinds))],
+        },
+    )
 
 
-def _jobs(phase: Phase, kind: Kind, installation: Installation) -> dict[str, Any]:
+def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
     conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
@@ -52,16 +68,12 @@ def _jobs(phase: Phase, kind: Kind, installation: Installation) -> dict[str, Any
         "scope": "Namespaced",
     }
     name = f"{kind.qualified_plural}.{phase}"
-    return _entry(name, phase, kind.path(phase), rule, {"matchConditions": conditions}, installation)
+    return _entry(name, phase, kind.path(phase), rule, {"matchConditions": conditions})
 
 
-def _pods(phase: Phase, kinds: Iterable[Kind], installation: Installation) -> Iterator[dict[str, Any]]:
+def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
     """Yield the entries for the pods of kinds, of which no other pod is ever sent."""
     kinds = tuple(kinds)
-    selectors: dict[str, Mapping[str, Any]] = {f"pods.{phase}": marked_selector(kinds)} if kinds else {}
-    for kind in kinds:
-        if members := members_of(kind):
-            selectors[f"pods.{kind.qualified_plural}.{phase}"] = members.selector
     rule = {
         "apiGroups": [""],
         "apiVersions": ["v1"],
@@ -69,8 +81,16 @@ def _pods(phase: Phase, kinds: Iterable[Kind], installation: Installation) -> It
         "resources": ["pods"],
         "scope": "Namespaced",
     }
-    for name, selector in selectors.items():
-        yield _entry(name, phase, PATHS[phase], rule, {"objectSelector": dict(selector)}, installation)
+    if kinds:
+        (ours,) = marked_selector(kinds)["matchExpressions"]
+        marked = {**ours, "values": [When(kind_on(kind), kind.qualified_plural) for kind in kinds]}
+        narrowed = {"objectSelector": {"matchExpressions": [marked]}}
+        yield When(some_on(kinds), _entry(f"pods.{phase}", phase, PATHS[phase], rule, narrowed))
+    for kind in kinds:
+        if members := members_of(kind):
+            narrowed = {"objectSelector": dict(members.selector)}
+            name = f"pods.{kind.qualified_plural}.{phase}"
+            yield When(kind_on(kind), _entry(name, phase, PATHS[phase], rule, narrowed))
 
 
 def _entry(
@@ -79,17 +99,16 @@ def _entry(
     path: str,
     rule: Mapping[str, Any],
     narrowed: Mapping[str, Any],
-    installation: Installation,
 ) -> dict[str, Any]:
     """Return the entry that sends to a path what a rule matches; `narrowed` says which of it only."""
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
-        "clientConfig": _client(path, installation),
-        "failurePolicy": "Fail",
+        "clientConfig": _client(path),
+        "failurePolicy": Given("failure_policy"),
         "matchPolicy": "Equivalent",
         **narrowed,
-        "namespaceSelector": _namespaces(installation),
+        "namespaceSelector": _namespaces(),
         "rules": [dict(rule)],
         "sideEffects": "None",
         "timeoutSeconds": TIMEOUT,
@@ -99,25 +118,21 @@ def _entry(
     return entry
 
 
-def _client(path: str, installation: Installation) -> dict[str, Any]:
-    client: dict[str, Any] = {
-        "service": {
-            "namespace": installation.namespace,
-            "name": installation.service,
-            "port": installation.service_port,
-            "path": path,
-        }
+def _client(path: str) -> dict[str, Any]:
+    return {
+        "service": {"namespace": NAMESPACE, "name": Given("service"), "port": Given("service_port"), "path": path},
+        "caBundle": When(Given("ca_bundle"), Base64(Given("ca_bundle"))),
     }
-    if installation.ca_bundle:
-        client["caBundle"] = base64.b64encode(installation.ca_bundle).decode()
-    return client
 
 
-def _namespaces(installation: Installation) -> dict[str, Any]:
-    ours = (*SYSTEM_NAMESPACES, installation.namespace)
+def _namespaces() -> dict[str, Any]:
     return {
         "matchExpressions": [
-            {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(ours)},
+            {
+                "key": "kubernetes.io/metadata.name",
+                "operator": "NotIn",
+                "values": [*SYSTEM_NAMESPACES, NAMESPACE],
+            },
             {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": ["disabled"]},
         ]
     }

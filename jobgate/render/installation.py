@@ -1,8 +1,12 @@
-"""The names and choices of one installation."""
+"""The names and choices of one installation: the source of the command's options and of the chart's values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
 from webhook.context import DOMAIN
@@ -17,42 +21,121 @@ SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease")
 OPT_OUT_LABEL = "jobgate.dev/admission"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Installation:
-    """Where and how jobgate is installed.
+class Rotation(StrEnum):
+    """Who issues the server's certificate and renews it."""
 
-    Attributes:
-        namespace: where the server runs.
-        service: the name of its Service; the certificate is for `<service>.<namespace>.svc`.
-        service_port: the port that the API server calls.
-        target_port: the port that the server listens on.
-        health_port: the plain port of probes and metrics.
-        image: of the server's container.
-        replicas: how many servers.
-        secret: the Secret with `tls.crt` and `tls.key`.
-        ca_bundle: PEM of who signed the certificate; empty where something else injects it.
-        secrets_in: the namespaces in which the controller may make Secrets.
-        queueing: what queues the pods of jobs whose operator knows no queues, as `jobgate serve --queueing` takes it.
-        cluster_domain: the domain of the cluster's Services, where it is another than Kubernetes' own.
-        external_name: a host outside the cluster that runs the server; then there is no Deployment.
+    WATCH = "watch"
+    CRONJOB = "cronjob"
+    CERT_MANAGER = "cert-manager"
+    NONE = "none"
+
+
+_LABEL = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+
+Label = Annotated[str, Field(pattern=_LABEL)]
+Subdomain = Annotated[str, Field(pattern=_SUBDOMAIN, max_length=253)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+Pem = Annotated[bytes, WithJsonSchema({"type": "string"})]
+
+
+class Installation(BaseModel):
+    """Where and how jobgate is installed. A kind or plugin that is not named is on.
+
+    Raises:
+        pydantic.ValidationError: a choice is none, or two exclude each other.
     """
 
-    namespace: str = "jobgate-system"
-    service: str = "jobgate-webhook"
-    service_port: int = 443
-    target_port: int = 9443
-    health_port: int = 8080
-    image: str = f"jobgate:{__version__}"
-    replicas: int = 2
-    secret: str = "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
-    ca_bundle: bytes = b""
-    secrets_in: tuple[str, ...] = ()
-    queueing: str = ""
-    cluster_domain: str = DOMAIN
-    external_name: str = ""
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
-    @property
-    def told(self) -> list[str]:
-        """The flags that the server and the controller have in common: both must wire pods alike."""
-        domain = [] if self.cluster_domain == DOMAIN else [f"--cluster-domain={self.cluster_domain}"]
-        return domain + ([f"--queueing={self.queueing}"] if self.queueing else [])
+    namespace: Annotated[Label, Field(description="Where jobgate runs.")] = "jobgate-system"
+    create_namespace: Annotated[bool, Field(description="Make the namespace, held to restricted Pod Security.")] = True
+    service: Annotated[Label, Field(description="The Service; the certificate is for <service>.<namespace>.svc.")] = (
+        "jobgate-webhook"
+    )
+    service_port: Annotated[Port, Field(description="The port that the API server calls.")] = 443
+    target_port: Annotated[Port, Field(description="The port that the server listens on.")] = 9443
+    health_port: Annotated[Port, Field(description="The plain port of probes and metrics.")] = 8080
+    image: Annotated[str, Field(min_length=1, description="The image of all containers.")] = f"jobgate:{__version__}"
+    replicas: Annotated[int, Field(ge=1, le=100, description="How many servers.")] = 2
+    required_spread: Annotated[bool, Field(description="Leave a server unscheduled rather than two on one node.")] = (
+        False
+    )
+    priority_class: Annotated[str, Field(description="Of the server's and the rotation's pods; empty for none.")] = (
+        "system-cluster-critical"
+    )
+    failure_policy: Annotated[
+        Literal["Fail", "Ignore"], Field(description="What becomes of jobs and their pods while no server answers.")
+    ] = "Fail"
+    crds: Annotated[bool, Field(description="Install the CustomResourceDefinitions; not where another chart does.")] = (
+        True
+    )
+    kinds: Annotated[dict[str, bool], Field(description="Which kinds of job are handled, as <plural>.<group>.")] = {}
+    plugins: Annotated[dict[str, bool], Field(description="Which plugins the controller makes objects for.")] = {}
+    rotation: Annotated[
+        Rotation,
+        Field(
+            description="Who renews the certificate: our own Deployment (watch) or CronJob (cronjob), cert-manager, or "
+            "somebody else (none), who keeps the Secret and gives caBundle."
+        ),
+    ] = Rotation.WATCH
+    secret: Annotated[Subdomain, Field(description="The Secret with tls.crt and tls.key.")] = "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
+    ca_bundle: Annotated[
+        Pem, Field(description="PEM of who signed the certificate, with rotation none; empty where it is injected.")
+    ] = b""
+    secrets_in: Annotated[
+        tuple[Label, ...], Field(description="Namespaces in which the controller may make Secrets, as ssh needs them.")
+    ] = ()
+    queueing: Annotated[
+        str,
+        Field(
+            pattern=r"^((kueue|coscheduling|volcano)(=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?)?$",
+            description="What queues the pods of jobs whose operator knows no queues: SYSTEM[=SCHEDULER].",
+        ),
+    ] = ""
+    cluster_domain: Annotated[Subdomain, Field(description="The domain of the cluster's Services.")] = DOMAIN
+    operator_can: Annotated[
+        tuple[str, ...], Field(description="What operators can do beyond their profile, as dijobs/preemptible.")
+    ] = ()
+    forgetful_writers: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^system:serviceaccount:[-a-z0-9]+:[-.a-z0-9]+$")], ...],
+        Field(
+            description="Service accounts whose full updates erase fields that they do not know: these are put back."
+        ),
+    ] = ()
+    kind_settings: Annotated[
+        dict[str, str], Field(description="What the installation says of one kind: YAML text by <plural>.<group>.")
+    ] = {}
+    network_policy: Annotated[bool, Field(description="NetworkPolicies for our pods.")] = False
+    api_server_ports: Annotated[
+        tuple[Port, ...], Field(min_length=1, description="Ports of the API server that our pods may reach.")
+    ] = (443, 6443)
+    monitoring: Annotated[
+        bool, Field(description="ServiceMonitor, alerts and a dashboard; needs the Prometheus operator's CRDs.")
+    ] = False
+    external_name: Annotated[
+        str, Field(description="A host outside the cluster that runs the server; nothing runs in it then.")
+    ] = ""
+
+    @model_validator(mode="after")
+    def _bundle_has_one_owner(self) -> Self:
+        """Where something injects the bundle, one that is rendered too would put it back at each apply."""
+        if self.ca_bundle and self.rotation is not Rotation.NONE and not self.external_name:
+            raise ValueError(
+                f"caBundle is given, and with rotation {self.rotation} it is injected: give rotation none, or no bundle"
+            )
+        return self
+
+    def on(self, choice: str, name: str) -> bool:
+        """Tell whether a kind or plugin is on; `choice` is `kinds` or `plugins`."""
+        names: dict[str, bool] = getattr(self, choice)
+        return names.get(name, True)
+
+
+def values(field: str) -> Any:
+    """Return a field's default.
+
+    Raises:
+        KeyError: there is no such field.
+    """
+    return Installation.model_fields[field].get_default(call_default_factory=True)

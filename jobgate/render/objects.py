@@ -2,35 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from jobgate.plugins import installed as installed_plugins
+from jobgate.render.certificates import certificates
+from jobgate.render.choices import kind_on
 from jobgate.render.configurations import configuration
 from jobgate.render.controller import controller
 from jobgate.render.definitions import definition
 from jobgate.render.installation import Installation
-from jobgate.render.roles import rights, roles, watched
-from jobgate.render.workload import ACCOUNT, account, deployment, namespace, service
-from webhook import Phase, Registry
+from jobgate.render.monitoring import monitoring
+from jobgate.render.network import network
+from jobgate.render.roles import rights, roles
+from jobgate.render.tree import AllOf, Given, When, resolve
+from jobgate.render.workload import namespace, server, service
+from webhook import Kind, Phase, Registry
 
 
-def definitions(kinds: Registry) -> list[dict[str, Any]]:
-    """Return the CRDs of all kinds."""
-    return [definition(kind) for kind in kinds]
+def definition_trees(kinds: Iterable[Kind]) -> list[When]:
+    """Return the CRDs of kinds, each where its kind is on and no other chart owns it."""
+    return [When(AllOf((Given("crds"), kind_on(kind))), definition(kind)) for kind in kinds]
 
 
-def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:
+def base_trees(kinds: Registry) -> dict[str, list[Any]]:
     """Return what is installed beside the CRDs, by file; the webhook configurations come last, when all else stands."""
-    workload = [] if installation.external_name else [deployment(installation, token=bool(watched(kinds)))]
     return {
-        "namespace": [namespace(installation)],
-        "rbac": [account(installation), *rights(kinds, ACCOUNT, installation), *roles(kinds)],
-        "service": [service(installation)],
-        **({"deployment": workload} if workload else {}),
-        "controller": controller(kinds, installation),
-        "webhooks": [configuration(phase, kinds, installation) for phase in Phase],
+        "namespace": [namespace()],
+        "rbac": [*rights(kinds), *roles(kinds)],
+        "network": network(),
+        "service": [service()],
+        "server": [server()],
+        "controller": controller(kinds),
+        "certificates": certificates(),
+        "monitoring": monitoring(),
+        "webhooks": [configuration(phase, kinds) for phase in Phase],
     }
 
 
+def definitions(kinds: Registry, installation: Installation | None = None) -> list[dict[str, Any]]:
+    """Return the CRDs of an installation."""
+    found: list[dict[str, Any]] = resolve(definition_trees(kinds), installation or Installation())
+    return found
+
+
+def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:
+    """Return what is installed beside the CRDs, by file; without the files that hold nothing.
+
+    Raises:
+        ValueError: the installation speaks of a kind or plugin that there is not, or leaves no kind.
+    """
+    _check(kinds, installation)
+    groups = {name: resolve(trees, installation) for name, trees in base_trees(kinds).items()}
+    return {name: found for name, found in groups.items() if found}
+
+
 def objects(kinds: Registry, installation: Installation) -> list[dict[str, Any]]:
-    """Return the whole installation, CRDs first."""
-    return [*definitions(kinds), *(one for group in base(kinds, installation).values() for one in group)]
+    """Return the whole installation, CRDs first.
+
+    Raises:
+        ValueError: as `base` does.
+    """
+    groups = base(kinds, installation)
+    return [*definitions(kinds, installation), *(one for group in groups.values() for one in group)]
+
+
+def plugins() -> list[str]:
+    """Return the plugins that can be off, by name: the one for queues is off where the installation names no system."""
+    return [name for name, plugin in installed_plugins().items() if not plugin.imposed]
+
+
+def _check(kinds: Registry, installation: Installation) -> None:
+    names = [kind.qualified_plural for kind in kinds]
+    for what, said, known in (
+        ("kind", installation.kinds, names),
+        ("kind", installation.kind_settings, names),
+        ("plugin", installation.plugins, plugins()),
+    ):
+        if unknown := sorted(set(said) - set(known)):
+            raise ValueError(f"{unknown[0]!r} is no {what} of this installation: there are {', '.join(known)}")
+    if not any(installation.on("kinds", name) for name in names):
+        raise ValueError("no kind is on: there is nothing to install")

@@ -1,4 +1,4 @@
-"""Who may do what. The server may read what rules look up and the jobs that pods belong to, and nothing else.
+"""Who may do what. The server may read its certificate, what rules look up and the jobs that pods belong to; no more.
 
 Users get at jobs through the cluster's own roles: `view`, `edit` and `admin` gather what carries their label.
 """
@@ -9,56 +9,54 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobgate.kinds.common.wiring import jobs_of, wired
-from jobgate.render.installation import LABELS, Installation
+from jobgate.render.choices import NAMESPACE, RUNS, kind_on, some_on
+from jobgate.render.installation import LABELS
+from jobgate.render.rbac import API, READ, account, bound, rule
+from jobgate.render.tree import Given, When
+from jobgate.render.workload import ACCOUNT
 from webhook import Kind
 
-_API = "rbac.authorization.k8s.io/v1"
-_READ = ["get", "list", "watch"]
-_WRITE = ["create", "delete", "deletecollection", "patch", "update"]
+_WRITE = ("create", "delete", "deletecollection", "patch", "update")
 
 
-def roles(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
+def roles(kinds: Iterable[Kind]) -> list[Any]:
     """Return the aggregated ClusterRoles that let users read and edit the jobs of these kinds."""
     kinds = tuple(kinds)
     return [
-        _role("jobgate-jobs-view", ("view",), kinds, _READ),
+        _role("jobgate-jobs-view", ("view",), kinds, READ),
         _role("jobgate-jobs-edit", ("edit", "admin"), kinds, _WRITE),
     ]
 
 
-def watched(kinds: Iterable[Kind]) -> list[str]:
-    """Return what the server of these kinds looks up in the cluster, as `<plural>.<version>.<group>`."""
+def watched(kinds: Iterable[Kind]) -> dict[tuple[str, str], list[Kind]]:
+    """Return what the server of these kinds looks up in the cluster, as (group, plural), and for which kinds."""
     kinds = tuple(kinds)
-    return sorted({resource for kind in kinds for resource in kind.watches} | {jobs_of(kind) for kind in wired(kinds)})
+    found: dict[tuple[str, str], list[Kind]] = {}
+    pods = wired(kinds)
+    for kind in kinds:
+        for resource in {*kind.watches, *([jobs_of(kind)] if kind in pods else [])}:
+            plural, _, group = resource.split(".", 2)  # RBAC knows no versions
+            found.setdefault((group, plural), []).append(kind)
+    return dict(sorted(found.items()))
 
 
-def rights(kinds: Iterable[Kind], account: str, installation: Installation) -> list[dict[str, Any]]:
-    """Return what lets the server read exactly what it looks up: nothing at all where it looks up nothing."""
-    # RBAC knows no versions.
-    resources = sorted({(resource.split(".", 2)[2], resource.split(".")[0]) for resource in watched(kinds)})
-    if not resources:
-        return []
-    role = {
-        "apiVersion": _API,
-        "kind": "ClusterRole",
-        "metadata": {"name": account, "labels": dict(LABELS)},
-        "rules": [{"apiGroups": [group], "resources": [plural], "verbs": _READ} for group, plural in resources],
-    }
-    binding = {
-        "apiVersion": _API,
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": account, "labels": dict(LABELS)},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": account},
-        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": installation.namespace}],
-    }
-    return [role, binding]
+def rights(kinds: Iterable[Kind]) -> list[Any]:
+    """Return the server's account, and what lets it read exactly what it looks up."""
+    resources = watched(kinds)
+    rules = [When(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
+    looks_up = [kind for of in resources.values() for kind in of]
+    return [
+        account(ACCOUNT),
+        When(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(Given("secret"),))], NAMESPACE)),
+        *([When(some_on(looks_up), bound(ACCOUNT, rules))] if rules else []),
+    ]
 
 
-def _role(name: str, into: Iterable[str], kinds: Iterable[Kind], verbs: list[str]) -> dict[str, Any]:
+def _role(name: str, into: Iterable[str], kinds: Iterable[Kind], verbs: tuple[str, ...]) -> dict[str, Any]:
     labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in into}
     return {
-        "apiVersion": _API,
+        "apiVersion": API,
         "kind": "ClusterRole",
         "metadata": {"name": name, "labels": {**LABELS, **labels}},
-        "rules": [{"apiGroups": [kind.group], "resources": [kind.plural], "verbs": verbs} for kind in kinds],
+        "rules": [When(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds],
     }

@@ -1,107 +1,141 @@
-"""Namespace, account, Service and Deployment of the server."""
+"""Namespace, Service and Deployment of the server, and the settings of kinds that are mounted into it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from jobgate.render.hardening import container_security, pod_security, probes, spread
-from jobgate.render.installation import LABELS, Installation
+from jobgate.render.choices import NAMESPACE, RUNS
+from jobgate.render.hardening import (
+    MIN_READY,
+    SURGE_FIRST,
+    component,
+    container_security,
+    disruption_budget,
+    pod_security,
+    priority,
+    probes,
+    spread,
+)
+from jobgate.render.installation import LABELS
+from jobgate.render.tree import Each, Equal, Given, Item, Not, When, joined
+from webhook.context import DOMAIN
 
-SELECTOR = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/component": "webhook"}
 ACCOUNT = "jobgate-webhook"
-_CERTIFICATES = "/etc/jobgate/tls"
+SELECTOR = component("webhook")
+
+_SETTINGS = "jobgate-kind-settings"
+_SETTINGS_FOLDER = "/etc/jobgate/kinds"
+_HAS_SETTINGS = Given("kind_settings")
+
+#: What the server and the controller are both told: both must wire pods alike.
+TOLD: list[Any] = [
+    When(Not(Equal(Given("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Given("cluster_domain"))),
+    When(Given("queueing"), joined("--queueing=", Given("queueing"))),
+]
 
 
-def namespace(installation: Installation) -> dict[str, Any]:
+def namespace() -> When:
     """Return the Namespace, held to the restricted Pod Security profile."""
     levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}
-    return {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": installation.namespace, "labels": {**LABELS, **levels}},
-    }
+    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": {**LABELS, **levels}}}
+    return When(Given("create_namespace"), made)
 
 
-def account(installation: Installation) -> dict[str, Any]:
-    """Return the ServiceAccount. Its token is given to nobody but the server's pods, and only where rules need it."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": ACCOUNT, "namespace": installation.namespace, "labels": dict(LABELS)},
-        "automountServiceAccountToken": False,
-    }
-
-
-def service(installation: Installation) -> dict[str, Any]:
+def service() -> dict[str, Any]:
     """Return the Service that the webhook configurations name."""
-    spec: dict[str, Any]
-    if installation.external_name:
-        port = {"name": "webhook", "port": installation.service_port, "protocol": "TCP"}
-        spec = {"type": "ExternalName", "externalName": installation.external_name, "ports": [port]}
-    else:
-        port = {"name": "webhook", "port": installation.service_port, "targetPort": "webhook", "protocol": "TCP"}
-        spec = {"selector": dict(SELECTOR), "ports": [port]}
+    outside = Given("external_name")
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": installation.service, "namespace": installation.namespace, "labels": dict(LABELS)},
-        "spec": spec,
-    }
-
-
-def deployment(installation: Installation, *, token: bool = False) -> dict[str, Any]:
-    """Return the Deployment of the server: replicas on nodes of their own, replaced one more first.
-
-    Args:
-        installation: where and how.
-        token: whether the server has credentials for the API server.
-    """
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "jobgate-webhook", "namespace": installation.namespace, "labels": {**LABELS, **SELECTOR}},
+        "metadata": {"name": Given("service"), "namespace": NAMESPACE, "labels": LABELS},
         "spec": {
-            "replicas": installation.replicas,
-            "selector": {"matchLabels": dict(SELECTOR)},
-            # With fewer than all replicas up, calls fail: a new one is ready before an old one goes.
-            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
-            "template": {"metadata": {"labels": {**LABELS, **SELECTOR}}, "spec": _pod(installation, token=token)},
+            "type": When(outside, "ExternalName"),
+            "externalName": When(outside, outside),
+            "selector": When(RUNS, SELECTOR),
+            "ports": [
+                {
+                    "name": "webhook",
+                    "port": Given("service_port"),
+                    "targetPort": When(RUNS, "webhook"),
+                    "protocol": "TCP",
+                }
+            ],
         },
     }
 
 
-def _pod(installation: Installation, *, token: bool) -> dict[str, Any]:
+def server() -> When:
+    """Return what runs the server: settings, Deployment, budget. Replicas are on nodes of their own."""
+    return When(RUNS, [When(_HAS_SETTINGS, _settings()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)])
+
+
+def _settings() -> dict[str, Any]:
     return {
-        "serviceAccountName": ACCOUNT,
-        "automountServiceAccountToken": token,
-        "priorityClassName": "system-cluster-critical",
-        "terminationGracePeriodSeconds": 45,
-        "securityContext": pod_security(),
-        "topologySpreadConstraints": spread(SELECTOR),
-        "containers": [_container(installation)],
-        "volumes": [{"name": "tls", "secret": {"secretName": installation.secret, "defaultMode": 0o440}}],
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": _SETTINGS, "namespace": NAMESPACE, "labels": LABELS},
+        "data": Each(_HAS_SETTINGS, {joined(Item(key=True), ".yaml"): Item()}),
     }
 
 
-def _container(installation: Installation) -> dict[str, Any]:
+def _deployment() -> dict[str, Any]:
+    labels = {**LABELS, **SELECTOR}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE, "labels": labels},
+        "spec": {
+            "replicas": Given("replicas"),
+            "minReadySeconds": MIN_READY,
+            "selector": {"matchLabels": SELECTOR},
+            "strategy": SURGE_FIRST,
+            "template": {"metadata": {"labels": labels}, "spec": _pod()},
+        },
+    }
+
+
+def _pod() -> dict[str, Any]:
+    return {
+        "serviceAccountName": ACCOUNT,
+        "automountServiceAccountToken": True,
+        "priorityClassName": priority(),
+        # Longer than the drain, and the slowest answer after it.
+        "terminationGracePeriodSeconds": 45,
+        "securityContext": pod_security(),
+        "topologySpreadConstraints": spread(SELECTOR, required=True),
+        "containers": [_container()],
+        "volumes": When(_HAS_SETTINGS, [{"name": "kind-settings", "configMap": {"name": _SETTINGS}}]),
+    }
+
+
+def _container() -> dict[str, Any]:
+    # A folder and no single files: those would never be refreshed.
+    mounts = [{"name": "kind-settings", "mountPath": _SETTINGS_FOLDER, "readOnly": True}]
     return {
         "name": "webhook",
-        "image": installation.image,
+        "image": Given("image"),
         "args": [
             "serve",
-            f"--port={installation.target_port}",
-            f"--health-port={installation.health_port}",
-            f"--tls-cert={_CERTIFICATES}/tls.crt",
-            f"--tls-key={_CERTIFICATES}/tls.key",
+            joined("--port=", Given("target_port")),
+            joined("--health-port=", Given("health_port")),
+            # Read through the API: a mounted one is refreshed minutes late, and at different times on each node.
+            joined("--tls-secret=", NAMESPACE, "/", Given("secret")),
+            joined("--tls-name=", Given("service"), ".", NAMESPACE, ".svc"),
             "--drain-seconds=15",
-            *installation.told,
+            *TOLD,
+            Each(Given("operator_can"), joined("--operator-can=", Item())),
+            Each(Given("forgetful_writers"), joined("--forgetful-writer=", Item())),
+            Each(
+                _HAS_SETTINGS,
+                joined("--kind-settings=", Item(key=True), f"={_SETTINGS_FOLDER}/", Item(key=True), ".yaml"),
+            ),
         ],
         "ports": [
-            {"name": "webhook", "containerPort": installation.target_port, "protocol": "TCP"},
-            {"name": "health", "containerPort": installation.health_port, "protocol": "TCP"},
+            {"name": "webhook", "containerPort": Given("target_port"), "protocol": "TCP"},
+            {"name": "health", "containerPort": Given("health_port"), "protocol": "TCP"},
         ],
         **probes(),
         "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
         "securityContext": container_security(),
-        "volumeMounts": [{"name": "tls", "mountPath": _CERTIFICATES, "readOnly": True}],
+        "volumeMounts": When(_HAS_SETTINGS, mounts),
     }

@@ -30,11 +30,21 @@ def test_a_server_reads_what_its_rules_look_up_and_nothing_else() -> None:
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "jobgate-webhook", "namespace": "elsewhere"}]
 
 
-@pytest.mark.parametrize("watches, token", [((), False), (("queues.v1beta1.scheduling.volcano.sh",), True)])
-def test_a_server_has_a_token_only_where_it_needs_one(watches: tuple[str, ...], token: bool) -> None:
+@pytest.mark.parametrize("watches, looks_up", [((), False), (("queues.v1beta1.scheduling.volcano.sh",), True)])
+def test_a_server_without_anything_to_look_up_reads_its_certificate_only(
+    watches: tuple[str, ...], looks_up: bool
+) -> None:
     found = rendered(*watches)
     pod = found["Deployment", "jobgate-webhook"]["spec"]["template"]["spec"]
-    assert pod["automountServiceAccountToken"] is token
+    assert pod["automountServiceAccountToken"] is True
     assert found["ServiceAccount", "jobgate-webhook"]["automountServiceAccountToken"] is False
-    assert (("ClusterRole", "jobgate-webhook") in found) is token
-    assert (("ClusterRoleBinding", "jobgate-webhook") in found) is token
+    assert found["Role", "jobgate-webhook"]["rules"] == [
+        {
+            "apiGroups": [""],
+            "resources": ["secrets"],
+            "verbs": ["get", "list", "watch"],
+            "resourceNames": ["jobgate-webhook-tls"],
+        }
+    ]
+    assert (("ClusterRole", "jobgate-webhook") in found) is looks_up
+    assert (("ClusterRoleBinding", "jobgate-webhook") in found) is looks_up

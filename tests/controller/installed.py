@@ -11,8 +11,8 @@ from typing import Any
 from jobgate.cluster.lease import Times
 from jobgate.kinds import installed
 from jobgate.render import Installation
-from jobgate.render.controller import ACCOUNT, controller
-from jobgate.render.objects import definitions
+from jobgate.render.controller import ACCOUNT
+from jobgate.render.objects import base, definitions
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
@@ -38,7 +38,7 @@ _processes.set_forkserver_preload(["tests.controller.warm"])
 def install(api: ClusterApi, *secrets_in: str) -> None:
     """Install the CRDs and the controller's rights."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
-    rights = controller(installed(), Installation(secrets_in=secrets_in))
+    rights = base(installed(), Installation(secrets_in=secrets_in))["controller"]
     for one in [namespace, *definitions(installed()), *rights]:
         if path := _PATHS.get(one["kind"]):
             status, answer = api.post(path.format(one["metadata"].get("namespace")), one)

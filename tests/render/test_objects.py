@@ -78,7 +78,7 @@ def entries(configuration: str, installation: Installation | None = None) -> dic
     ],
 )  # fmt: skip
 def test_an_entry_calls_its_path_and_fails_closed(configuration: str, name: str, path: str) -> None:
-    entry = entries(configuration, Installation(ca_bundle=b"PEM", service_port=8443))[name]
+    entry = entries(configuration, Installation(ca_bundle=b"PEM", rotation="none", service_port=8443))[name]
     assert entry["clientConfig"] == {
         "service": {"namespace": "jobgate-system", "name": "jobgate-webhook", "port": 8443, "path": path},
         "caBundle": base64.b64encode(b"PEM").decode(),
@@ -144,12 +144,7 @@ def test_a_selector_of_all_pods_is_never_installed() -> None:
 
 def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothing_else() -> None:
     rendered = objects(KINDS, Installation())
-    (binding,) = [
-        one
-        for one in rendered
-        if one["kind"].endswith("RoleBinding") and one["subjects"][0]["name"] == "jobgate-webhook"
-    ]
-    (role,) = [one for one in rendered if one["metadata"]["name"] == binding["roleRef"]["name"] and "rules" in one]
+    (role,) = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("ClusterRole", "jobgate-webhook")]
     resources = {(kind.group, kind.plural) for kind in wired(KINDS)} | {("scheduling.volcano.sh", "queues")}
     assert role["rules"] == [
         {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch"]}
@@ -157,7 +152,7 @@ def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothi
     ]
 
 
-def test_without_anything_to_look_up_the_server_has_no_rights_and_no_token() -> None:
+def test_without_anything_to_look_up_the_server_has_no_rights_in_all_namespaces() -> None:
     rendered = objects(Registry([replace(DIJOB, spec=Model)]), Installation())
     (account,) = [
         one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
@@ -166,11 +161,11 @@ def test_without_anything_to_look_up_the_server_has_no_rights_and_no_token() -> 
     assert not [
         one
         for one in rendered
-        if one["kind"].endswith("RoleBinding") and one["subjects"][0]["name"] == "jobgate-webhook"
+        if one["kind"] == "ClusterRoleBinding" and one["subjects"][0]["name"] == "jobgate-webhook"
     ]
 
 
-@pytest.mark.parametrize("name", ["jobgate-webhook", "jobgate-controller"])
+@pytest.mark.parametrize("name", ["jobgate-webhook", "jobgate-controller", "jobgate-certificates"])
 def test_a_pod_of_ours_is_one_that_the_restricted_profile_takes(name: str) -> None:
     (deployment,) = [
         one for one in objects(KINDS, Installation()) if (one["kind"], one["metadata"]["name"]) == ("Deployment", name)

@@ -10,10 +10,15 @@ from jobgate.render import Installation, objects
 KEPT = ["get", "list", "watch", "create", "patch", "delete"]
 
 
+def wires(one: dict[str, Any]) -> bool:
+    """Whether an object is the Deployment of the server or of the controller."""
+    return one["kind"] == "Deployment" and one["metadata"]["name"] in {"jobgate-webhook", "jobgate-controller"}
+
+
 def rendered(queueing: str) -> tuple[list[list[str]], list[dict[str, Any]]]:
     """Return the arguments of both Deployments, and the rules of all cluster roles on groups of pods."""
     found = objects(installed(), Installation(queueing=queueing))
-    deployments = [one["spec"]["template"]["spec"] for one in found if one["kind"] == "Deployment"]
+    deployments = [one["spec"]["template"]["spec"] for one in found if wires(one)]
     rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
     return [one["containers"][0]["args"] for one in deployments], [
         rule for rule in rules if "podgroups" in rule["resources"]
@@ -41,5 +46,5 @@ def test_without_a_system_nothing_is_said_and_nothing_may_be_kept() -> None:
 
 def test_server_and_controller_know_the_domain_of_services_where_it_is_another() -> None:
     found = objects(installed(), Installation(cluster_domain="svc.grid.example"))
-    deployments = [one["spec"]["template"]["spec"]["containers"][0] for one in found if one["kind"] == "Deployment"]
+    deployments = [one["spec"]["template"]["spec"]["containers"][0] for one in found if wires(one)]
     assert ["--cluster-domain=svc.grid.example" in one["args"] for one in deployments] == [True, True]

@@ -1,0 +1,231 @@
+"""Who renews the server's certificate: our own rotation, as a Deployment or a CronJob, or cert-manager.
+
+No Secret is rendered. One of type kubernetes.io/tls must have its keys, and whoever states them at the next apply
+states them empty: that is the certificate gone. And a Secret that somebody deleted has to be made anew at once. So the
+rotation may create Secrets in its namespace; RBAC cannot say of which name, an admission policy can.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobgate.render.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES
+from jobgate.render.configurations import CERTIFICATE, NAME
+from jobgate.render.hardening import component, container_security, pod_security, priority
+from jobgate.render.installation import LABELS
+from jobgate.render.rbac import READ, account, bound, rule
+from jobgate.render.tree import Given, When, joined
+
+ACCOUNT = "jobgate-certificates"
+#: The Lease that one rotation holds; what `jobgate certs` calls it by itself.
+LEASE = "jobgate-certificates"
+SELECTOR = component("certificates")
+
+#: A pass does what is due and ends. What waits for time goes on with the next pass: at the first installation too.
+_SCHEDULE = "*/5 * * * *"
+#: Seconds after which a pass is given up. The next one goes on from what is stored.
+_DEADLINE = 240
+_ADMISSION = "admissionregistration.k8s.io"
+_SECRET = Given("secret")
+
+
+def certificates() -> list[Any]:
+    """Return what keeps the certificate, by the installation's choice; where somebody else does: nothing."""
+    return [When(ROTATES, _rotation()), When(CERT_MANAGER, _cert_manager())]
+
+
+def _rotation() -> list[Any]:
+    return [
+        account(ACCOUNT),
+        *bound(ACCOUNT, _RULES),
+        *bound(ACCOUNT, _RULES_AT_HOME, NAMESPACE),
+        *_policy(),
+        When(WATCHES, _deployment()),
+        When(SCHEDULES, [_cron_job(), _install_job()]),
+    ]
+
+
+#: Of CRDs none: no version of ours is converted by a webhook.
+_RULES = [
+    rule(
+        _ADMISSION,
+        "mutatingwebhookconfigurations",
+        "validatingwebhookconfigurations",
+        verbs=(*READ, "patch", "update"),
+        names=(NAME,),
+    )
+]
+_RULES_AT_HOME = [
+    rule("", "secrets", verbs=(*READ, "update", "patch"), names=(_SECRET,)),
+    # No name can be given for what is created: `_policy` gives it.
+    rule("", "secrets", verbs=("create",)),
+    rule("coordination.k8s.io", "leases", verbs=("create",)),
+    rule("coordination.k8s.io", "leases", verbs=("get", "update", "patch"), names=(LEASE,)),
+    # Each server is asked what it serves, before an old CA goes.
+    rule("discovery.k8s.io", "endpointslices", verbs=("list", "watch")),
+    rule("", "events", verbs=("create",)),
+]
+
+
+def _policy() -> list[dict[str, Any]]:
+    """Return the policy by which the rotation creates no Secret but its own: above all no token of another account."""
+    metadata = {"name": ACCOUNT, "labels": LABELS}
+    return [
+        {
+            "apiVersion": f"{_ADMISSION}/v1",
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": metadata,
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {
+                    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}},
+                    "resourceRules": [
+                        {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["secrets"]}
+                    ],
+                },
+                "matchConditions": [
+                    {
+                        "name": "the-rotation",
+                        "expression": joined(
+                            "request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{ACCOUNT}'"
+                        ),
+                    }
+                ],
+                "validations": [
+                    {
+                        "expression": joined(
+                            "object.metadata.name == '", _SECRET, "' && object.type == 'kubernetes.io/tls'"
+                        ),
+                        "message": joined("this account creates the Secret ", _SECRET, " of kubernetes.io/tls only"),
+                        "reason": "Forbidden",
+                    }
+                ],
+            },
+        },
+        {
+            "apiVersion": f"{_ADMISSION}/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": metadata,
+            "spec": {"policyName": ACCOUNT, "validationActions": ["Deny"]},
+        },
+    ]
+
+
+def _deployment() -> dict[str, Any]:
+    """Return the loop. One replica: servers go on without it for weeks, and a Lease keeps two from working at once."""
+    labels = {**LABELS, **SELECTOR}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE, "labels": labels},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": SELECTOR},
+            "template": {"metadata": {"labels": labels}, "spec": _pod("watch")},
+        },
+    }
+
+
+def _cron_job() -> dict[str, Any]:
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE, "labels": {**LABELS, **SELECTOR}},
+        "spec": {
+            "schedule": _SCHEDULE,
+            "concurrencyPolicy": "Forbid",
+            "startingDeadlineSeconds": _DEADLINE,
+            "successfulJobsHistoryLimit": 1,
+            "failedJobsHistoryLimit": 3,
+            "jobTemplate": {"spec": _passing()},
+        },
+    }
+
+
+def _install_job() -> dict[str, Any]:
+    """Return the first pass, so that an installation does not wait for the schedule.
+
+    A Job cannot be changed: it goes a minute after its end, so that a later apply makes another.
+    """
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": f"{ACCOUNT}-install", "namespace": NAMESPACE, "labels": {**LABELS, **SELECTOR}},
+        "spec": {**_passing(), "ttlSecondsAfterFinished": 60},
+    }
+
+
+def _passing() -> dict[str, Any]:
+    pod = {**_pod("rotate"), "restartPolicy": "Never"}
+    return {
+        "backoffLimit": 2,
+        "activeDeadlineSeconds": _DEADLINE,
+        "template": {"metadata": {"labels": {**LABELS, **SELECTOR}}, "spec": pod},
+    }
+
+
+def _pod(command: str) -> dict[str, Any]:
+    return {
+        "serviceAccountName": ACCOUNT,
+        "automountServiceAccountToken": True,
+        "priorityClassName": priority(),
+        "terminationGracePeriodSeconds": 30,
+        "securityContext": pod_security(),
+        "containers": [
+            {
+                "name": "certificates",
+                "image": Given("image"),
+                "args": [
+                    "certs",
+                    command,
+                    joined("--namespace=", NAMESPACE),
+                    joined("--secret-name=", _SECRET),
+                    joined("--service=", Given("service")),
+                    f"--configuration={NAME}",
+                ],
+                "resources": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+                "securityContext": container_security(),
+            }
+        ],
+    }
+
+
+def _cert_manager() -> list[dict[str, Any]]:
+    """Return a CA of years and a leaf of months that it signs: a leaf that signs itself is a new CA at each renewal."""
+    return [
+        _cert_manager_object("Issuer", "jobgate-selfsigned", {"selfSigned": {}}),
+        _cert_manager_object(
+            "Certificate",
+            "jobgate-ca",
+            {
+                "isCA": True,
+                "commonName": "jobgate-ca",
+                "secretName": "jobgate-ca",
+                "duration": "43800h",
+                "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
+                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": "jobgate-selfsigned"},
+            },
+        ),
+        _cert_manager_object("Issuer", "jobgate-ca", {"ca": {"secretName": "jobgate-ca"}}),
+        _cert_manager_object(
+            "Certificate",
+            CERTIFICATE,
+            {
+                "secretName": _SECRET,
+                "dnsNames": [
+                    joined(Given("service"), ".", NAMESPACE, ".svc"),
+                    joined(Given("service"), ".", NAMESPACE, ".", Given("cluster_domain")),
+                ],
+                "duration": "2160h",
+                "renewBefore": "720h",
+                "usages": ["digital signature", "server auth"],
+                "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
+                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": "jobgate-ca"},
+            },
+        ),
+    ]
+
+
+def _cert_manager_object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": LABELS}
+    return {"apiVersion": "cert-manager.io/v1", "kind": kind, "metadata": metadata, "spec": spec}

@@ -1,0 +1,45 @@
+"""Rights: rules, and a role with its binding to an account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobgate.render.choices import NAMESPACE
+from jobgate.render.installation import LABELS
+from jobgate.render.tree import Word
+
+_GROUP = "rbac.authorization.k8s.io"
+API = f"{_GROUP}/v1"
+READ = ("get", "list", "watch")
+
+
+def rule(group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Word, ...] = ()) -> dict[str, Any]:
+    """Return the right to do something with resources of a group, or with those of these names only."""
+    named = {"resourceNames": list(names)} if names else {}
+    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs), **named}
+
+
+def bound(account: str, rules: list[Any], namespace: Word | None = None, *, name: str = "") -> list[dict[str, Any]]:
+    """Return a role and its binding to an account of ours, in a namespace or, where that is None, in all."""
+    scope = "Cluster" if namespace is None else ""
+    metadata = {"name": name or account, **({} if namespace is None else {"namespace": namespace}), "labels": LABELS}
+    return [
+        {"apiVersion": API, "kind": f"{scope}Role", "metadata": metadata, "rules": rules},
+        {
+            "apiVersion": API,
+            "kind": f"{scope}RoleBinding",
+            "metadata": metadata,
+            "roleRef": {"apiGroup": _GROUP, "kind": f"{scope}Role", "name": name or account},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}],
+        },
+    ]
+
+
+def account(name: str) -> dict[str, Any]:
+    """Return a ServiceAccount. Its token is given only to pods that ask for it."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": LABELS},
+        "automountServiceAccountToken": False,
+    }

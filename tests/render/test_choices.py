@@ -1,0 +1,195 @@
+"""What an installation chooses, and that nothing is rendered for what is off."""
+
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from pydantic import ValidationError
+
+from jobgate.cli.manifests import manifests
+from jobgate.kinds import installed
+from jobgate.render import Installation, objects
+from jobgate.render.objects import plugins
+
+KINDS = installed()
+NAMES = [kind.qualified_plural for kind in KINDS]
+
+
+def found(**choices: Any) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what is rendered beside the CRDs, which take their time, by kind and name."""
+    chosen = Installation(**{"crds": False, **choices})
+    return {(one["kind"], one["metadata"]["name"]): one for one in objects(KINDS, chosen)}
+
+
+def arguments(name: str, **choices: Any) -> list[str]:
+    """Return what the container of a Deployment is told."""
+    pod = found(**choices)["Deployment", name]["spec"]["template"]["spec"]
+    args: list[str] = pod["containers"][0]["args"]
+    return args
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_speaks_of_a_kind_that_is_off(name: str) -> None:
+    plural, _, group = name.partition(".")
+    for one in objects(KINDS, Installation(kinds={name: False})):
+        text = yaml.safe_dump(one)
+        assert name not in text
+        rules = [(rule["apiGroups"], rule["resources"]) for rule in one.get("rules", ())]
+        assert ([group], [plural]) not in rules
+
+
+def test_what_a_kind_alone_looks_up_is_not_read_where_it_is_off() -> None:
+    rendered = found(kinds={"jobs.batch.volcano.sh": False})
+    assert "queues" not in yaml.safe_dump(rendered["ClusterRole", "jobgate-webhook"])
+
+
+def test_without_a_kind_there_is_nothing_to_install() -> None:
+    with pytest.raises(ValueError, match="no kind is on"):
+        objects(KINDS, Installation(kinds=dict.fromkeys(NAMES, False)))
+
+
+@pytest.mark.parametrize(
+    "choices, message",
+    [
+        ({"kinds": {"dijobs": False}}, "'dijobs' is no kind"),
+        ({"plugins": {"shh": False}}, "'shh' is no plugin"),
+        ({"ca_bundle": b"PEM"}, "rotation none, or no bundle"),
+        ({"replicas": 0}, "greater than or equal to 1"),
+        ({"forgetful_writers": ("admin",)}, "should match pattern"),
+    ],
+)
+def test_a_choice_that_is_none_is_refused(choices: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, ValidationError), match=message):
+        objects(KINDS, Installation(**choices))
+
+
+def test_without_svc_the_controller_keeps_no_objects_of_it() -> None:
+    resources = {
+        resource
+        for rule in found(plugins={"svc": False})["ClusterRole", "jobgate-controller"]["rules"]
+        for resource in rule["resources"]
+    }
+    assert not resources & {"configmaps", "services", "networkpolicies"}
+
+
+def test_without_ssh_the_controller_makes_secrets_nowhere() -> None:
+    assert ("Role", "jobgate-controller-secrets") in found(secrets_in=("ada",))
+    assert ("Role", "jobgate-controller-secrets") not in found(secrets_in=("ada",), plugins={"ssh": False})
+
+
+def test_where_no_plugin_needs_objects_there_is_no_controller() -> None:
+    off = dict.fromkeys(plugins(), False)
+    assert not [name for _, name in found(plugins=off) if "controller" in name]
+    assert ("Deployment", "jobgate-controller") in found(plugins=off, queueing="volcano")
+
+
+def test_crds_that_another_chart_owns_are_left_alone() -> None:
+    crds = [name for kind, name in found(crds=True) if kind == "CustomResourceDefinition"]
+    assert sorted(crds) == sorted(NAMES)
+    assert "CustomResourceDefinition" not in {kind for kind, _ in found(crds=False)}
+
+
+@pytest.mark.parametrize(
+    "rotation, workloads",
+    [
+        ("watch", {("Deployment", "jobgate-certificates")}),
+        ("cronjob", {("CronJob", "jobgate-certificates"), ("Job", "jobgate-certificates-install")}),
+        ("cert-manager", set()),
+        ("none", set()),
+    ],
+)
+def test_a_rotation_runs_where_it_is_ours(rotation: str, workloads: set[tuple[str, str]]) -> None:
+    rendered = found(rotation=rotation)
+    ours = {key for key in rendered if key[1].startswith("jobgate-certificates")}
+    assert {key for key in ours if key[0] in {"Deployment", "CronJob", "Job"}} == workloads
+    assert bool(ours) is bool(workloads)
+    annotated = "annotations" in rendered["MutatingWebhookConfiguration", "jobgate"]["metadata"]
+    assert annotated is (rotation == "cert-manager") is ({"Issuer", "Certificate"} <= {kind for kind, _ in rendered})
+
+
+@pytest.mark.parametrize("rotation", ["watch", "cronjob", "cert-manager", "none"])
+def test_an_apply_can_wipe_neither_a_secret_nor_an_injected_bundle(rotation: str) -> None:
+    rendered = found(rotation=rotation)
+    assert "Secret" not in {kind for kind, _ in rendered}
+    assert "caBundle" not in yaml.safe_dump([*rendered.values()][-2:])
+
+
+def test_the_server_is_told_all_that_an_installation_says() -> None:
+    told = arguments(
+        "jobgate-webhook",
+        namespace="ours",
+        secret="pair",
+        cluster_domain="svc.grid.example",
+        queueing="kueue",
+        operator_can=("dijobs/preemptible", "mxjobs/priority"),
+        forgetful_writers=("system:serviceaccount:a:b",),
+        kind_settings={"mxjobs.mxnet.mlkube.io": "accelerators: {}\n"},
+    )
+    assert set(told) >= {
+        "--tls-secret=ours/pair",
+        "--tls-name=jobgate-webhook.ours.svc",
+        "--cluster-domain=svc.grid.example",
+        "--queueing=kueue",
+        "--operator-can=dijobs/preemptible",
+        "--operator-can=mxjobs/priority",
+        "--forgetful-writer=system:serviceaccount:a:b",
+        "--kind-settings=mxjobs.mxnet.mlkube.io=/etc/jobgate/kinds/mxjobs.mxnet.mlkube.io.yaml",
+    }
+
+
+def test_settings_of_a_kind_are_mounted_where_the_server_is_told_that_they_are() -> None:
+    rendered = found(kind_settings={"mxjobs.mxnet.mlkube.io": "accelerators: {}\n"})
+    assert rendered["ConfigMap", "jobgate-kind-settings"]["data"] == {
+        "mxjobs.mxnet.mlkube.io.yaml": "accelerators: {}\n"
+    }
+    pod = rendered["Deployment", "jobgate-webhook"]["spec"]["template"]["spec"]
+    assert pod["volumes"][0]["configMap"]["name"] == "jobgate-kind-settings"
+    assert pod["containers"][0]["volumeMounts"][0]["mountPath"] == "/etc/jobgate/kinds"
+
+
+def test_servers_are_replaced_one_more_first_and_drained_one_by_one() -> None:
+    rendered = found()
+    spec = rendered["Deployment", "jobgate-webhook"]["spec"]
+    assert spec["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+    assert spec["minReadySeconds"] > 0
+    assert spec["replicas"] >= 2
+    budget = rendered["PodDisruptionBudget", "jobgate-webhook"]["spec"]
+    assert (budget["maxUnavailable"], budget["selector"]) == (1, spec["selector"])
+
+
+def test_what_comes_in_is_limited_by_port_since_the_api_server_may_be_anywhere() -> None:
+    policy = found(network_policy=True)["NetworkPolicy", "jobgate-webhook"]["spec"]
+    assert policy["ingress"] == [{"ports": [{"protocol": "TCP", "port": 9443}, {"protocol": "TCP", "port": 8080}]}]
+    assert not [kind for kind, _ in found() if kind == "NetworkPolicy"]
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--without-kind=dijob"], "must be one of dijobs.diengine.opendilab.org"),
+        (["--without-plugin=sssh"], "must be one of env, svc, ssh"),
+        (["--forgetful-writer=admin"], "forgetful_writers.0: String should match pattern"),
+        (["--kind-settings=mxjobs.mxnet.mlkube.io=/nowhere"], "cannot be read"),
+        (["--check"], "--output-dir"),
+    ],
+)
+def test_a_wrong_option_is_answered_with_what_is_wrong(options: list[str], message: str) -> None:
+    done = CliRunner().invoke(manifests, options)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+def test_the_command_gives_what_its_options_say() -> None:
+    options = ["--no-crd", "--without-kind=mxjobs.mxnet.mlkube.io", "--rotation=cert-manager", "--api-server-port=8443"]
+    done = CliRunner().invoke(manifests, [*options, "--network-policy", "--operator-can=dijobs/preemptible"])
+    assert done.exit_code == 0, done.output
+    said = Installation(
+        crds=False,
+        kinds={"mxjobs.mxnet.mlkube.io": False},
+        rotation="cert-manager",
+        api_server_ports=(8443,),
+        network_policy=True,
+        operator_can=("dijobs/preemptible",),
+    )
+    assert list(yaml.safe_load_all(done.stdout)) == objects(KINDS, said)

@@ -1,0 +1,297 @@
+"""What is rendered, asked of a real API server: it takes all of it, and gives each account its rights and no others."""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from jobgate.kinds import installed
+from jobgate.render import Installation, objects
+from jobgate.render.kustomize import CHOICES, key_of
+from jobgate.render.objects import base
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+from tests.controlplane.waiting import wait_for
+
+KINDS = installed()
+SYSTEM = "jobgate-system"
+#: Kinds of others, which take anything here.
+FOREIGN = {
+    "cert-manager.io/v1": ["Issuer", "Certificate"],
+    "monitoring.coreos.com/v1": ["ServiceMonitor", "PrometheusRule"],
+}
+_RIGHTS = {"ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
+_POLICY = {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
+_CHOSEN: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "cronjob": {"rotation": "cronjob", **CHOICES["dev"]},
+    "cert-manager": {**CHOICES["cert-manager"], **CHOICES["network-policy"]},
+    "everything": {
+        **CHOICES["ha"],
+        **CHOICES["network-policy"],
+        **CHOICES["monitoring"],
+        "secrets_in": (SYSTEM,),
+        "queueing": "volcano",
+        "kind_settings": {"mxjobs.mxnet.mlkube.io": "{}\n"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def plane(controlplane: ControlPlane) -> Iterator[ControlPlane]:
+    """A control plane with our namespace and rights, and with stand-ins for the CRDs of others."""
+    groups = base(KINDS, Installation(secrets_in=(SYSTEM,)))
+    real = [one for group in groups.values() for one in group if one["kind"] in {"Namespace", *_RIGHTS, *_POLICY}]
+    foreign = [definition(api_version, kind) for api_version, kinds in FOREIGN.items() for kind in kinds]
+    controlplane.kubectl("apply", "-f", "-", input=yaml.safe_dump_all([*real, *foreign]))
+    names = [one["metadata"]["name"] for one in foreign]
+    controlplane.kubectl("wait", "--for=condition=Established", "crd", *names)
+    yield controlplane
+    controlplane.kubectl("delete", "--wait=false", "crd", *names)
+
+
+def definition(api_version: str, kind: str) -> dict[str, Any]:
+    """A CRD that takes anything."""
+    group, _, version = api_version.partition("/")
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    plural = f"{kind.lower()}s"
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural},
+            "versions": [{"name": version, "served": True, "storage": True, "schema": schema}],
+        },
+    }
+
+
+@pytest.mark.parametrize("choice", _CHOSEN)
+def test_the_api_server_takes_everything_without_a_warning(plane: ControlPlane, choice: str) -> None:
+    # The CRDs are the same whatever is chosen.
+    rendered = objects(KINDS, Installation(**_CHOSEN[choice], crds=choice == "plain"))
+    done = plane.kubectl(
+        "apply", "--dry-run=server", "--validate=strict", "-f", "-",
+        input=yaml.safe_dump_all(rendered), check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == len(rendered)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_kustomize_makes_of_an_overlay_what_the_choice_renders(plane: ControlPlane, choice: str) -> None:
+    built = plane.kubectl("kustomize", f"manifests/overlays/{choice}").stdout
+    chosen = objects(KINDS, Installation(**CHOICES[choice], crds=False))
+    assert {key_of(one): one for one in yaml.safe_load_all(built)} == {key_of(one): one for one in chosen}
+
+
+def test_components_can_be_combined(plane: ControlPlane, tmp_path: Path) -> None:
+    names = ("ha", "network-policy", "monitoring")
+    root = Path("manifests").absolute()
+    files = {"resources": [_relative(root / "base", tmp_path)]}
+    files["components"] = [_relative(root / "components" / name, tmp_path) for name in names]
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(files))
+    built = plane.kubectl("kustomize", str(tmp_path), "--load-restrictor=LoadRestrictionsNone").stdout
+    together = {key: value for name in names for key, value in CHOICES[name].items()}
+    chosen = objects(KINDS, Installation(**together, crds=False))
+    assert {key_of(one): one for one in yaml.safe_load_all(built)} == {key_of(one): one for one in chosen}
+
+
+def _relative(path: Path, start: Path) -> str:
+    return str(Path(*[".."] * len(start.absolute().parts[1:])) / path.relative_to("/"))
+
+
+def templates() -> dict[str, dict[str, Any]]:
+    """All pod templates, by name."""
+    found = {}
+    for choice in ({}, {"rotation": "cronjob"}):
+        for one in objects(KINDS, Installation(**choice)):
+            spec = one.get("spec", {})
+            spec = spec.get("jobTemplate", {}).get("spec", spec)
+            if "template" in spec:
+                found[f"{one['kind']} {one['metadata']['name']}"] = spec["template"]
+    return found
+
+
+@pytest.mark.parametrize("name", templates())
+def test_a_namespace_that_enforces_restricted_takes_the_pod(
+    plane: ControlPlane, cluster_api: ClusterApi, name: str
+) -> None:
+    status, answer = _create_pod(cluster_api, templates()[name])
+    assert status == 201, answer
+
+
+def test_that_namespace_does_not_take_a_pod_that_may_be_root(plane: ControlPlane, cluster_api: ClusterApi) -> None:
+    template = deepcopy(templates()["Deployment jobgate-webhook"])
+    del template["spec"]["securityContext"]["runAsNonRoot"]
+    status, answer = _create_pod(cluster_api, template)
+    assert (status, "runAsNonRoot" in answer["message"]) == (403, True)
+
+
+def _create_pod(api: ClusterApi, template: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    pod = {"apiVersion": "v1", "kind": "Pod", **template}
+    pod["metadata"] = {**template["metadata"], "name": "trial"}
+    return api.post(f"/api/v1/namespaces/{SYSTEM}/pods", pod, {"dryRun": "All"})
+
+
+_ADMISSION = "admissionregistration.k8s.io"
+_CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+_TLS = "jobgate-webhook-tls"
+#: Account, verb, group, resource, namespace, name; all of which it must be allowed.
+ALLOWED = [
+    *[("jobgate-webhook", verb, "", "secrets", SYSTEM, _TLS) for verb in ("get", "list", "watch")],
+    *[("jobgate-webhook", verb, "diengine.opendilab.org", "dijobs", "any", "") for verb in ("get", "list", "watch")],
+    ("jobgate-webhook", "watch", "scheduling.volcano.sh", "queues", "", ""),
+    ("jobgate-controller", "watch", "diengine.opendilab.org", "dijobs", "any", ""),
+    *[("jobgate-controller", verb, "", "services", "any", "x") for verb in ("create", "patch", "delete")],
+    ("jobgate-controller", "create", "coordination.k8s.io", "leases", SYSTEM, ""),
+    ("jobgate-controller", "patch", "coordination.k8s.io", "leases", SYSTEM, "jobgate-controller"),
+    ("jobgate-controller", "create", "", "secrets", SYSTEM, ""),
+    *[("jobgate-certificates", verb, "", "secrets", SYSTEM, _TLS) for verb in ("get", "list", "watch", "update", "patch")],
+    ("jobgate-certificates", "create", "", "secrets", SYSTEM, ""),
+    *[
+        ("jobgate-certificates", verb, _ADMISSION, resource, "", "jobgate")
+        for verb in ("get", "list", "watch", "update", "patch")
+        for resource in _CONFIGURATIONS
+    ],
+    *[("jobgate-certificates", verb, "discovery.k8s.io", "endpointslices", SYSTEM, "") for verb in ("list", "watch")],
+    ("jobgate-certificates", "create", "coordination.k8s.io", "leases", SYSTEM, ""),
+    ("jobgate-certificates", "patch", "coordination.k8s.io", "leases", SYSTEM, "jobgate-certificates"),
+    ("jobgate-certificates", "create", "", "events", SYSTEM, ""),
+]  # fmt: skip
+_NOBODY = [
+    ("get", "", "secrets", SYSTEM, "another"),
+    ("list", "", "secrets", SYSTEM, ""),
+    ("list", "", "secrets", "", ""),
+    ("get", "", "secrets", "kube-system", _TLS),
+    ("create", "", "secrets", "kube-system", ""),
+    ("delete", "", "secrets", SYSTEM, _TLS),
+    ("create", "", "pods", SYSTEM, ""),
+    ("create", "apps", "deployments", SYSTEM, ""),
+    ("create", "", "serviceaccounts/token", SYSTEM, "jobgate-certificates"),
+    ("patch", "", "namespaces", "", SYSTEM),
+    ("create", _ADMISSION, "mutatingwebhookconfigurations", "", ""),
+    ("patch", _ADMISSION, "validatingwebhookconfigurations", "", "another"),
+    ("delete", _ADMISSION, "mutatingwebhookconfigurations", "", "jobgate"),
+    ("patch", _ADMISSION, "validatingadmissionpolicies", "", "jobgate-certificates"),
+    ("patch", "apiextensions.k8s.io", "customresourcedefinitions", "", "dijobs.diengine.opendilab.org"),
+    ("bind", "rbac.authorization.k8s.io", "clusterroles", "", "cluster-admin"),
+    ("escalate", "rbac.authorization.k8s.io", "clusterroles", "", ""),
+    ("impersonate", "", "users", "", "admin"),
+    ("create", "certificates.k8s.io", "certificatesigningrequests", "", ""),
+    ("patch", "diengine.opendilab.org", "dijobs", "any", "x"),
+    ("patch", "diengine.opendilab.org", "dijobs/status", "any", "x"),
+    ("patch", "coordination.k8s.io", "leases", "kube-system", "kube-scheduler"),
+    ("patch", "coordination.k8s.io", "leases", SYSTEM, "another"),
+]
+#: The same, of which it must be allowed nothing.
+FORBIDDEN = [
+    *[
+        (account, *one)
+        for account in ("jobgate-webhook", "jobgate-controller", "jobgate-certificates")
+        for one in _NOBODY
+    ],
+    *[("jobgate-webhook", verb, "", "secrets", SYSTEM, _TLS) for verb in ("update", "patch")],
+    ("jobgate-webhook", "create", "", "secrets", SYSTEM, ""),
+    *[("jobgate-webhook", "patch", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
+    *[("jobgate-controller", verb, "", "secrets", SYSTEM, "") for verb in ("list", "watch", "update", "patch")],
+    ("jobgate-controller", "create", "", "secrets", "elsewhere", ""),
+    *[("jobgate-controller", "patch", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
+    ("jobgate-certificates", "list", "diengine.opendilab.org", "dijobs", "any", ""),
+    ("jobgate-certificates", "create", "", "services", SYSTEM, ""),
+    ("jobgate-certificates", "create", "", "events", "elsewhere", ""),
+]
+
+
+@pytest.mark.parametrize("asked, expected", [(ALLOWED, True), (FORBIDDEN, False)], ids=["allowed", "forbidden"])
+def test_an_account_may_what_it_must_and_nothing_that_is_dangerous(
+    plane: ControlPlane, cluster_api: ClusterApi, asked: list[tuple[str, ...]], expected: bool
+) -> None:
+    wait_for(lambda: _may(cluster_api, ALLOWED[0]), timeout=60, what="the rights are known")
+    # The Secrets of a namespace are the controller's to make where it was named for them, and so of any name.
+    named = {("jobgate-controller", "get", "", "secrets", SYSTEM, "another")}
+    assert [one for one in asked if one not in named and _may(cluster_api, one) is not expected] == []
+
+
+def _may(api: ClusterApi, asked: tuple[str, ...]) -> bool:
+    account, verb, group, resource, namespace, name = asked
+    resource, _, subresource = resource.partition("/")
+    attributes = {
+        "verb": verb,
+        "group": group,
+        "resource": resource,
+        "subresource": subresource,
+        "namespace": namespace,
+    }
+    spec = {
+        "user": f"system:serviceaccount:{SYSTEM}:{account}",
+        "groups": ["system:serviceaccounts", f"system:serviceaccounts:{SYSTEM}", "system:authenticated"],
+        "resourceAttributes": {**attributes, "name": name},
+    }
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+    status, answer = api.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", body)
+    assert status == 201, answer
+    return bool(answer["status"]["allowed"])
+
+
+def test_the_rotation_creates_its_own_secret_and_no_token_of_another_account(plane: ControlPlane) -> None:
+    credentials = plane.kubeconfig_for(
+        f"system:serviceaccount:{SYSTEM}:jobgate-certificates", ["system:serviceaccounts"]
+    )
+
+    def create(name: str, kind: str) -> tuple[bool, str]:
+        metadata = {"name": name, "namespace": SYSTEM}
+        if kind == "kubernetes.io/service-account-token":
+            metadata["annotations"] = {"kubernetes.io/service-account.name": "jobgate-controller"}  # type: ignore[assignment]
+        data = {"tls.crt": "", "tls.key": ""}
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": kind, "data": data}
+        done = plane.kubectl(
+            f"--kubeconfig={credentials}",
+            "create",
+            "--dry-run=server",
+            "-f",
+            "-",
+            input=json.dumps(secret),
+            check=False,
+        )
+        return done.returncode == 0, done.stderr
+
+    # A policy is in force some time after it is stored.
+    wait_for(lambda: not create("another", "kubernetes.io/tls")[0], timeout=60, what="the policy is in force")
+    assert "creates the Secret jobgate-webhook-tls" in create("another", "kubernetes.io/tls")[1]
+    assert not create(_TLS, "kubernetes.io/service-account-token")[0]
+    assert create(_TLS, "kubernetes.io/tls")[0]
+
+
+@pytest.mark.parametrize("how", [(), ("--server-side",)], ids=["client-side", "server-side"])
+def test_applying_again_keeps_the_bundle_that_was_injected(
+    plane: ControlPlane, cluster_api: ClusterApi, how: tuple[str, ...]
+) -> None:
+    name = f"trial{len(how)}"
+    (one,) = [one for one in objects(KINDS, Installation()) if one["kind"] == "ValidatingWebhookConfiguration"]
+    one["metadata"]["name"] = name
+    for entry in one["webhooks"]:  # so that it is called for nothing
+        entry["rules"] = [{**rule, "apiGroups": ["nowhere.example"]} for rule in entry["rules"]]
+    path = f"/apis/{_ADMISSION}/v1/validatingwebhookconfigurations/{name}"
+    plane.kubectl("apply", *how, "-f", "-", input=json.dumps(one))
+    bundle = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=="
+    patch = [
+        {"op": "add", "path": f"/webhooks/{index}/clientConfig/caBundle", "value": bundle}
+        for index in range(len(one["webhooks"]))
+    ]
+    done = plane.kubectl(
+        "patch", "validatingwebhookconfiguration", name, "--type=json", f"--patch={json.dumps(patch)}", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for entry in one["webhooks"]:
+        entry["timeoutSeconds"] = 7
+    plane.kubectl("apply", *how, "-f", "-", input=json.dumps(one))
+    stored = cluster_api.get(path)[1]["webhooks"]
+    cluster_api.delete(path)
+    assert {(entry["timeoutSeconds"], entry["clientConfig"].get("caBundle")) for entry in stored} == {(7, bundle)}
