@@ -222,8 +222,9 @@ async def test_it_is_settled_once_it_has_seen_what_there_is_or_that_it_will_not_
 ) -> None:
     informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim)
     assert not informer.settled
-    async with informing(informer, Played(*steps)):
-        await asyncio.sleep(0.05)
+    api = Played(*steps)
+    async with informing(informer, api):
+        await until(lambda: informer.settled or (not settled and not api.steps))
         assert informer.settled is settled
 
 
