@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test check format crds docs controlplane bench golden clean
+.PHONY: help install lock demo test chart check format crds docs controlplane bench golden clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +31,11 @@ lock: install ## Renew requirements.lock from pyproject.toml
 demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
 	$(BIN)/python -m examples.demo
 
-test: install controlplane ## Run all tests, against a real API server too
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+test: install controlplane ## Run all tests, against a real API server too; those of the chart: make chart
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not helm"
+
+chart: install ## Test the chart with the real Helm, which is built first, once (some minutes)
+	$(BIN)/python -m pytest -m helm
 
 check: install ## Lint, types, layers, and whether generated files are up to date
 	$(BIN)/ruff format --check .

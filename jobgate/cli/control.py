@@ -6,14 +6,11 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
-from jobgate.cli.settings import CLUSTER_DOMAIN, QUEUEING, setting
-from jobgate.kinds import installed
+from jobgate.cli.settings import Told, setting, wiring
 from jobgate.kinds.common.wiring import wired
 from jobgate.names import dns_subdomain
 
@@ -37,8 +34,7 @@ _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 )
 @setting("--lease-namespace", metavar="NAMESPACE", help="Where the Lease is.  [default: the pod's namespace]")
 @setting("--lease-name", default="jobgate-controller", show_default=True, help="Of many with one Lease, one works.")
-@CLUSTER_DOMAIN
-@QUEUEING
+@wiring
 @setting(
     "--requests-per-second",
     type=click.FloatRange(1, 1000),
@@ -53,9 +49,8 @@ def control(
     kubeconfig: Path | None,
     lease_namespace: str | None,
     lease_name: str,
-    cluster_domain: str,
-    queueing: Mapping[str, Any],
     requests_per_second: float,
+    told: Told,
 ) -> None:
     """Make the objects that jobs' plugins declare, and keep them so, until SIGTERM or Ctrl-C."""
     try:
@@ -77,9 +72,9 @@ def control(
         # Another after each start: what an earlier process held is not ours.
         identity=f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}",
     )
-    settings = Settings(cluster_domain, requests_per_second, plugins=queueing)
+    settings = Settings(told.settings.domain, requests_per_second, plugins=told.settings.plugins)
     try:
-        asyncio.run(control_until(wired(installed()), kubeconfig, place, settings))
+        asyncio.run(control_until(wired(told.kinds), kubeconfig, place, settings))
     except OSError as error:
         raise click.ClickException(f"cannot listen on {bind}, port {health_port}: {error}") from None
 

@@ -16,7 +16,6 @@ from jobgate.kinds import installed
 from jobgate.render import Installation, committed, objects
 from jobgate.render.files import stale, surplus, write
 from jobgate.render.installation import Rotation, values
-from jobgate.render.objects import plugins
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,7 +39,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="A kind of job that is not handled.")
-@click.option("--without-plugin", multiple=True, metavar="NAME", help="A plugin that the controller makes nothing for.")
+@click.option("--without-plugin", multiple=True, metavar="NAME", help="A plugin that jobs cannot ask for.")
 @click.option(
     "--rotation",
     type=click.Choice([str(one) for one in Rotation]),
@@ -96,8 +95,8 @@ def manifests(
             **choices,
             ca_bundle=bundle,
             rotation=rotation or (Rotation.NONE if bundle else Rotation.WATCH),
-            kinds=dict.fromkeys(_among("--without-kind", without_kind, _kinds()), False),
-            plugins=dict.fromkeys(_among("--without-plugin", without_plugin, plugins()), False),
+            kinds=dict.fromkeys(without_kind, False),
+            plugins=dict.fromkeys(without_plugin, False),
             kind_settings=_texts(kind_settings),
         )
         found = objects(installed(), installation)
@@ -106,17 +105,6 @@ def manifests(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo("---\n".join(to_yaml(one) for one in found), nl=False)
-
-
-def _kinds() -> list[str]:
-    return [kind.qualified_plural for kind in installed()]
-
-
-def _among(option: str, names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
-    """Return names that are all known; a typing error must not leave on what somebody wants off."""
-    if unknown := sorted(set(names) - set(known)):
-        raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known)}", param_hint=option)
-    return names
 
 
 def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:

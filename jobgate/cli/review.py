@@ -13,7 +13,6 @@ import yaml
 
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation
-from jobgate.kinds import installed
 from jobgate.offline.judge import Circumstances, Verdict, judge
 from jobgate.offline.manifest import Manifest, Unreadable, read
 from webhook import Operation
@@ -55,7 +54,7 @@ def review(
     stored, broken = _read((old,) if old else ())
     manifests, unreadable = _read(files)
     circumstances = Circumstances(
-        kinds=installed(),
+        kinds=told.kinds,
         operation=Operation.UPDATE if old else Operation.CREATE,
         namespace=namespace,
         user=user,

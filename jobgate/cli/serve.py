@@ -12,7 +12,6 @@ import click
 
 from jobgate.cli.reload import Reloader
 from jobgate.cli.settings import Told, installation, setting
-from jobgate.kinds import installed
 from jobgate.names import dns_subdomain
 
 
@@ -97,7 +96,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     metrics = Metrics()
     origin = certificate.origin(tls_secret, tls_cert, tls_key)
     certificates, source = certificate.opened(origin, metrics, tls_name, kubeconfig)
-    kinds = installed()
+    kinds = told.kinds
     for kind in kinds:
         kind.schema.check({})  # so that the first request does not wait for the schema to be compiled
     known = watching.Cluster(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import click
 
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
+from jobgate.kinds import installed
 from jobgate.names import dns_label, dns_subdomain
-from jobgate.plugins import Arguments, parse
+from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments
-from webhook import Path, Settings
+from webhook import Path, Registry, Settings
 from webhook.context import DOMAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,40 +32,53 @@ class Told:
 
     Attributes:
         settings: what a review, and whoever wires pods, asks for.
+        kinds: those that are handled.
         kind_files: the files that the settings of kinds come from.
     """
 
     settings: Settings
+    kinds: Registry
     kind_files: tuple[KindFile, ...] = ()
 
 
 def installation(command: F) -> F:
     """Add the settings that say what an installation is like; the command gets them as one argument, `told`."""
+    return _told(command, _WIRING, (_KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN))
 
+
+def wiring(command: F) -> F:
+    """Add those among them that say what is put into pods, for who makes what goes with it; as `told` too."""
+    return _told(command, _WIRING)
+
+
+def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
     @functools.wraps(command)
     def collected(
         *args: Any,
-        operator_can: tuple[str, ...],
-        forgetful_writer: tuple[str, ...],
-        kind_settings: tuple[KindFile, ...],
         queueing: Mapping[str, Arguments],
         cluster_domain: str,
+        without_plugin: tuple[str, ...],
+        kinds: Registry,
+        operator_can: tuple[str, ...] = (),
+        forgetful_writer: tuple[str, ...] = (),
+        kind_settings: tuple[KindFile, ...] = (),
         **rest: Any,
     ) -> Any:
+        leave_out(without_plugin)
         try:
-            kinds = {file.plural: file.read() for file in kind_settings}
+            settings = {file.plural: file.read() for file in kind_settings}
         except Unfit as error:
             raise click.BadParameter(str(error), param_hint="--kind-settings") from None
         said = Settings(
             operator_can=frozenset(operator_can),
             forgetful_writers=frozenset(forgetful_writer),
-            kinds=kinds,
+            kinds=settings,
             plugins=queueing,
             domain=cluster_domain,
         )
-        return command(*args, told=Told(said, kind_settings), **rest)
+        return command(*args, told=Told(said, kinds, kind_settings), **rest)
 
-    for option in (CLUSTER_DOMAIN, QUEUEING, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN):
+    for option in (one for group in groups for one in group):
         collected = option(collected)
     return cast("F", collected)
 
@@ -93,6 +107,34 @@ def checked_queueing(context: click.Context, parameter: click.Parameter, value: 
     """
     _queueing(context, parameter, value or None)
     return value
+
+
+def among(names: Iterable[str], known: Iterable[str]) -> None:
+    """Take names that are all known: a slip must not leave on what somebody wants off.
+
+    Raises:
+        click.BadParameter: one is not.
+    """
+    known = list(known)
+    if unknown := sorted(set(names) - set(known)):
+        raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known)}")
+
+
+def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    leave_out(())
+    among(values, offered())
+    return values
+
+
+def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry:
+    """Return the kinds but those that are named.
+
+    Raises:
+        click.BadParameter: one is none.
+    """
+    kinds = installed()
+    among(values, [kind.qualified_plural for kind in kinds])
+    return Registry(kind for kind in kinds if kind.qualified_plural not in values)
 
 
 def _domain(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -154,3 +196,20 @@ _KIND_SETTINGS = setting(
     callback=kind_files,
     help="A YAML file of what this installation says of one kind.",
 )
+WITHOUT_KIND = setting(
+    "--without-kind",
+    "kinds",
+    multiple=True,
+    metavar="PLURAL.GROUP",
+    callback=_kinds,
+    help="A kind of job that is not handled here.",
+)
+WITHOUT_PLUGIN = setting(
+    "--without-plugin",
+    multiple=True,
+    metavar="NAME",
+    callback=_plugins,
+    help="A plugin that is not offered here: jobs that ask for it are refused.",
+)
+
+_WIRING = (WITHOUT_PLUGIN, WITHOUT_KIND, CLUSTER_DOMAIN, QUEUEING)

@@ -11,7 +11,7 @@
 A package adds one by the entry point `jobgate.plugins`: its value is a `Plugin`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -41,6 +41,8 @@ __all__ = [
     "Variable",
     "carried_out",
     "installed",
+    "leave_out",
+    "offered",
     "parse",
     "wire",
 ]
@@ -50,9 +52,21 @@ BUILT_IN: tuple[Plugin[Any], ...] = (Env(), Queueing(), Svc(), Ssh())
 ENTRY_POINT = "jobgate.plugins"
 
 
+_LEFT_OUT: set[str] = set()
+
+
+def leave_out(names: Iterable[str]) -> None:
+    """Do without these plugins from now on, and with all others: for this process they are not installed."""
+    _LEFT_OUT.clear()
+    _LEFT_OUT.update(names)
+    installed.cache_clear()
+
+
 @cache
 def installed() -> Mapping[str, Plugin[Any]]:
     """Return the built-in plugins and those of installed packages, by name, in the order in which they are carried out.
+
+    Those that this process leaves out are not among them.
 
     Raises:
         jobgate.packages.Unusable: the plugin of a package cannot be loaded, or is none.
@@ -63,7 +77,12 @@ def installed() -> Mapping[str, Plugin[Any]]:
     if len(plugins) != len(found):
         names = [plugin.name for plugin in found]
         raise ValueError(f"two plugins are called {next(name for name in names if names.count(name) > 1)}")
-    return plugins
+    return {name: plugin for name, plugin in plugins.items() if name not in _LEFT_OUT}
+
+
+def offered() -> list[str]:
+    """Return the names of the plugins that jobs can ask for."""
+    return [name for name, plugin in installed().items() if not plugin.imposed]
 
 
 def carried_out(crew: Crew) -> Iterator[tuple[Plugin[Any], Any]]:

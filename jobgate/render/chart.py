@@ -8,11 +8,12 @@ from typing import Any
 
 from crdgen import to_yaml
 from jobgate import __version__
+from jobgate.plugins import offered
 from jobgate.render.choices import some_on
 from jobgate.render.configurations import KINDS, NAME
 from jobgate.render.dashboard import dashboard
 from jobgate.render.installation import LABELS, Installation, Rotation
-from jobgate.render.objects import base_trees, definition_trees, plugins
+from jobgate.render.objects import base_trees, definition_trees
 from jobgate.render.template import template
 from jobgate.render.tree import When
 from webhook import Registry
@@ -54,7 +55,7 @@ def defaults(kinds: Registry) -> dict[str, Any]:
     said = Installation(
         create_namespace=False,
         kinds={kind.qualified_plural: True for kind in kinds},
-        plugins=dict.fromkeys(plugins(), True),
+        plugins=dict.fromkeys(offered(), True),
     )
     return said.model_dump(mode="json", by_alias=True, exclude={_HELMS})
 
@@ -73,7 +74,7 @@ def schema(kinds: Registry) -> dict[str, Any]:
     names = [kind.qualified_plural for kind in kinds]
     for field, known, value in (
         ("kinds", names, {"type": "boolean"}),
-        ("plugins", plugins(), {"type": "boolean"}),
+        ("plugins", offered(), {"type": "boolean"}),
         ("kindSettings", names, {"type": "string"}),
     ):
         said = properties[field]["description"]

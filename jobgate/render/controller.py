@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobgate.kinds.common.wiring import wired
-from jobgate.plugins import installed
+from jobgate.plugins import offered
 from jobgate.plugins.queueing import GROUPS
 from jobgate.render.choices import NAMESPACE, RUNS, plugin_on, some_on
 from jobgate.render.hardening import (
@@ -26,7 +26,7 @@ from jobgate.render.hardening import (
 from jobgate.render.installation import LABELS
 from jobgate.render.rbac import READ, account, bound, rule
 from jobgate.render.tree import AllOf, AnyOf, Begins, Each, Given, Item, When, Word, any_of, joined
-from jobgate.render.workload import TOLD
+from jobgate.render.workload import told
 from webhook import Kind
 
 ACCOUNT = "jobgate-controller"
@@ -56,7 +56,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, _rules(kinds)),
                 *bound(ACCOUNT, _LEASE_RULES, NAMESPACE),
                 When(plugin_on("ssh"), Each(Given("secrets_in"), _secrets())),
-                When(RUNS, [_deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+                When(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
@@ -64,8 +64,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
 
 def _keeping() -> Word:
     """Return whether a plugin is on that needs more than Secrets."""
-    names = [plugin.name for plugin in installed().values() if not plugin.imposed]
-    return any_of(plugin_on(name) for name in names if name not in _WITHOUT_OBJECTS)
+    return any_of(plugin_on(name) for name in offered() if name not in _WITHOUT_OBJECTS)
 
 
 def _needed() -> Word:
@@ -106,7 +105,7 @@ def _secrets() -> list[Any]:
     return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], Item(), name=f"{ACCOUNT}-secrets")
 
 
-def _deployment() -> dict[str, Any]:
+def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
     labels = {**LABELS, **SELECTOR}
     return {
         "apiVersion": "apps/v1",
@@ -116,27 +115,27 @@ def _deployment() -> dict[str, Any]:
             "replicas": REPLICAS,
             "minReadySeconds": MIN_READY,
             "selector": {"matchLabels": SELECTOR},
-            "template": {"metadata": {"labels": labels}, "spec": _pod()},
+            "template": {"metadata": {"labels": labels}, "spec": _pod(kinds)},
         },
     }
 
 
-def _pod() -> dict[str, Any]:
+def _pod(kinds: Iterable[Kind]) -> dict[str, Any]:
     return {
         "serviceAccountName": ACCOUNT,
         "automountServiceAccountToken": True,
         "terminationGracePeriodSeconds": 30,
         "securityContext": pod_security(),
         "topologySpreadConstraints": spread(SELECTOR),
-        "containers": [_container()],
+        "containers": [_container(kinds)],
     }
 
 
-def _container() -> dict[str, Any]:
+def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
     return {
         "name": "controller",
         "image": Given("image"),
-        "args": ["control", joined("--health-port=", Given("health_port")), f"--lease-name={LEASE}", *TOLD],
+        "args": ["control", joined("--health-port=", Given("health_port")), f"--lease-name={LEASE}", *told(kinds)],
         "ports": [{"name": "health", "containerPort": Given("health_port"), "protocol": "TCP"}],
         **probes(),
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},

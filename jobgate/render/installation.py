@@ -71,7 +71,7 @@ class Installation(BaseModel):
         True
     )
     kinds: Annotated[dict[str, bool], Field(description="Which kinds of job are handled, as <plural>.<group>.")] = {}
-    plugins: Annotated[dict[str, bool], Field(description="Which plugins the controller makes objects for.")] = {}
+    plugins: Annotated[dict[str, bool], Field(description="Which plugins jobs can ask for.")] = {}
     rotation: Annotated[
         Rotation,
         Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jobgate.plugins import installed as installed_plugins
+from jobgate.plugins import offered
 from jobgate.render.certificates import certificates
 from jobgate.render.choices import kind_on
 from jobgate.render.configurations import configuration
@@ -32,7 +32,7 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
         "rbac": [*rights(kinds), *roles(kinds)],
         "network": network(),
         "service": [service()],
-        "server": [server()],
+        "server": [server(kinds)],
         "controller": controller(kinds),
         "certificates": certificates(),
         "monitoring": monitoring(),
@@ -67,17 +67,12 @@ def objects(kinds: Registry, installation: Installation) -> list[dict[str, Any]]
     return [*definitions(kinds, installation), *(one for group in groups.values() for one in group)]
 
 
-def plugins() -> list[str]:
-    """Return the plugins that can be off, by name: the one for queues is off where the installation names no system."""
-    return [name for name, plugin in installed_plugins().items() if not plugin.imposed]
-
-
 def _check(kinds: Registry, installation: Installation) -> None:
     names = [kind.qualified_plural for kind in kinds]
     for what, said, known in (
         ("kind", installation.kinds, names),
         ("kind", installation.kind_settings, names),
-        ("plugin", installation.plugins, plugins()),
+        ("plugin", installation.plugins, offered()),
     ):
         if unknown := sorted(set(said) - set(known)):
             raise ValueError(f"{unknown[0]!r} is no {what} of this installation: there are {', '.join(known)}")

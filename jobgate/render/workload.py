@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from jobgate.render.choices import NAMESPACE, RUNS
+from jobgate.plugins import offered
+from jobgate.render.choices import NAMESPACE, RUNS, plugin_on
 from jobgate.render.hardening import (
     MIN_READY,
     SURGE_FIRST,
@@ -18,6 +20,7 @@ from jobgate.render.hardening import (
 )
 from jobgate.render.installation import LABELS
 from jobgate.render.tree import Each, Equal, Given, Item, Not, When, joined
+from webhook import Kind
 from webhook.context import DOMAIN
 
 ACCOUNT = "jobgate-webhook"
@@ -28,10 +31,20 @@ _SETTINGS_FOLDER = "/etc/jobgate/kinds"
 _HAS_SETTINGS = Given("kind_settings")
 
 #: What the server and the controller are both told: both must wire pods alike.
-TOLD: list[Any] = [
+_TOLD: list[Any] = [
     When(Not(Equal(Given("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Given("cluster_domain"))),
     When(Given("queueing"), joined("--queueing=", Given("queueing"))),
 ]
+
+
+def told(kinds: Iterable[Kind]) -> list[Any]:
+    """Return what the server and the controller are both told."""
+    names = dict.fromkeys(kind.qualified_plural for kind in kinds)
+    return [
+        *_TOLD,
+        *(When(Not(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
+        *(When(Not(Given("kinds", name)), f"--without-kind={name}") for name in names),
+    ]
 
 
 def namespace() -> When:
@@ -64,9 +77,9 @@ def service() -> dict[str, Any]:
     }
 
 
-def server() -> When:
+def server(kinds: Iterable[Kind]) -> When:
     """Return what runs the server: settings, Deployment, budget. Replicas are on nodes of their own."""
-    return When(RUNS, [When(_HAS_SETTINGS, _settings()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)])
+    return When(RUNS, [When(_HAS_SETTINGS, _settings()), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
 
 
 def _settings() -> dict[str, Any]:
@@ -78,7 +91,7 @@ def _settings() -> dict[str, Any]:
     }
 
 
-def _deployment() -> dict[str, Any]:
+def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
     labels = {**LABELS, **SELECTOR}
     return {
         "apiVersion": "apps/v1",
@@ -89,26 +102,26 @@ def _deployment() -> dict[str, Any]:
             "minReadySeconds": MIN_READY,
             "selector": {"matchLabels": SELECTOR},
             "strategy": SURGE_FIRST,
-            "template": {"metadata": {"labels": labels}, "spec": _pod()},
+            "template": {"metadata": {"labels": labels}, "spec": _pod(kinds)},
         },
     }
 
 
-def _pod() -> dict[str, Any]:
+def _pod(kinds: Iterable[Kind]) -> dict[str, Any]:
     return {
         "serviceAccountName": ACCOUNT,
         "automountServiceAccountToken": True,
         "priorityClassName": priority(),
-        # Longer than the drain, and the slowest answer after it.
-        "terminationGracePeriodSeconds": 45,
+        # Longer than the drain, and the slowest answer after it: 15 + 30 seconds.
+        "terminationGracePeriodSeconds": 60,
         "securityContext": pod_security(),
         "topologySpreadConstraints": spread(SELECTOR, required=True),
-        "containers": [_container()],
+        "containers": [_container(kinds)],
         "volumes": When(_HAS_SETTINGS, [{"name": "kind-settings", "configMap": {"name": _SETTINGS}}]),
     }
 
 
-def _container() -> dict[str, Any]:
+def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
     # A folder and no single files: those would never be refreshed.
     mounts = [{"name": "kind-settings", "mountPath": _SETTINGS_FOLDER, "readOnly": True}]
     return {
@@ -122,7 +135,7 @@ def _container() -> dict[str, Any]:
             joined("--tls-secret=", NAMESPACE, "/", Given("secret")),
             joined("--tls-name=", Given("service"), ".", NAMESPACE, ".svc"),
             "--drain-seconds=15",
-            *TOLD,
+            *told(kinds),
             Each(Given("operator_can"), joined("--operator-can=", Item())),
             Each(Given("forgetful_writers"), joined("--forgetful-writer=", Item())),
             Each(

@@ -218,3 +218,42 @@ def test_a_running_server_reads_a_changed_file_and_outlives_a_slip(log: Path, mo
     swap(mounted.path.parent, "third", "{}")
     (read,) = wait_for(lambda: lines(log, "settings read"), 30)
     assert read["kind"] == PLURAL
+
+
+ASKING = """
+apiVersion: diengine.opendilab.org/v2alpha1
+kind: DIJob
+metadata: {name: train}
+spec:
+  plugins: {env: [], ssh: []}
+  tasks: [{type: learner, template: {spec: {containers: [{name: di-container, image: ding}]}}}]
+"""
+
+
+def asking(*flags: str) -> Result:
+    """Review a job that asks for plugins."""
+    return CliRunner().invoke(main, ["review", "-", *flags], input=ASKING, catch_exceptions=False)
+
+
+def test_a_plugin_that_is_left_out_is_refused_and_only_while_it_is_left_out() -> None:
+    told = asking("--without-plugin", "ssh")
+    assert told.exit_code == 1, told.output
+    assert 'spec.plugins[ssh]: Unsupported value: "ssh": supported values: "env", "svc"' in told.output
+    assert asking().exit_code == 0
+
+
+def test_a_kind_that_is_left_out_is_not_reviewed() -> None:
+    told = asking("--without-kind", "dijobs.diengine.opendilab.org")
+    assert told.exit_code == 2
+    assert "nothing was reviewed" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "slip", "known"),
+    [("--without-plugin", "shh", "env, svc, ssh"), ("--without-plugin", "queueing", "env, svc, ssh"),
+     ("--without-kind", "dijobs", "dijobs.diengine.opendilab.org")],
+)  # fmt: skip
+def test_a_slip_does_not_leave_on_what_somebody_wants_off(flag: str, slip: str, known: str) -> None:
+    told = complaint(asking(flag, slip))
+    assert f"'{slip}' must be one of" in told
+    assert known in told

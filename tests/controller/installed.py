@@ -76,7 +76,8 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     import logging  # noqa: PLC0415
     import sys  # noqa: PLC0415
 
-    from jobgate.cli.controlling import Place, control_until  # noqa: PLC0415
+    from jobgate.cli.controlling import control_until  # noqa: PLC0415
+    from jobgate.cli.leading import Place  # noqa: PLC0415
     from jobgate.controller import Settings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415

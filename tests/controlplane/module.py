@@ -47,36 +47,26 @@ def etcd_version(kubernetes_mod: dict[str, Any]) -> str:
     raise ValueError(f"the go.mod of {_KUBERNETES} does not require {_ETCD_SERVER}: name its version by hand")
 
 
-def kubernetes_go_mod(version: str, kubernetes_mod: dict[str, Any]) -> str:
-    """Our go.mod for that version of Kubernetes, as text; `go` adds the indirect requirements."""
-    requires = [f"{_ETCD_SERVER} {etcd_version(kubernetes_mod)}", f"{_KUBERNETES} {version}"]
+def kubernetes_go_mod(version: str, kubernetes_mod: dict[str, Any], kwok: str) -> str:
+    """Our go.mod for these versions of Kubernetes and kwok, as text; `go` adds the indirect requirements.
+
+    In one module kwok is compiled with the libraries that Kubernetes itself is: of its 974 packages only 160 are left.
+    """
+    requires = [f"{_ETCD_SERVER} {etcd_version(kubernetes_mod)}", f"{_KUBERNETES} {version}", f"{_KWOK} {kwok}"]
     published = staging_version(version)
     replaces = [f"{path} => {path} {published}" for path in staging_modules(kubernetes_mod)]
     return _go_mod(MODULE, kubernetes_mod["Go"], [*_block("require", requires), "", *_block("replace", replaces)])
 
 
-def kwok_go_mod(version: str, kwok_mod: dict[str, Any]) -> str:
-    """Our go.mod for that version of kwok, which stands on published modules only.
+def helm_go_mod(version: str, helm_mod: dict[str, Any]) -> str:
+    """Our go.mod for that version of Helm, which stands on published modules only.
 
     Raises:
         ValueError: it does not, so its replaces would have to be repeated.
     """
-    return _requiring("kwok", _KWOK, version, kwok_mod)
-
-
-def helm_go_mod(version: str, helm_mod: dict[str, Any]) -> str:
-    """Our go.mod for that version of Helm.
-
-    Raises:
-        ValueError: as for kwok.
-    """
-    return _requiring("helm", _HELM, version, helm_mod)
-
-
-def _requiring(name: str, path: str, version: str, upstream_mod: dict[str, Any]) -> str:
-    if upstream_mod.get("Replace"):
-        raise ValueError(f"the go.mod of {path} {version} replaces modules, and Go ignores that here: repeat it")
-    return _go_mod(f"{MODULE}/{name}", upstream_mod["Go"], _block("require", [f"{path} {version}"]))
+    if helm_mod.get("Replace"):
+        raise ValueError(f"the go.mod of {_HELM} {version} replaces modules, and Go ignores that here: repeat it")
+    return _go_mod(f"{MODULE}/helm", helm_mod["Go"], _block("require", [f"{_HELM} {version}"]))
 
 
 def _go_mod(module: str, go: str, blocks: Iterable[str]) -> str:

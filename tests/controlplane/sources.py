@@ -57,10 +57,10 @@ KUBERNETES_SOURCE = Source(
     stamps=kubernetes_stamps(KUBERNETES),
 )
 
-# A module of its own: kwok is built with the Kubernetes libraries that it was released with.
+# The same module, so that it shares what is compiled; it has versions of its own.
 KWOK_SOURCE = Source(
     cached_as=f"kwok-{KWOK}",
-    folder=_HERE / "kwok",
+    folder=KUBERNETES_SOURCE.folder,
     packages={"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
     stamps={"sigs.k8s.io/kwok/pkg/consts.Version": KWOK.removeprefix("v")},
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.module import etcd_version, kubernetes_go_mod, kwok_go_mod, staging_modules
+from tests.controlplane.module import etcd_version, helm_go_mod, kubernetes_go_mod, staging_modules
 from tests.controlplane.sources import KUBERNETES_SOURCE, KWOK_SOURCE
 from tests.controlplane.versions import KUBERNETES, KWOK, staging_version
 
@@ -50,7 +50,7 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
         "Require": [require("go.etcd.io/etcd/server/v3", "v3.6.8"), require("k8s.io/api", "v0.0.0")],
         "Replace": [folder_replace("k8s.io/api")],
     }
-    assert kubernetes_go_mod("v1.36.3", kubernetes_mod).splitlines() == [
+    assert kubernetes_go_mod("v1.36.3", kubernetes_mod, "v0.8.0").splitlines() == [
         "module jobgate.dev/tests/controlplane",
         "",
         "go 1.26.0",
@@ -58,6 +58,7 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
         "require (",
         "\tgo.etcd.io/etcd/server/v3 v3.6.8",
         "\tk8s.io/kubernetes v1.36.3",
+        "\tsigs.k8s.io/kwok v0.8.0",
         ")",
         "",
         "replace (",
@@ -66,21 +67,21 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
     ]
 
 
-def test_the_module_of_kwok_requires_it_alone() -> None:
-    assert kwok_go_mod("v0.8.0", {"Go": "1.26.0", "Replace": None}).splitlines() == [
-        "module jobgate.dev/tests/controlplane/kwok",
+def test_the_module_of_helm_requires_it_alone() -> None:
+    assert helm_go_mod("v3.21.4", {"Go": "1.26.0", "Replace": None}).splitlines() == [
+        "module jobgate.dev/tests/controlplane/helm",
         "",
         "go 1.26.0",
         "",
         "require (",
-        "\tsigs.k8s.io/kwok v0.8.0",
+        "\thelm.sh/helm/v3 v3.21.4",
         ")",
     ]
 
 
-def test_a_kwok_that_replaces_modules_is_an_error() -> None:
+def test_a_helm_that_replaces_modules_is_an_error() -> None:
     with pytest.raises(ValueError, match="replaces modules"):
-        kwok_go_mod("v0.9.0", {"Go": "1.26.0", "Replace": [folder_replace("k8s.io/api")]})
+        helm_go_mod("v3.22.0", {"Go": "1.26.0", "Replace": [folder_replace("k8s.io/api")]})
 
 
 def test_a_kubernetes_that_requires_no_etcd_server_is_an_error() -> None:

@@ -12,7 +12,7 @@ from jobgate.kinds import installed
 from jobgate.render import Installation, objects
 from jobgate.render.kustomize import key_of
 
-pytestmark = pytest.mark.xdist_group("helm")
+pytestmark = pytest.mark.helm
 
 CHART = Path("manifests/chart/jobgate")
 KINDS = installed()

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from jobgate.cli.manifests import manifests
 from jobgate.kinds import installed
+from jobgate.plugins import offered
 from jobgate.render import Installation, objects
-from jobgate.render.objects import plugins
 
 KINDS = installed()
 NAMES = [kind.qualified_plural for kind in KINDS]
@@ -33,7 +33,7 @@ def arguments(name: str, **choices: Any) -> list[str]:
 def test_nothing_speaks_of_a_kind_that_is_off(name: str) -> None:
     plural, _, group = name.partition(".")
     for one in objects(KINDS, Installation(kinds={name: False})):
-        text = yaml.safe_dump(one)
+        text = yaml.safe_dump(one).replace(f"--without-kind={name}\n", "")
         assert name not in text
         rules = [(rule["apiGroups"], rule["resources"]) for rule in one.get("rules", ())]
         assert ([group], [plural]) not in rules
@@ -79,7 +79,7 @@ def test_without_ssh_the_controller_makes_secrets_nowhere() -> None:
 
 
 def test_where_no_plugin_needs_objects_there_is_no_controller() -> None:
-    off = dict.fromkeys(plugins(), False)
+    off = dict.fromkeys(offered(), False)
     assert not [name for _, name in found(plugins=off) if "controller" in name]
     assert ("Deployment", "jobgate-controller") in found(plugins=off, queueing="volcano")
 
@@ -167,8 +167,8 @@ def test_what_comes_in_is_limited_by_port_since_the_api_server_may_be_anywhere()
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--without-kind=dijob"], "must be one of dijobs.diengine.opendilab.org"),
-        (["--without-plugin=sssh"], "must be one of env, svc, ssh"),
+        (["--without-kind=dijob"], "'dijob' is no kind of this installation: there are dijobs.diengine.opendilab.org"),
+        (["--without-plugin=sssh"], "'sssh' is no plugin of this installation: there are env, svc, ssh"),
         (["--forgetful-writer=admin"], "forgetful_writers.0: String should match pattern"),
         (["--kind-settings=mxjobs.mxnet.mlkube.io=/nowhere"], "cannot be read"),
         (["--check"], "--output-dir"),
@@ -193,3 +193,13 @@ def test_the_command_gives_what_its_options_say() -> None:
         operator_can=("dijobs/preemptible",),
     )
     assert list(yaml.safe_load_all(done.stdout)) == objects(KINDS, said)
+
+
+@pytest.mark.parametrize("name", ["jobgate-webhook", "jobgate-controller"])
+def test_what_is_off_is_off_for_those_that_run_too(name: str) -> None:
+    told = arguments(name, plugins={"ssh": False, "env": True}, kinds={"mxjobs.mxnet.mlkube.io": False})
+    assert [one for one in told if "without" in one] == [
+        "--without-plugin=ssh",
+        "--without-kind=mxjobs.mxnet.mlkube.io",
+    ]
+    assert not [one for one in arguments(name) if "without" in one]

@@ -10,7 +10,7 @@ from jobgate.kinds.common.crew import crew_of, requested, written_plugins
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
-from jobgate.plugins import Derived, installed
+from jobgate.plugins import Derived, installed, offered
 from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong
 
 #: Where `kubectl apply` keeps the file that it sent last.
@@ -19,7 +19,7 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 def plugins_are_known(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job that asks for what nobody has would run without it."""
-    known = [name for name, plugin in installed().items() if not plugin.imposed]
+    known = offered()
     for name in mapping(job.word("plugins")):
         if name not in known:
             yield NotSupported(job.at("plugins").key(name), name, known)
