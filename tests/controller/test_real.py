@@ -134,8 +134,9 @@ def test_somebody_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluste
         ("ObjectInTheWay", "ConfigMap train-svc was not made by jobgate, and is left alone: give it or this job another "
          "name, or delete it")
     ]  # fmt: skip
+    # The event may come before what is made after it.
+    wait_for(lambda: cluster.ours() == [("NetworkPolicy", "train")], WAIT)
     assert cluster.get("ConfigMap", "train-svc") == before
-    assert cluster.ours() == [("NetworkPolicy", "train")]
     _, events = cluster.api.get(cluster.path("Event"))
     assert events["items"][0]["involvedObject"]["uid"] == stored["metadata"]["uid"]
     cluster.api.delete(cluster.path("ConfigMap", "train-svc"))
