@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webhook.cause import Cause, Notice, shown
@@ -123,6 +123,17 @@ class Response:
     def warnings(self) -> list[str]:
         """The notices as the API server passes them on: single lines, all together within its limit."""
         return _warnings(self.notices)
+
+    def forgiving(self) -> Response:
+        """Return the answer that lets pass what this one refuses: its causes are told as warnings.
+
+        What is to be asked again later still is: it is no verdict.
+        """
+        told = [
+            Notice(cause.path, f"{cause.message} (this would be refused; here it is only told)")
+            for cause in self.causes
+        ]
+        return replace(self, causes=(), rules=(), notices=[*told, *self.notices])
 
     def status(self) -> dict[str, Any]:
         """Return the Status of a denial: `Invalid`, with every cause; or a word to come again.

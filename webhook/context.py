@@ -41,6 +41,7 @@ class Settings:
             declares (`Kind.settings`).
         plugins: what the installation asks for, for every job, each by its name with its arguments.
         domain: of the cluster's Services.
+        enforces: whether what is wrong is refused; else it is told as a warning, and let through.
     """
 
     operator_can: frozenset[str] = frozenset()
@@ -48,6 +49,7 @@ class Settings:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
     domain: str = DOMAIN
+    enforces: bool = True
 
 
 class Objects(Protocol):

@@ -62,9 +62,13 @@ def review(
     if updates and same(document.get("spec"), old.get("spec")):
         return Response(request.uid)
     context = _context(request, kind, old if updates else None, settings or Settings(), objects or NoObjects())
+    response = Response(request.uid, subject=subject)
     if phase is Phase.MUTATE:
-        return _mutate(kind, document, old, context, Response(request.uid, subject=subject))
-    return _validate(kind, document, context, Response(request.uid, subject=subject))
+        answer = _mutate(kind, document, old, context, response)
+        # The validating call says it all, once.
+        return answer if context.settings.enforces or not answer.causes else response
+    answer = _validate(kind, document, context, response)
+    return answer if context.settings.enforces else answer.forgiving()
 
 
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:

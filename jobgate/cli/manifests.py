@@ -37,6 +37,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--required-spread/--wished-spread", "required_spread")
 @_choice("--priority-class", "priority_class")
 @_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
+@_choice("--mode", "mode", type=click.Choice(["enforce", "warn"]))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="A kind of job that is not handled.")
 @click.option("--without-plugin", multiple=True, metavar="NAME", help="A plugin that jobs cannot ask for.")

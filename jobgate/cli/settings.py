@@ -17,6 +17,8 @@ from jobgate.plugins.queueing import Queueing, QueueingArguments
 from webhook import Path, Registry, Settings
 from webhook.context import DOMAIN
 
+_ENFORCE, _WARN = "enforce", "warn"
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -43,7 +45,7 @@ class Told:
 
 def installation(command: F) -> F:
     """Add the settings that say what an installation is like; the command gets them as one argument, `told`."""
-    return _told(command, _WIRING, (_KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN))
+    return _told(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN))
 
 
 def wiring(command: F) -> F:
@@ -62,6 +64,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
         operator_can: tuple[str, ...] = (),
         forgetful_writer: tuple[str, ...] = (),
         kind_settings: tuple[KindFile, ...] = (),
+        mode: str = _ENFORCE,
         **rest: Any,
     ) -> Any:
         leave_out(without_plugin)
@@ -75,6 +78,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             kinds=settings,
             plugins=queueing,
             domain=cluster_domain,
+            enforces=mode == _ENFORCE,
         )
         return command(*args, told=Told(said, kinds, kind_settings), **rest)
 
@@ -195,6 +199,13 @@ _KIND_SETTINGS = setting(
     metavar="PLURAL.GROUP=FILE",
     callback=kind_files,
     help="A YAML file of what this installation says of one kind.",
+)
+_MODE = setting(
+    "--mode",
+    type=click.Choice([_ENFORCE, _WARN]),
+    default=_ENFORCE,
+    show_default=True,
+    help="Whether what is wrong with a job is refused, or only told as a warning.",
 )
 WITHOUT_KIND = setting(
     "--without-kind",

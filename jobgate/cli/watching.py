@@ -68,17 +68,17 @@ class Cluster:
             for digests in (Digests(kind, settings),)
         ]
         lookups = pod_lookups(metrics)
-        self.pods = PodReviewer(
-            (
-                kind,
-                CountedLookup(
-                    kind.kind,
-                    known,
-                    partial(self._fetch, kind, digests),
-                    counted=partial(lookups.labels, kind.qualified_plural),
-                ),
+        found = (
+            CountedLookup(
+                kind.kind,
+                known,
+                partial(self._fetch, kind, digests),
+                counted=partial(lookups.labels, kind.qualified_plural),
             )
             for kind, digests, known in self._jobs
+        )
+        self.pods = PodReviewer(
+            zip((kind for kind, _, _ in self._jobs), found, strict=True), enforces=settings is None or settings.enforces
         )
         if reached:
             for resource, known in self.cache.informers.items():

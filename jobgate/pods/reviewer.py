@@ -20,9 +20,10 @@ _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
 class PodReviewer:
     """Answers the API server about pods, both of its calls."""
 
-    def __init__(self, lookups: Iterable[tuple[Kind, Lookup]]) -> None:
-        """`lookups` find the jobs of each kind whose pods are wired."""
+    def __init__(self, lookups: Iterable[tuple[Kind, Lookup]], *, enforces: bool = True) -> None:
+        """`lookups` find the jobs of each kind whose pods are wired; `enforces` as in the settings."""
         lookups = tuple(lookups)
+        self._enforces = enforces
         self._kinds = tuple(kind for kind, _ in lookups)
         self._lookups = {kind.gvk: one for kind, one in lookups}
 
@@ -40,8 +41,12 @@ class PodReviewer:
         name = request.name or text(metadata.get("name")) or text(metadata.get("generateName"))
         response = Response(request.uid, subject=("Pod", "", name))
         if isinstance(verdict, Found):
-            return _wired(response, pod, verdict.member, phase)
-        return _unwired(response, found, verdict)
+            answer = _wired(response, pod, verdict.member, phase)
+        else:
+            answer = _unwired(response, found, verdict)
+        if self._enforces or not answer.causes:
+            return answer
+        return response if phase is Phase.MUTATE else answer.forgiving()
 
 
 def _unwired(response: Response, found: Whose, verdict: Unasked | Unknown | Later | Refused) -> Response:

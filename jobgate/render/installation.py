@@ -67,6 +67,9 @@ class Installation(BaseModel):
     failure_policy: Annotated[
         Literal["Fail", "Ignore"], Field(description="What becomes of jobs and their pods while no server answers.")
     ] = "Fail"
+    mode: Annotated[
+        Literal["enforce", "warn"], Field(description="Whether what is wrong is refused, or only told as a warning.")
+    ] = "enforce"
     crds: Annotated[bool, Field(description="Install the CustomResourceDefinitions; not where another chart does.")] = (
         True
     )

@@ -136,6 +136,7 @@ def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
             joined("--tls-name=", Given("service"), ".", NAMESPACE, ".svc"),
             "--drain-seconds=15",
             *told(kinds),
+            When(Equal(Given("mode"), "warn"), "--mode=warn"),
             Each(Given("operator_can"), joined("--operator-can=", Item())),
             Each(Given("forgetful_writers"), joined("--forgetful-writer=", Item())),
             Each(

@@ -257,3 +257,11 @@ def test_a_slip_does_not_leave_on_what_somebody_wants_off(flag: str, slip: str, 
     told = complaint(asking(flag, slip))
     assert f"'{slip}' must be one of" in told
     assert known in told
+
+
+def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
+    broken = ASKING.replace("type: learner", "type: none")
+    assert CliRunner().invoke(main, ["review", "-"], input=broken).exit_code == 1
+    told = CliRunner().invoke(main, ["review", "-", "--mode", "warn"], input=broken)
+    assert told.exit_code == 0
+    assert "this would be refused; here it is only told" in told.output

@@ -108,9 +108,9 @@ def lookup(known: Known, cluster: Cluster, clock: Clock | None = None, **budget:
     return Lookup("DIJob", known, cluster.fetch, Budget(clock, **budget), clock)
 
 
-def reviewer(known: Known | None = None, cluster: Cluster | None = None) -> PodReviewer:
+def reviewer(known: Known | None = None, cluster: Cluster | None = None, *, enforces: bool = True) -> PodReviewer:
     """Return a reviewer of the pods of DIJobs; without more, one of a job `train` that is known."""
-    return PodReviewer([(DIJOB, lookup(known or Known(job()), cluster or Cluster()))])
+    return PodReviewer([(DIJOB, lookup(known or Known(job()), cluster or Cluster()))], enforces=enforces)
 
 
 def request(document: Any, **fields: Any) -> Request:

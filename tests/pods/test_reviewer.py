@@ -146,3 +146,21 @@ async def test_steadily_no_pod_costs_a_call() -> None:
             for phase in Phase:
                 await answer(found, document, phase)
     assert cluster.asked == []
+
+
+async def test_an_installation_that_only_warns_refuses_no_pod() -> None:
+    forged = pod(uid=OTHER_UID)
+    for document, told in ((forged, "there is no DIJob train of this uid"), (pod(1), "VC_TASK_INDEX")):
+        found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), document, Phase.VALIDATE)
+        assert found is not None
+        assert found.allowed
+        assert any(told in str(notice) and "would be refused" in str(notice) for notice in found.notices)
+    first = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), forged)
+    assert first is not None
+    assert (first.allowed, list(first.patch), list(first.notices)) == (True, [], [])
+
+
+async def test_also_where_nothing_is_refused_a_pod_that_is_ahead_comes_again() -> None:
+    found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), pod(2))
+    assert found is not None
+    assert found.status()["code"] == 429

@@ -203,3 +203,8 @@ def test_what_is_off_is_off_for_those_that_run_too(name: str) -> None:
         "--without-kind=mxjobs.mxnet.mlkube.io",
     ]
     assert not [one for one in arguments(name) if "without" in one]
+
+
+def test_an_installation_that_only_warns_says_so_to_its_server() -> None:
+    assert "--mode=warn" in arguments("jobgate-webhook", mode="warn")
+    assert not [one for one in arguments("jobgate-webhook") if "mode" in one]

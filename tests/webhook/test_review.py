@@ -11,7 +11,21 @@ from hypothesis import strategies as st
 
 from tests.webhook.kind import KINDS, RULES, admission_review, crew, job, parts
 from tests.webhook.values import documents, json_values
-from webhook import Cause, Context, Invalid, Job, Kind, Notice, Operation, Phase, Registry, Request, Response, review
+from webhook import (
+    Cause,
+    Context,
+    Invalid,
+    Job,
+    Kind,
+    Notice,
+    Operation,
+    Phase,
+    Registry,
+    Request,
+    Response,
+    Settings,
+    review,
+)
 from webhook.review import same
 
 
@@ -133,6 +147,25 @@ def test_validating_answers_with_every_fault_and_never_a_patch(document: Any, ca
     response = validate(document)
     assert texts(response.causes) == causes
     assert not response.patch
+
+
+@pytest.mark.parametrize("document", [parts(A, A), parts(A, A, maxParts="3")], ids=["a rule's", "the schema's too"])
+def test_an_installation_that_only_warns_refuses_nothing_and_tells_all_of_it_once(document: Any) -> None:
+    def lenient(phase: Phase) -> Response:
+        return review(Request.parse(admission_review(document)), phase, KINDS, Settings(enforces=False))
+
+    refused = validate(document)
+    told = lenient(Phase.VALIDATE)
+    assert told.allowed
+    assert not told.rules
+    assert texts(told.notices) == [
+        f"{cause.path}: {cause.message} (this would be refused; here it is only told)" for cause in refused.causes
+    ]
+    first = lenient(Phase.MUTATE)
+    assert first.allowed
+    assert not first.notices
+    # What could not pass the schema is left as it is; what can, has its defaults.
+    assert first.patch == mutate(document).patch
 
 
 def test_what_is_legal_and_ignored_is_a_warning() -> None:
