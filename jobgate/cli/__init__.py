@@ -18,6 +18,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "review": "jobgate.cli.review:review",
     "convert": "jobgate.cli.convert:convert",
+    "audit": "jobgate.cli.audit:audit_command",
     "serve": "jobgate.cli.serve:serve",
     "control": "jobgate.cli.control:control",
     "manifests": "jobgate.cli.manifests:manifests",

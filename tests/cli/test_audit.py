@@ -1,0 +1,65 @@
+"""The audit of a cluster's jobs, on a real API server without webhooks: everything that the schema lets in is stored."""
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jobgate.cli import main
+from jobgate.cli.audit import Listed
+from tests.controller.installed import install
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+from tests.kinds.dijob import jobs
+
+JOBS = "/apis/diengine.opendilab.org/v2alpha1/namespaces/{}/dijobs"
+
+
+def run(plane: ControlPlane, namespace: str, *flags: str) -> Result:
+    arguments = ["audit", "--kubeconfig", str(plane.kubeconfig), "--namespace", namespace, *flags]
+    return CliRunner().invoke(main, arguments, catch_exceptions=False)
+
+
+def test_stored_jobs_are_told_by_job_and_rule(
+    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
+) -> None:
+    install(cluster_api)
+    sound = jobs.job(jobs.task("learner"), name="sound")
+    broken = jobs.job(jobs.task("learner"), jobs.task("learner"), name="broken")
+    for document in (sound, broken):
+        status, answer = cluster_api.post(JOBS.format(namespace), document)
+        assert status == 201, answer
+    told = run(controlplane, namespace)
+    assert told.exit_code == 1, told.output
+    assert f"dijobs.diengine.opendilab.org {namespace}/broken: would be refused" in told.output
+    assert "* spec.tasks[1].type: Duplicate value" in told.output
+    assert "[at_most_one_task_of_each_type]" in told.output
+    assert "at_most_one_task_of_each_type: 1 job\n" in told.output
+    assert "2 jobs, of which 1 would be refused today" in told.output
+    assert "sound" not in told.output
+
+    as_json: dict[str, Any] = json.loads(run(controlplane, namespace, "--output", "json").stdout)
+    faults = {one["name"]: [fault["rule"] for fault in one["faults"]] for one in as_json["jobs"]}
+    assert "at_most_one_task_of_each_type" in faults["broken"]
+    assert faults["sound"] == []
+
+    cluster_api.delete(f"{JOBS.format(namespace)}/broken")
+    assert run(controlplane, namespace).exit_code == 0
+
+
+def test_who_may_not_list_jobs_is_told_so(controlplane: ControlPlane, cluster_api: ClusterApi) -> None:
+    install(cluster_api)
+    kubeconfig = controlplane.kubeconfig_for("nobody-in-particular")
+    told = CliRunner().invoke(main, ["audit", "--kubeconfig", str(kubeconfig)], catch_exceptions=False)
+    assert told.exit_code == 2
+    assert "cannot be listed: the API server answers 403" in told.stderr
+
+
+def test_what_was_not_listed_is_not_known() -> None:
+    listed = Listed()
+    listed.take("queues.v1beta1.scheduling.volcano.sh", [{"metadata": {"name": "gpu"}}])
+    assert listed.get("queues.v1beta1.scheduling.volcano.sh", "gpu") is not None
+    assert listed.get("queues.v1beta1.scheduling.volcano.sh", "cpu") is None
+    with pytest.raises(LookupError):
+        listed.get("priorityclasses.v1.scheduling.k8s.io", "high")
