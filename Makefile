@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart check format crds docs controlplane bench golden clean
+.PHONY: help install lock demo test chart check format crds docs controlplane bench soak-certs golden clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## Make .venv with everything, at the locked versions
 
@@ -67,6 +67,9 @@ golden: install ## Regenerate the golden files of the tests; read the difference
 bench: install ## Measure: CPU time of a review, verdicts on pod templates against a real API server
 	$(BIN)/python -m bench.review
 	$(BIN)/python -m bench.pod_templates
+
+soak-certs: install controlplane ## Rotate certificates 200 times, killed at every step, under load (most of an hour)
+	$(BIN)/python -m bench.certs_soak
 
 clean: ## Remove what was made here; the control plane's cache stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

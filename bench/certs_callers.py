@@ -1,0 +1,272 @@
+"""Who calls the webhook server while its certificates are rotated, and the one address that they call."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import http.client
+import itertools
+import json
+import socket
+import ssl
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Self
+
+from bench.review import admission_review
+from jobgate.kinds.dijob import DIJOB
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+from webhook import Phase
+
+SERVER_NAME = "jobgate-webhook.jobgate-system.svc"
+CONFIGURATIONS = tuple(
+    f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations/jobgate" for kind in ("mutating", "validating")
+)
+JOBS = f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/default/{DIJOB.plural}"
+#: How long one call may take, in seconds: what the API server's own to the webhook may at most.
+PATIENCE = 30.0
+#: Between two calls of one caller, in seconds: there are two cores, and the rotation is to have its share.
+PAUSE = 0.05
+#: How many failures are told in words.
+TOLD = 20
+
+
+class Address:
+    """One address for several servers: each new connection goes to the next of them."""
+
+    def __init__(self, backends: Sequence[int]) -> None:
+        """Take the ports of the servers."""
+        self._turns = itertools.cycle(backends)
+        #: Connections that are open now, by the server's port.
+        self.open: Counter[int] = Counter()
+        self.made = 0
+
+    async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Carry one connection until both of its ends are closed."""
+        port = next(self._turns)
+        try:
+            back, forth = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            writer.close()
+            return
+        self.made += 1
+        self.open[port] += 1
+        try:
+            await asyncio.gather(_pump(reader, forth), _pump(back, writer))
+        finally:
+            self.open[port] -= 1
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        with suppress(OSError):
+            while content := await reader.read(65536):
+                writer.write(content)
+                await writer.drain()
+    finally:
+        writer.close()
+
+
+@dataclass
+class Tally:
+    """What a caller did.
+
+    Attributes:
+        done: calls that were answered as they had to be.
+        repeated: handshakes that tell nothing and were made again, because the bundle was changed under them.
+        failures: of the others, in words; `failed` of them.
+    """
+
+    done: int = 0
+    repeated: int = 0
+    failed: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def fail(self, why: str) -> None:
+        """Count a failure."""
+        self.failed += 1
+        if len(self.failures) < TOLD:
+            self.failures.append(why)
+
+
+class Callers:
+    """All callers, each in a thread, from the start until they are stopped. Use it in a `with`."""
+
+    def __init__(self, plane: ControlPlane, port: int) -> None:
+        """Take the API server, and the port of the one address."""
+        self._plane, self._port = plane, port
+        self._stop = threading.Event()
+        works = {"admissions": self._admit, "handshakes": self._greet, "kept": self._keep}
+        self.tallies: dict[str, list[Tally]] = {name: [] for name in works}
+        self._threads = [
+            threading.Thread(target=self._run, args=(work, name, number), name=f"{name} {number}", daemon=True)
+            for name, work in works.items()
+            for number in range(2)
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+
+    def join(self) -> dict[str, Tally]:
+        """Wait until all have ended, for as long as a call may take, and return what each sort did.
+
+        Raises:
+            TimeoutError: one does not end.
+        """
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(2 * PATIENCE)
+            if thread.is_alive():
+                raise TimeoutError(f"the caller of {thread.name} does not end")
+        return {name: _added(tallies) for name, tallies in self.tallies.items()}
+
+    def _run(self, work: Callable[[ClusterApi, Tally, int], None], name: str, number: int) -> None:
+        tally = Tally()
+        self.tallies[name].append(tally)
+        with self._plane.api() as api:
+            try:
+                work(api, tally, number)
+            except Exception as error:  # noqa: BLE001  # a caller that ends early would be taken for one without failures
+                tally.fail(f"the caller ended: {error!r}")
+
+    def _admit(self, api: ClusterApi, tally: Tally, _: int) -> None:
+        """Have the API server admit a sound job and refuse a broken one, without storing either."""
+        turns = itertools.cycle(((sound(), defaulted), (broken(), refused)))
+        while not self._stop.wait(PAUSE):
+            document, judge = next(turns)
+            try:
+                why = judge(*api.post(JOBS, document, {"dryRun": "All"}))
+            except OSError as error:
+                why = repr(error)
+            if why:
+                tally.fail(why)
+            else:
+                tally.done += 1
+
+    def _greet(self, api: ClusterApi, tally: Tally, number: int) -> None:
+        """Make one handshake after the other."""
+        while not self._stop.wait(PAUSE):
+            if connection := self._connected(api, tally, number):
+                connection.close()
+                tally.done += 1
+
+    def _keep(self, api: ClusterApi, tally: Tally, number: int) -> None:
+        """Make calls over a connection that is kept as long as the server keeps it."""
+        content = json.dumps(admission_review(sound()))
+        connection = None
+        while not self._stop.wait(PAUSE):
+            if connection is None or connection.sock is None:
+                tls = self._connected(api, tally, number)
+                if tls is None:
+                    continue
+                connection = http.client.HTTPConnection("127.0.0.1", self._port)
+                connection.sock, connection.auto_open = tls, 0
+            try:
+                connection.request("POST", DIJOB.path(Phase.MUTATE), content, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                allowed = json.loads(answer.read())["response"]["allowed"]
+            except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+                tally.fail(f"kept connection: {error!r}")
+                connection.close()
+                continue
+            if answer.status == http.HTTPStatus.OK and allowed:
+                tally.done += 1
+            else:
+                tally.fail(f"kept connection: {answer.status}")
+        if connection is not None:
+            connection.close()
+
+    def _connected(self, api: ClusterApi, tally: Tally, number: int) -> ssl.SSLSocket | None:
+        """Make a handshake, as one who trusts what a configuration holds at that moment.
+
+        What it holds is read before. A handshake that fails is a failure if the configuration is afterwards as it was
+        before; else nobody can tell what it held in between, and a new one is made.
+        """
+        path = CONFIGURATIONS[number % len(CONFIGURATIONS)]
+        configuration = _configuration(api, path)
+        while not self._stop.is_set():
+            try:
+                plain = socket.create_connection(("127.0.0.1", self._port), PATIENCE)
+                try:
+                    return trusting(_bundle(configuration)).wrap_socket(plain, server_hostname=SERVER_NAME)
+                except BaseException:
+                    plain.close()
+                    raise
+            except OSError as error:
+                before, configuration = configuration, _configuration(api, path)
+                if configuration["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]:
+                    tally.fail(f"handshake: {error!r}")
+                    return None
+                tally.repeated += 1
+        return None
+
+
+def _added(tallies: Sequence[Tally]) -> Tally:
+    return Tally(
+        sum(one.done for one in tallies),
+        sum(one.repeated for one in tallies),
+        sum(one.failed for one in tallies),
+        [failure for one in tallies for failure in one.failures],
+    )
+
+
+def _configuration(api: ClusterApi, path: str) -> dict[str, Any]:
+    status, found = api.get(path)
+    if status != http.HTTPStatus.OK:
+        raise RuntimeError(f"{path}: {found}")
+    return found
+
+
+def _bundle(configuration: dict[str, Any]) -> bytes:
+    return base64.b64decode(configuration["webhooks"][0]["clientConfig"].get("caBundle", ""))
+
+
+@lru_cache(maxsize=8)
+def trusting(bundle: bytes) -> ssl.SSLContext:
+    """Return what trusts these CAs and no other, and checks the server's name."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(cadata=bundle.decode())
+    return context
+
+
+def sound() -> dict[str, Any]:
+    """Return a job with a task that only the webhook names."""
+    task = {"type": "learner", "template": {"spec": {"containers": [{"name": "di-container", "image": "di"}]}}}
+    return {
+        "apiVersion": DIJOB.gvk.api_version,
+        "kind": DIJOB.kind,
+        "metadata": {"name": "soak", "namespace": "default"},
+        "spec": {"tasks": [task]},
+    }
+
+
+def broken() -> dict[str, Any]:
+    """Return a job that only the webhook refuses."""
+    job = sound()
+    return {**job, "spec": {**job["spec"], "preemptible": True}}
+
+
+def defaulted(status: int, answer: dict[str, Any]) -> str:
+    """Tell what is wrong with the answer to a sound job, or nothing."""
+    if status != http.HTTPStatus.CREATED:
+        return f"a sound job: {status} {answer.get('message')}"
+    name = answer["spec"]["tasks"][0].get("name")
+    return "" if name == "learner" else f"a sound job: its task is called {name!r}, not 'learner'"
+
+
+def refused(status: int, answer: dict[str, Any]) -> str:
+    """Tell what is wrong with the answer to a broken job, or nothing."""
+    message = str(answer.get("message"))
+    if status < http.HTTPStatus.BAD_REQUEST:
+        return f"a broken job: {status}, and must be refused"
+    return "" if "spec.preemptible" in message else f"a broken job: {status} {message}"
