@@ -68,7 +68,7 @@ bench: install ## Measure: CPU time of a review, verdicts on pod templates again
 	$(BIN)/python -m bench.review
 	$(BIN)/python -m bench.pod_templates
 
-soak-certs: install controlplane ## Rotate certificates 200 times, killed at every step, under load (most of an hour)
+soak-certs: install controlplane ## Rotate certificates 200 times, killed at every step, under load (an hour or more)
 	$(BIN)/python -m bench.certs_soak
 
 clean: ## Remove what was made here; the control plane's cache stays

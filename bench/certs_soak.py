@@ -388,6 +388,8 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
 @contextmanager
 def terminable() -> Iterator[None]:
     """Take SIGTERM for Ctrl-C: what was started is stopped."""
+    # A shell starts what runs in its background with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     former = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         yield
