@@ -124,16 +124,15 @@ class Response:
         """The notices as the API server passes them on: single lines, all together within its limit."""
         return _warnings(self.notices)
 
-    def forgiving(self) -> Response:
-        """Return the answer that lets pass what this one refuses: its causes are told as warnings.
+    def forgiving(self, *, told: bool) -> Response:
+        """Return the answer that lets pass what this one refuses. What is to be asked again later still is: no verdict.
 
-        What is to be asked again later still is: it is no verdict.
+        Args:
+            told: whether the causes are warnings now; else nothing is said of them: another call will.
         """
-        told = [
-            Notice(cause.path, f"{cause.message} (this would be refused; here it is only told)")
-            for cause in self.causes
-        ]
-        return replace(self, causes=(), rules=(), notices=[*told, *self.notices])
+        end = "(this would be refused; here it is only told)"
+        notices = [Notice(cause.path, f"{cause.message} {end}") for cause in self.causes] if told else []
+        return replace(self, causes=(), rules=(), notices=[*notices, *self.notices])
 
     def status(self) -> dict[str, Any]:
         """Return the Status of a denial: `Invalid`, with every cause; or a word to come again.

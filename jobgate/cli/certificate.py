@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from jobgate.cli.gauges import watch_age
+from jobgate.cli.pod import own_namespace
 from jobgate.cluster import Backoff, Informer, Key
 from jobgate.cluster.secret import SECRETS, Content
 from jobgate.names import dns_label, dns_subdomain
@@ -22,10 +23,8 @@ from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
 from webhook.server.metrics import Metrics
 
-#: Where an installation is.
+#: Where an installation is, outside a pod of it.
 NAMESPACE = "jobgate-system"
-#: Where a pod reads which namespace it is in.
-_OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 #: What is read of it, in the order of a candidate's attributes. What is staged there is nobody's to serve yet.
 KEYS = ("tls.crt", "tls.key", "ca.crt", "generation")
 #: The Service that the API server calls.
@@ -55,7 +54,7 @@ class SecretName:
             click.UsageError: it is not of that form.
         """
         namespace, _, name = text.rpartition("/")
-        namespace = namespace or own_namespace()
+        namespace = namespace or own_namespace() or NAMESPACE
         if fault := dns_label(namespace) or dns_subdomain(name):
             raise click.UsageError(f"--tls-secret must be [NAMESPACE/]NAME, and is {text!r}: {fault}")
         return cls(name, namespace)
@@ -170,11 +169,3 @@ def opened(
         if error.fault not in {Fault.EXPIRED, Fault.EARLY}:
             raise click.ClickException(f"{origin.certificate} and {origin.key} cannot be served: {error}") from None
     return certificates, poller
-
-
-def own_namespace() -> str:
-    """Return the namespace of the pod that this runs in; outside of one, that of an installation."""
-    try:
-        return _OWN_NAMESPACE.read_text().strip()
-    except OSError:
-        return NAMESPACE

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
-import socket
 from pathlib import Path
 
 import click
 
+from jobgate.cli.pod import identity, own_namespace
 from jobgate.cli.settings import Told, setting, wiring
 from jobgate.kinds.common.wiring import wired
 from jobgate.names import dns_subdomain
-
-#: Where a pod reads which namespace it is in.
-_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 @click.command()
@@ -64,28 +59,18 @@ def control(
     log.configure()
     if fault := dns_subdomain(lease_name):
         raise click.BadParameter(fault, param_hint="--lease-name")
+    namespace = lease_namespace or own_namespace()
+    if namespace is None:
+        raise click.UsageError("outside a pod, --lease-namespace says where the Lease is")
     place = Place(
         bind=bind,
         health_port=health_port,
-        namespace=lease_namespace or _own_namespace(),
+        namespace=namespace,
         lease=lease_name,
-        # Another after each start: what an earlier process held is not ours.
-        identity=f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}",
+        identity=identity(),
     )
     settings = Settings(told.settings.domain, requests_per_second, plugins=told.settings.plugins)
     try:
         asyncio.run(control_until(wired(told.kinds), kubeconfig, place, settings))
     except OSError as error:
         raise click.ClickException(f"cannot listen on {bind}, port {health_port}: {error}") from None
-
-
-def _own_namespace() -> str:
-    """Return the namespace of the pod that this runs in.
-
-    Raises:
-        click.UsageError: it runs in none.
-    """
-    try:
-        return _NAMESPACE.read_text(encoding="utf-8").strip()
-    except OSError:
-        raise click.UsageError("outside a pod, --lease-namespace says where the Lease is") from None

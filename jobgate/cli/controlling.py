@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import click
-
+from jobgate.cli.credentials import connect
 from jobgate.cli.leading import Place, lead_until_stopped
-from jobgate.cluster.writer import Writer
 from jobgate.controller import Controller, Metrics, Settings
 from webhook import Kind
 
@@ -23,11 +21,7 @@ async def control_until(kinds: Iterable[Kind], kubeconfig: Path | None, place: P
     metrics, kinds = Metrics(), tuple(kinds)
     for kind in kinds:
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
-    try:
-        writer = await Writer.connect(kubeconfig)
-    except Exception as error:
-        raise click.ClickException(f"no credentials for a cluster: {error}") from error
-    async with writer:
+    async with await connect(kubeconfig) as writer:
         controller = Controller(writer, kinds, settings, metrics)
         await lead_until_stopped(
             writer,

@@ -28,6 +28,7 @@ from certs import (
 )
 from certs.plan import Observed
 from certs.state import State, read_state
+from jobgate.cli.credentials import connect
 from jobgate.cli.leading import Place, lead_until_stopped
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.clock import ServerClock
@@ -64,12 +65,8 @@ async def connected(installation: Installation) -> AsyncIterator[tuple[Writer, P
     Raises:
         click.ClickException: there are no credentials.
     """
-    try:
-        client = await Writer.connect(installation.kubeconfig)
-    except Exception as error:
-        raise click.ClickException(f"no credentials for a cluster: {error}") from error
     selection = installation.selection
-    async with client:
+    async with await connect(installation.kubeconfig) as client:
         directory = (
             Fixed(installation.addresses)
             if installation.addresses

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-import os
-import secrets
-import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -16,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from jobgate.cli.pod import identity
 from jobgate.names import dns_subdomain
 
 if TYPE_CHECKING:
@@ -227,8 +225,7 @@ def watch(*, installation: Installation, settings: Settings, health_port: int, b
         health_port=health_port,
         namespace=installation.selection.namespace,
         lease=lease_name,
-        # Another after each start: what an earlier process held is not ours.
-        identity=f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}",
+        identity=identity(),
     )
     try:
         asyncio.run(keep(installation, settings, place))

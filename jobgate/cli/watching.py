@@ -68,18 +68,19 @@ class Cluster:
             for digests in (Digests(kind, settings),)
         ]
         lookups = pod_lookups(metrics)
-        found = (
-            CountedLookup(
-                kind.kind,
-                known,
-                partial(self._fetch, kind, digests),
-                counted=partial(lookups.labels, kind.qualified_plural),
+        pods = [
+            (
+                kind,
+                CountedLookup(
+                    kind.kind,
+                    known,
+                    partial(self._fetch, kind, digests),
+                    counted=partial(lookups.labels, kind.qualified_plural),
+                ),
             )
             for kind, digests, known in self._jobs
-        )
-        self.pods = PodReviewer(
-            zip((kind for kind, _, _ in self._jobs), found, strict=True), enforces=settings is None or settings.enforces
-        )
+        ]
+        self.pods = PodReviewer(pods, enforces=settings is None or settings.enforces)
         if reached:
             for resource, known in self.cache.informers.items():
                 watch_age(metrics, resource, known)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from certs import Entry, Refusal, Target
 from jobgate.cluster.informer import Api
-from jobgate.cluster.objects import Objects
+from jobgate.cluster.objects import Objects, asked_version
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.resource import Resource
 
@@ -97,12 +97,10 @@ class Bundles:
         return [target for target in targets if target.entries]
 
     def _target(self, resource: Resource, found: Mapping[str, Any]) -> Target:
-        metadata = found["metadata"]
         return Target(
             kind=resource.plural,
-            name=metadata["name"],
-            # The generation counts changes of what an object asks for; a new object begins at 1 again.
-            version=f"{metadata['uid']}/{metadata.get('generation') or metadata['resourceVersion']}",
+            name=found["metadata"]["name"],
+            version=asked_version(found),
             entries=tuple(Entry(name, _decoded(client)) for name, client in self._ours(resource, found)),
             origin=found,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 import orjson
 from aiohttp import ClientTimeout
@@ -111,3 +112,24 @@ class Client:
 
     async def __aexit__(self, *_: object) -> None:
         await self._api.close()
+
+
+class Narrowed(Client):
+    """The same way to some objects only: those that a selector leaves, in one namespace or in all."""
+
+    def __init__(self, client: Client, selector: Mapping[str, str], namespace: str = "") -> None:
+        """Use the way of another client; it is closed with that one.
+
+        Args:
+            client: whose way it is.
+            selector: the query parameters that select, as `labelSelector`.
+            namespace: in which objects are listed and watched; empty for all, and for what is in none.
+        """
+        super().__init__(client._api)
+        self._selector = selector
+        self._namespace = namespace
+
+    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
+        prefix, _, plural = path.rpartition("/")
+        within = f"{prefix}/namespaces/{quote(self._namespace, safe='')}/{plural}" if self._namespace else path
+        return await super()._get(within, {**params, **self._selector}, limits)

@@ -7,13 +7,11 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
-from urllib.parse import quote
 
-from aiohttp import ClientTimeout
 from cryptography import x509
 
 from certs import Refusal, Served
-from jobgate.cluster.client import Client
+from jobgate.cluster.client import Client, Narrowed
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.resource import Resource
 
@@ -81,7 +79,7 @@ class Slices:
     def __init__(self, client: Client, namespace: str, service: str) -> None:
         """Take the API server, and what the Service is called."""
         self._client = client
-        self._slices = _OfService(client, namespace, service)
+        self._slices = Narrowed(client, {"labelSelector": f"kubernetes.io/service-name={service}"}, namespace)
         self._namespace = namespace
         self._service = service
 
@@ -108,21 +106,6 @@ class Slices:
             return ()
         ports = [port["port"] for port in _ours(spec.get("ports") or ())]
         return [(spec["externalName"], port) for port in ports or [HTTPS]]
-
-
-class _OfService(Client):
-    """Lists the EndpointSlices of one Service."""
-
-    def __init__(self, client: Client, namespace: str, service: str) -> None:
-        super().__init__(client._api)
-        self._namespace = namespace
-        self._service = service
-
-    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
-        prefix, _, plural = path.rpartition("/")
-        within = f"{prefix}/namespaces/{quote(self._namespace, safe='')}/{plural}"
-        selector = f"kubernetes.io/service-name={self._service}"
-        return await super()._get(within, {**params, "labelSelector": selector}, limits)
 
 
 def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:

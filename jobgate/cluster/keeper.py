@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from certs import Blocked, Conflict, Refusal, Rotation, Step, Unavailable, Wait
 from jobgate.cluster.informer import Api, Backoff, Informer, Key
+from jobgate.cluster.objects import asked_version
 from jobgate.cluster.resource import Resource
 
 #: However long there is nothing to do, it is looked after so many seconds: clocks jump, machines sleep, watches die.
@@ -46,7 +47,7 @@ class Keeper:
         self._woken = asyncio.Event()
         backoff = Backoff(first=1.0, most=LOOK)
         self._watched = [
-            (Informer(resource, backoff, keep=_version, changed=self._changed), api) for resource, api in watched
+            (Informer(resource, backoff, keep=asked_version, changed=self._changed), api) for resource, api in watched
         ]
 
     async def work(self) -> None:
@@ -102,9 +103,3 @@ def told(step: Step) -> None:
     if not isinstance(step, Wait | Blocked):
         fields = {"step": type(step).__name__.lower(), "why": step.why}
         _logger.info("certificates", extra={"fields": fields})
-
-
-def _version(found: Mapping[str, Any]) -> str:
-    """Return what changes with an object; where it counts changes of what it asks for, not with its annotations."""
-    metadata = found["metadata"]
-    return f"{metadata['uid']}/{metadata.get('generation') or metadata['resourceVersion']}"

@@ -104,3 +104,12 @@ def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> Rejec
         terminating="NamespaceTerminating" in reasons,
         after=float(after) if isinstance(after, int) else None,
     )
+
+
+def asked_version(found: Mapping[str, Any]) -> str:
+    """Return what changes with an object; where it counts changes of what it asks for, not with its annotations.
+
+    A new object of the same name has another uid, and begins to count at 1 again.
+    """
+    metadata = found["metadata"]
+    return f"{metadata['uid']}/{metadata.get('generation') or metadata['resourceVersion']}"

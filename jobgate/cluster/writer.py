@@ -8,9 +8,8 @@ from typing import Any
 
 import orjson
 from aiohttp import ClientError, ClientTimeout
-from kubernetes.aio.client import ApiClient
 
-from jobgate.cluster.client import Client
+from jobgate.cluster.client import Client, Narrowed
 from jobgate.cluster.objects import rejection
 from jobgate.cluster.resource import Resource
 
@@ -25,7 +24,7 @@ class Writer(Client):
 
     def labelled(self, selector: str) -> Client:
         """Return the same way to objects of a label selector only; it is closed with this one."""
-        return _Labelled(self._api, selector)
+        return Narrowed(self, {"labelSelector": selector})
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
         """Return one object as it is stored now, or None where there is none.
@@ -98,17 +97,6 @@ class Writer(Client):
         if not isinstance(document, dict) or not 200 <= answer.status < 300:
             raise rejection(resource, answer.status, document if isinstance(document, dict) else {})
         return document
-
-
-class _Labelled(Client):
-    """Sees only objects of a label selector."""
-
-    def __init__(self, api: ApiClient, selector: str) -> None:
-        super().__init__(api)
-        self._selector = selector
-
-    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
-        return await super()._get(path, {**params, "labelSelector": self._selector}, limits)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
+from jobgate.cluster.secret import SECRETS
 from jobgate.names import label_value
 from jobgate.plugins import Crew, Declared, carried_out
 from jobgate.plugins.crew import JOB_LABEL
@@ -21,7 +22,6 @@ FOLLOWED: Mapping[tuple[str, str], Resource] = {
     ("v1", "Service"): Resource("services", "v1", ""),
     ("networking.k8s.io/v1", "NetworkPolicy"): Resource("networkpolicies", "v1", "networking.k8s.io"),
 }
-SECRETS = Resource("secrets", "v1", "")
 
 #: Of these, only the one of the system is followed that queues pods here.
 _GROUPS = {

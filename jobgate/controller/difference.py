@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from jobgate.controller.desired import MARK, SECRETS, Desired
+from jobgate.cluster.secret import SECRETS
+from jobgate.controller.desired import MARK, Desired
 
 #: Fields whose keys are ours: one that we did not write does not belong there.
 _CLOSED = frozenset({"data", "binaryData", "selector", "matchLabels", "podSelector", "namespaceSelector"})

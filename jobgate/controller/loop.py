@@ -13,7 +13,8 @@ from typing import Any
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects, Rejected
 from jobgate.cluster.resource import Resource
-from jobgate.controller.desired import SECRETS, Desired, desired, unsupported
+from jobgate.cluster.secret import SECRETS
+from jobgate.controller.desired import Desired, desired, unsupported
 from jobgate.controller.difference import Verdict, is_marked, judge
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key

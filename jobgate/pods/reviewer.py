@@ -44,9 +44,7 @@ class PodReviewer:
             answer = _wired(response, pod, verdict.member, phase)
         else:
             answer = _unwired(response, found, verdict)
-        if self._enforces or not answer.causes:
-            return answer
-        return response if phase is Phase.MUTATE else answer.forgiving()
+        return answer if self._enforces else answer.forgiving(told=phase is Phase.VALIDATE)
 
 
 def _unwired(response: Response, found: Whose, verdict: Unasked | Unknown | Later | Refused) -> Response:
