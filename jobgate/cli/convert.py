@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from crdgen import to_yaml
+from crdgen.reading import Manifest, Unreadable, read
 from jobgate.kinds import installed
 from jobgate.offline.judge import Circumstances, judge
-from jobgate.offline.manifest import Manifest, Unreadable, read
 from webhook import Conversion, Registry
 
 

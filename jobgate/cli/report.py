@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from crdgen.reading import Manifest
 from jobgate.offline.difference import readable
 from jobgate.offline.judge import Verdict
-from jobgate.offline.manifest import Manifest
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 

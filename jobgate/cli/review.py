@@ -11,10 +11,10 @@ from typing import Any
 import click
 import yaml
 
+from crdgen.reading import Manifest, Unreadable, read
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation
 from jobgate.offline.judge import Circumstances, Verdict, judge
-from jobgate.offline.manifest import Manifest, Unreadable, read
 from webhook import Operation
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from crdgen.reading import read
 from jobgate.kinds import BUILT_IN, installed
 from jobgate.offline.judge import Circumstances, judge
-from jobgate.offline.manifest import read
 from jobgate.render.handbook import title
 from tests.corpus import BROKEN, GOOD, announced, holds, name_of
 from webhook import Kind, Operation

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from jobgate.offline.yaml_nodes import MAX_DEPTH, Broken, Path
-from jobgate.offline.yaml_scalars import Untrue, json_number
+from crdgen.reading.yaml_nodes import MAX_DEPTH, Broken, Path
+from crdgen.reading.yaml_scalars import Untrue, json_number
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NOT_UNICODE = re.compile("[\ud800-\udfff]")

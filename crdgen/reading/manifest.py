@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jobgate.offline import json_stream, yaml_nodes
-from jobgate.offline.yaml_nodes import MAX_DEPTH, Broken, Node, Path
+from crdgen.reading import json_stream, yaml_nodes
+from crdgen.reading.yaml_nodes import MAX_DEPTH, Broken, Node, Path
 
 # How far kubectl looks for the brace that makes a stream JSON.
 _PEEK = 4096

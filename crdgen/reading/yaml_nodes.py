@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from jobgate.offline.yaml_scalars import MERGE, Scalar, Untrue, json_key, json_number, resolve
+from crdgen.reading.yaml_scalars import MERGE, Scalar, Untrue, json_key, json_number, resolve
 
 try:
     from yaml import CSafeLoader as _Loader

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobgate.offline.manifest import MAX_DEPTH, Unreadable, read
-from tests.offline.oracle.answers import ask, golden
-from tests.offline.oracle.corpus import CORPUS
+from crdgen.reading import MAX_DEPTH, Unreadable, read
+from tests.crdgen.reading.oracle.answers import ask, golden
+from tests.crdgen.reading.oracle.corpus import CORPUS
 
 ANSWERS = golden()
 HEAD = b"apiVersion: v1\nkind: ConfigMap\n"
