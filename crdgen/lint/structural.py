@@ -5,10 +5,10 @@ pkg/apis/apiextensions/validation/validation.go).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from crdgen.evaluate import Evaluator
+from crdgen.lint.finding import Finding, Severity
 from crdgen.schema.known import PRESERVE
 from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
@@ -58,32 +58,29 @@ _TYPES: Final = _SCALARS | {"array", "object"}
 _BOOLEANS: Final = ("exclusiveMaximum", "exclusiveMinimum", "nullable")
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One rule that a schema breaks, and where: `spec.tasks[].name`."""
-
-    path: str
-    problem: str
-
-
 def check_structural(schema: Schema) -> list[Finding]:
     """Return what the API server would refuse in the schema of a whole object."""
     return [*_root(schema), *_node(schema, "")]
 
 
+def _found(path: str, problem: str) -> Finding:
+    fix = "say it by a type or a marker of crdgen, or as a rule of your own"
+    return Finding(path, problem, fix, Severity.REFUSED, "structural")
+
+
 def _root(schema: Schema) -> Iterator[Finding]:
     if schema.get("type") != "object":
-        yield Finding("", "the root must be an object")
+        yield _found("", "the root must be an object")
     metadata = schema.get("properties", {}).get("metadata", {"type": "object"})
     if metadata != {"type": "object"}:
-        yield Finding("metadata", "must be a bare object")
+        yield _found("metadata", "must be a bare object")
     if "default" in schema:
-        yield Finding("", "the root has no default")
+        yield _found("", "the root has no default")
 
 
 def _node(schema: Schema, path: str) -> Iterator[Finding]:
     for keyword in sorted(schema.keys() - _KEYWORDS):
-        yield Finding(path, f"{keyword} is unknown to the API server")
+        yield _found(path, f"{keyword} is unknown to the API server")
     yield from _type(schema, path)
     yield from _list(schema, path)
     yield from _default(schema, path)
@@ -99,38 +96,38 @@ def _type(schema: Schema, path: str) -> Iterator[Finding]:
     kind = schema.get("type")
     if schema.get(INT_OR_STRING):
         if kind is not None or schema.get(PRESERVE):
-            yield Finding(path, "int-or-string excludes a type and preserved fields")
+            yield _found(path, "int-or-string excludes a type and preserved fields")
     elif kind not in _TYPES and not (kind is None and schema.get(PRESERVE)):
-        yield Finding(path, f"type must be one of {', '.join(sorted(_TYPES))}, not {kind}")
+        yield _found(path, f"type must be one of {', '.join(sorted(_TYPES))}, not {kind}")
     if kind == "array" and not isinstance(schema.get("items"), dict):
-        yield Finding(path, "a list needs the schema of its items")
+        yield _found(path, "a list needs the schema of its items")
     if "properties" in schema and "additionalProperties" in schema:
-        yield Finding(path, "properties and additionalProperties exclude each other")
+        yield _found(path, "properties and additionalProperties exclude each other")
     for keyword in _BOOLEANS:
         if not isinstance(schema.get(keyword, False), bool):
-            yield Finding(path, f"{keyword} must be a boolean")
+            yield _found(path, f"{keyword} must be a boolean")
     if schema.get(PRESERVE, True) is not True:
-        yield Finding(path, f"{PRESERVE} is true or left out")
+        yield _found(path, f"{PRESERVE} is true or left out")
 
 
 def _list(schema: Schema, path: str) -> Iterator[Finding]:
     kind = schema.get("x-kubernetes-list-type")
     keys = schema.get("x-kubernetes-list-map-keys", [])
     if kind is not None and schema.get("type") != "array":
-        yield Finding(path, "a list type is for lists")
+        yield _found(path, "a list type is for lists")
     if bool(keys) != (kind == "map"):
-        yield Finding(path, "map keys belong to a list of type map, and it needs one")
+        yield _found(path, "map keys belong to a list of type map, and it needs one")
     items = schema.get("items", {})
     if kind in {"map", "set"} and items.get("nullable"):
-        yield Finding(path, "the items of a map or set list are not nullable")
+        yield _found(path, "the items of a map or set list are not nullable")
     if kind == "set" and items.get("type") not in _SCALARS:
-        yield Finding(path, "the items of a set are scalars")
+        yield _found(path, "the items of a set are scalars")
     for key in keys:
         field = items.get("properties", {}).get(key, {})
         if field.get("type") not in _SCALARS or field.get("nullable"):
-            yield Finding(path, f"map key {key} must be a scalar that is not null")
+            yield _found(path, f"map key {key} must be a scalar that is not null")
         if key not in items.get("required", ()) and "default" not in field:
-            yield Finding(path, f"map key {key} must be required or have a default")
+            yield _found(path, f"map key {key} must be required or have a default")
 
 
 def _default(schema: Schema, path: str) -> Iterator[Finding]:
@@ -138,11 +135,11 @@ def _default(schema: Schema, path: str) -> Iterator[Finding]:
         return
     value = schema["default"]
     if value is None:
-        yield Finding(path, "a null default is no default")
+        yield _found(path, "a null default is no default")
         return
     wrapped = Evaluator({"type": "object", "properties": {"value": schema}})
     holder = {"value": value}
     if wrapped.prune(holder) != holder:
-        yield Finding(path, "the default has fields that the schema does not know")
+        yield _found(path, "the default has fields that the schema does not know")
     for violation in wrapped.validate(wrapped.default(holder)):
-        yield Finding(path, f"the default breaks the schema: {violation.message}")
+        yield _found(path, f"the default breaks the schema: {violation.message}")

@@ -1,0 +1,51 @@
+"""Findings as SARIF 2.1.0, which code hosts show next to the lines of a change (OASIS, sarif-v2.1.0-os)."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from crdgen.lint.finding import Finding, Severity
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS: Final = {Severity.REFUSED: "error", Severity.SURPRISING: "warning"}
+
+
+def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
+    """Return one run as JSON, with the rules that were broken. Ends with a line break."""
+    broken = {found.rule: found.severity for findings in findings_by_file.values() for found in findings}
+    names = sorted(broken)
+    driver = {"name": "crdgen lint", "rules": [_rule(name, broken[name]) for name in names]}
+    run = {
+        "tool": {"driver": driver},
+        "artifacts": [{"location": {"uri": _uri(file)}} for file in findings_by_file],
+        "results": list(_results(findings_by_file, names)),
+        "columnKind": "unicodeCodePoints",
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(name: str, severity: Severity) -> dict[str, Any]:
+    return {"id": name, "defaultConfiguration": {"level": _LEVELS[severity]}}
+
+
+def _results(findings_by_file: Mapping[str, Sequence[Finding]], names: list[str]) -> Iterator[dict[str, Any]]:
+    indices = {name: index for index, name in enumerate(names)}
+    for place, (file, findings) in enumerate(findings_by_file.items()):
+        for finding in findings:
+            yield {
+                "ruleId": finding.rule,
+                "ruleIndex": indices[finding.rule],
+                "level": _LEVELS[finding.severity],
+                "message": {"text": f"{finding.path}: {finding.problem}. {finding.fix}"},
+                "locations": [
+                    {
+                        "physicalLocation": {"artifactLocation": {"uri": _uri(file), "index": place}},
+                        "logicalLocations": [{"fullyQualifiedName": finding.path}],
+                    }
+                ],
+            }
+
+
+def _uri(file: str) -> str:
+    """A relative reference: backslashes and spaces are no part of one."""
+    return file.replace("\\", "/").replace("%", "%25").replace(" ", "%20")
