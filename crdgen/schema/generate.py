@@ -10,6 +10,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema, to_jsonable_python
 
 from crdgen.errors import SchemaError
+from crdgen.schema.declared import rules_of
+from crdgen.schema.inline import MARKERS
 from crdgen.schema.walk import Schema
 
 # Left in a node whose default cannot be known; a later stage, which knows the path, refuses it.
@@ -32,9 +34,22 @@ class _Generator(GenerateJsonSchema):
             return inner | {"default": json_of(factory())}
         return inner | {FACTORY: getattr(factory, "__qualname__", repr(factory))}
 
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Describe a model, with the rules that were put on its class."""
+        return _ruled(super().model_schema(schema), schema["cls"])
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Describe a dataclass, with the rules that were put on it."""
+        return _ruled(super().dataclass_schema(schema), schema["cls"])
+
     def encode_default(self, dft: Any) -> Any:
         """Write a default as JSON, models by alias."""
         return json_of(dft)
+
+
+def _ruled(schema: JsonSchemaValue, declared: type) -> JsonSchemaValue:
+    markers = rules_of(declared)
+    return schema | {MARKERS: [*schema.get(MARKERS, ()), *markers]} if markers else schema
 
 
 def generate(model: type[BaseModel], path: str) -> Schema:

@@ -1,0 +1,22 @@
+"""How CEL names a property whose JSON name is no identifier. k8s.io/apiserver, pkg/cel/escaping.go."""
+
+import re
+from typing import Final
+
+_RESERVED: Final = frozenset(
+    {
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
+    }
+)
+_WORDS: Final = {"__": "__underscores__", "-": "__dash__", ".": "__dot__", "/": "__slash__"}
+_NAME: Final = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*")
+
+
+def escape(name: str) -> str | None:
+    """Return the property's name in CEL, as `x__dash__prop` for `x-prop`; None where CEL cannot reach it."""
+    if not _NAME.fullmatch(name):
+        return None
+    if name in _RESERVED:
+        return f"__{name}__"
+    return re.sub(r"__|[-./]", lambda found: _WORDS[found[0]], name)

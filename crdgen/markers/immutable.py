@@ -1,0 +1,70 @@
+"""Fields that do not change after the object, or the field, was made.
+
+A rule on a field says nothing where the field is absent before or after. So an optional field has a second rule, on the
+object that it is in. Where that object is itself taken away and given anew, nothing is compared: mark it too.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from crdgen.errors import SchemaError
+from crdgen.escaping import escape
+from crdgen.markers.marker import Marker
+from crdgen.markers.rule import Rule
+from crdgen.schema.parents import PARENT
+from crdgen.schema.walk import Schema
+
+
+@dataclass(frozen=True)
+class _Immutable(Marker):
+    """The field keeps its value.
+
+    Attributes:
+        name: What the author wrote.
+        message: Said of another value.
+        rule: On the object that the field is in, for an optional field: what may come and go.
+        parent_message: Said of a field that comes or goes.
+    """
+
+    name: str
+    message: str
+    rule: str
+    parent_message: str
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with the rule for a change, and for its parent the one for coming and going."""
+        if schema.get("nullable"):
+            raise SchemaError(
+                path, f"no rule is checked on a null, so {self.name} would not hold", "make None the default"
+            )
+        changed = Rule("self == oldSelf", self.message).apply(schema, path)
+        return changed | {PARENT: [*schema.get(PARENT, ()), self.of_parent]}
+
+    def of_parent(self, parent: Schema, name: str, path: str) -> Schema:
+        """Return the object's node with the rule on the field of this name, where the field may be left out."""
+        if name in parent.get("required", ()) or "default" in parent["properties"][name]:
+            return parent
+        escaped = escape(name)
+        if escaped is None:
+            raise SchemaError(
+                f"{path}.{name}", "CEL cannot name this field", "use letters, digits, and `_ - . /` between them"
+            )
+        where = f".{name}" if name.isidentifier() else f"['{name}']"
+        return Rule(self.rule.format(escaped), self.parent_message, field_path=where).apply(parent, path)
+
+
+Immutable: Final[Marker] = _Immutable(
+    "Immutable",
+    "is immutable",
+    "has(self.{0}) == has(oldSelf.{0})",
+    "is immutable: it can be neither added nor removed",
+)
+"""The value given at creation stays; an optional field that was left out stays out."""
+
+ImmutableOnceSet: Final[Marker] = _Immutable(
+    "ImmutableOnceSet",
+    "cannot change once it is set",
+    "!has(oldSelf.{0}) || has(self.{0})",
+    "cannot be removed once it is set",
+)
+"""An optional field may be set later, and then stays."""
