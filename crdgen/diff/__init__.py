@@ -1,0 +1,26 @@
+"""What is otherwise between two CRDs, and whom each change breaks: one family of changes a file.
+
+- `change`: the answer; `look`, `pair`: the question
+- `names`, `conversion`, `versions`, `views`: the CRD
+- `schemas`: the walk, and what it asks of each field: `shapes`, `fields`, `values`, `bounds`, `defaults`, `topology`,
+  `rules`, `branches`, `texts`
+
+A change that is said not to break stored objects does not: whatever was valid is valid, and loses nothing. Where that
+cannot be told, as for two patterns, a break is assumed.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from crdgen.diff.change import Break, Change
+from crdgen.diff.conversion import conversion
+from crdgen.diff.names import names
+from crdgen.diff.versions import versions
+
+__all__ = ["Break", "Change", "diff"]
+
+
+def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+    """Return every change from one CRD to another, those that break something first; nothing is raised for any JSON."""
+    found = [*names(old, new), *conversion(old, new), *versions(old, new)]
+    return sorted(found, key=lambda change: (not change.breaks, change.version, change.path, change.what))

@@ -1,0 +1,79 @@
+"""Fields that are new, gone, required or no longer required."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from crdgen.diff.change import REFUSES, Break, Change
+from crdgen.diff.look import mapping
+from crdgen.diff.pair import INT_OR_STRING, PRESERVE, Pair, is_judged_whole, required
+
+_CONVERT: Final = "add a version with a conversion webhook that moves the data, and keep this one as it is"
+_TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example", "externalDocs", "nullable"})
+
+
+def fields(pair: Pair) -> Iterator[Change]:
+    """Yield the changes of which fields there are, and of which there must be."""
+    yield from _gone(pair)
+    yield from _added(pair)
+    yield from _required(pair)
+
+
+def _gone(pair: Pair) -> Iterator[Change]:
+    new = mapping(pair.new, "properties")
+    for name in mapping(pair.old, "properties"):
+        if name in new:
+            continue
+        if pair.new.get(PRESERVE):
+            yield _of(pair, name, "the field is no longer described; its values are kept unchecked")
+        else:
+            what = "the field is removed: stored values are pruned at the next write, and strict clients are refused"
+            yield _of(pair, name, what, *REFUSES, fix=f"keep it, described as deprecated; or {_CONVERT}")
+
+
+def _added(pair: Pair) -> Iterator[Change]:
+    old = mapping(pair.old, "properties")
+    must = required(pair.new)
+    for name in mapping(pair.new, "properties"):
+        if name in old:
+            continue
+        schema = mapping(pair.new, "properties", name)
+        if pair.old.get(PRESERVE) and not _takes_anything(schema):
+            what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
+            yield _of(pair, name, what, *REFUSES, fix="give it a name that nobody uses yet, or leave it open")
+        elif "default" in schema and default_is_judged(pair):
+            what = "the field is new, and its default counts in a rule or bound of the object around it"
+            yield _of(pair, name, what, *REFUSES, fix="add it without a default")
+        elif name in must and schema.get("default") is None:
+            what = "the field is new and required: stored objects and clients do not have it"
+            yield _of(pair, name, what, *REFUSES, fix="give it a default, or do not require it")
+        else:
+            yield _of(pair, name, "the field is new")
+
+
+def _required(pair: Pair) -> Iterator[Change]:
+    was, now = required(pair.old), required(pair.new)
+    both = mapping(pair.old, "properties").keys() & mapping(pair.new, "properties").keys()
+    for name in sorted(now - was):
+        schema = mapping(pair.new, "properties", name)
+        if name not in both and name in mapping(pair.new, "properties"):
+            continue  # told as a new field
+        if schema.get("default") is not None:
+            yield _of(pair, name, "is now required, and has a default")
+        else:
+            fix = "give it a default, or check it for new objects only, by a webhook"
+            yield _of(pair, name, "is now required", *REFUSES, fix=fix)
+    for name in sorted((was - now) & both):
+        yield _of(pair, name, "is no longer required; who reads it may not find it")
+
+
+def default_is_judged(pair: Pair) -> bool:
+    """Tell whether one more field of an object may break what judges the object as a whole."""
+    return "maxProperties" in pair.new or pair.watched or is_judged_whole(pair.new)
+
+
+def _takes_anything(schema: Mapping[str, Any]) -> bool:
+    return bool(schema.get(PRESERVE)) and not schema.get(INT_OR_STRING) and schema.keys() <= _TAKES_ANYTHING
+
+
+def _of(pair: Pair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
+    return Change(f"{pair.path}.{name}".lstrip("."), what, breaks, fix)

@@ -1,0 +1,71 @@
+"""The same field in two schemas."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from crdgen.diff.change import Break, Change
+from crdgen.diff.look import mapping, members
+
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+VALIDATIONS: Final = "x-kubernetes-validations"
+_BRANCHES: Final = ("allOf", "anyOf", "oneOf", "not")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A field's schema before and after.
+
+    Attributes:
+        path: the field, as `spec.tasks[].replicas`; empty at the root.
+        old: its schema before.
+        new: its schema now.
+        watched: whether a field around it is now judged as a whole, by a rule, a branch, an enum or as member of a set:
+            a default that is filled in below it changes what is judged.
+        counted: whether the number of fields of the object around it is now bounded: a default is one more.
+    """
+
+    path: str
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+    watched: bool = False
+    counted: bool = False
+
+    def field(self, name: str) -> "Pair":
+        """Return the pair of a property that both have."""
+        path = f"{self.path}.{name}" if self.path else name
+        pair = self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
+        return replace(pair, counted="maxProperties" in self.new)
+
+    def items(self) -> "Pair":
+        """Return the pair of the items of a list."""
+        return self._below(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
+
+    def values(self) -> "Pair":
+        """Return the pair of the values of a map."""
+        key = "additionalProperties"
+        return self._below(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
+
+    def change(self, what: str, *breaks: Break, fix: str = "") -> Change:
+        """Return a change of this field."""
+        return Change(self.path, what, breaks, fix)
+
+    def _below(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "Pair":
+        return Pair(path, old, new, self.watched or is_judged_whole(self.new))
+
+
+Family: TypeAlias = Callable[[Pair], Iterator[Change]]
+
+
+def is_judged_whole(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
+    return (
+        any(schema.get(keyword) for keyword in (*_BRANCHES, "enum", VALIDATIONS))
+        or schema.get("x-kubernetes-list-type") == "set"
+    )
+
+
+def required(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names that an object must have."""
+    return frozenset(name for name in members(schema.get("required")) if isinstance(name, str))

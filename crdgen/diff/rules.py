@@ -1,0 +1,43 @@
+"""CEL rules."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from crdgen.diff.change import REFUSES, Break, Change
+from crdgen.diff.look import canonical, named, shown
+from crdgen.diff.pair import VALIDATIONS, Pair
+
+_OLD_SELF: Final = re.compile(r"\boldSelf\b")
+_TEXTS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+
+
+def rules(pair: Pair) -> Iterator[Change]:
+    """Yield rules that are new or gone; a rule whose text changed is one of each."""
+    was, now = named(pair.old.get(VALIDATIONS), "rule"), named(pair.new.get(VALIDATIONS), "rule")
+    for text in was.keys() - now.keys():
+        yield pair.change(f"rule {shown(text)} is gone")
+    for text, rule in now.items():
+        if text not in was:
+            yield _new(pair, text, rule)
+        elif bool(was[text].get("optionalOldSelf")) != bool(rule.get("optionalOldSelf")):
+            what = (
+                f"rule {shown(text)} now holds {'also' if rule.get('optionalOldSelf') else 'no longer'} for new objects"
+            )
+            breaks = REFUSES if rule.get("optionalOldSelf") else ()
+            yield pair.change(what, *breaks, fix="leave optionalOldSelf as it was" if breaks else "")
+        elif canonical(was[text]) != canonical(rule):
+            yield pair.change(f"rule {shown(text)} speaks otherwise of what it refuses")
+
+
+def _new(pair: Pair, text: str, rule: Mapping[str, Any]) -> Change:
+    if is_transition(text) and not rule.get("optionalOldSelf"):
+        what = f"rule {shown(text)} is new: changes that were allowed may be refused"
+        return pair.change(what, Break.CLIENTS, fix="allow what clients do today")
+    fix = "let it pass what was stored before, as `oldSelf.hasValue() || …` does with optionalOldSelf"
+    return pair.change(f"rule {shown(text)} is new: objects that were taken may be refused", *REFUSES, fix=fix)
+
+
+def is_transition(rule: str) -> bool:
+    """Tell whether a rule looks at the stored object, and so is asked at updates only."""
+    return bool(_OLD_SELF.search(_TEXTS.sub("''", rule)))

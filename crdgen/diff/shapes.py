@@ -1,0 +1,101 @@
+"""What kind of value a field takes, and which fields of it are kept."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change
+from crdgen.diff.look import mapping
+from crdgen.diff.pair import INT_OR_STRING, PRESERVE, Pair
+
+_ALL: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
+_EMBEDDED: Final = "x-kubernetes-embedded-resource"
+_NEW_FIELD: Final = "keep the field and add one of another name, or add a version with a conversion webhook"
+
+
+def incompatible(pair: Pair) -> Iterator[Change]:
+    """Yield the change of type after which old values are refused; what is below is then not looked at."""
+    if not _taken(pair.old) <= _taken(pair.new):
+        what = f"{_name(pair.old)} is now {_name(pair.new)}"
+        yield pair.change(what, *EVERYTHING, fix=_NEW_FIELD)
+    elif _form(pair.old) != _form(pair.new) and not _keeps(pair):
+        what = f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}: what it does not name is pruned"
+        yield pair.change(what, *EVERYTHING, fix=f"{_NEW_FIELD}, or set {PRESERVE}")
+
+
+def shapes(pair: Pair) -> Iterator[Change]:
+    """Yield changes of type after which all old values are still taken."""
+    same = _name(pair.old) == _name(pair.new)
+    if not same:
+        what = f"{_name(pair.old)} is now {_name(pair.new)}; clients with types cannot read other values"
+        yield pair.change(what, Break.CLIENTS, fix="add a field of the wider type, and keep this one")
+    was, now = bool(pair.old.get(PRESERVE)), bool(pair.new.get(PRESERVE))
+    if now and not was:
+        if same:
+            yield pair.change("unknown fields are now kept")
+    elif was and not now:
+        what = "unknown fields are now pruned: what stored objects have there is lost"
+        yield pair.change(what, *REFUSES, fix=f"keep {PRESERVE}, or name every field that is in use")
+    elif _form(pair.old) != _form(pair.new):
+        yield pair.change(f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}")
+    if "items" in pair.new and "items" not in pair.old:
+        yield pair.change("the items are now described: stored ones may not fit", *REFUSES, fix="leave them open")
+    if "items" in pair.old and "items" not in pair.new and not now:
+        yield pair.change("the items are no longer described: objects among them are emptied", *REFUSES, fix=_NEW_FIELD)
+    if bool(pair.old.get(_EMBEDDED)) != bool(pair.new.get(_EMBEDDED)):
+        yield _embedded(pair)
+
+
+def _embedded(pair: Pair) -> Change:
+    if pair.new.get(_EMBEDDED):
+        what = "is now an embedded resource: apiVersion, kind and metadata are checked"
+    else:
+        what = "is no longer an embedded resource: apiVersion, kind and metadata are pruned where they are not named"
+    return pair.change(what, *REFUSES, fix=f"leave {_EMBEDDED} as it was")
+
+
+def _taken(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Return the JSON types that are taken; an integer is a number."""
+    kind = schema.get("type")
+    if schema.get(INT_OR_STRING):
+        return frozenset({"integer", "string"})
+    if kind == "number":
+        return frozenset({"integer", "number"})
+    return frozenset({kind}) if isinstance(kind, str) and kind in _ALL else _ALL
+
+
+def _name(schema: Mapping[str, Any]) -> str:
+    if schema.get(INT_OR_STRING):
+        return "integer or string"
+    kind = schema.get("type")
+    return kind if isinstance(kind, str) and kind in _ALL else "anything"
+
+
+_FORMS: Final = {
+    "named": "an object of named fields",
+    "map": "a map",
+    "open map": "a map of anything",
+    "open": "an open object",
+    "": "no object",
+}
+
+
+def _form(schema: Mapping[str, Any]) -> str:
+    """Return how an object's fields are known."""
+    if "object" not in _taken(schema):
+        return ""
+    extra = schema.get("additionalProperties")
+    if isinstance(extra, Mapping):
+        return "map"
+    if schema.get(PRESERVE):
+        return "open"
+    return "open map" if extra else "named"
+
+
+def _keeps(pair: Pair) -> bool:
+    """Tell whether what the old form keeps is kept by the new one."""
+    forms = _form(pair.old), _form(pair.new)
+    if forms in {("named", "open"), ("map", "open"), ("open map", "open"), ("open", "named")}:
+        return True  # of what is no longer open, `shapes` tells
+    if forms == ("map", "open map"):
+        return _taken(mapping(pair.old, "additionalProperties")).isdisjoint({"array", "object"})
+    return "" in forms

@@ -1,0 +1,51 @@
+"""How server-side apply merges lists and objects, and what must be unique for it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from crdgen.diff.change import Break, Change
+from crdgen.diff.look import words
+from crdgen.diff.pair import Pair
+
+_LIST: Final = "x-kubernetes-list-type"
+_KEYS: Final = "x-kubernetes-list-map-keys"
+_MAP: Final = "x-kubernetes-map-type"
+_FIX: Final = "keep it, or add a field of another name: owners of stored objects cannot be told anew"
+
+
+def topology(pair: Pair) -> Iterator[Change]:
+    """Yield changes of list types, map keys and map types; absent means atomic lists and granular maps.
+
+    https://kubernetes.io/docs/reference/using-api/server-side-apply/, "Compatibility across topology changes".
+    """
+    was, now = _type(pair.old, _LIST, "atomic"), _type(pair.new, _LIST, "atomic")
+    if was != now:
+        what = f"list type {was} is now {now}"
+        if now == "atomic":
+            yield pair.change(f"{what}: who owned an item owns the whole list", Break.APPLY, fix=_FIX)
+        else:
+            twice = "two items that are the same" if now == "set" else "two items of the same key"
+            text = f"{what}: stored lists with {twice} are refused, and nobody owns their items"
+            yield pair.change(text, Break.STORED, Break.CLIENTS, Break.APPLY, fix=_FIX)
+    elif now == "map":
+        yield from _keys(pair)
+    was, now = _type(pair.old, _MAP, "granular"), _type(pair.new, _MAP, "granular")
+    if was != now:
+        yield pair.change(f"map type {was} is now {now}", Break.APPLY, fix=_FIX)
+
+
+def _keys(pair: Pair) -> Iterator[Change]:
+    was, now = words(pair.old.get(_KEYS)), words(pair.new.get(_KEYS))
+    if set(was) == set(now):
+        return
+    what = f"map keys {', '.join(was)} are now {', '.join(now)}"
+    if set(was) < set(now):
+        yield pair.change(f"{what}: items are merged otherwise", Break.APPLY, fix=_FIX)
+    else:
+        text = f"{what}: items that differed may now be the same, and are refused"
+        yield pair.change(text, Break.STORED, Break.CLIENTS, Break.APPLY, fix=_FIX)
+
+
+def _type(schema: Mapping[str, Any], keyword: str, absent: str) -> str:
+    value = schema.get(keyword)
+    return value if isinstance(value, str) else absent

@@ -1,0 +1,97 @@
+"""Versions that are new, gone, served or stored otherwise, and the schemas between which objects go."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from crdgen.diff.change import REFUSES, Break, Change
+from crdgen.diff.conversion import strategy
+from crdgen.diff.look import mapping, named, words
+from crdgen.diff.schemas import schemas
+from crdgen.diff.views import views
+
+_MIGRATE: Final = (
+    "keep it, served or not, until every object is rewritten in the new storage version and "
+    "`status.storedVersions` no longer names it"
+)
+
+
+def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the changes of each version, of their schemas, and between versions that objects must pass."""
+    was, now = (named(mapping(one, "spec").get("versions")) for one in (old, new))
+    for name, version in was.items():
+        if name not in now:
+            yield _gone(name, version, words(mapping(old, "status").get("storedVersions")))
+    for name, version in now.items():
+        if name not in was:
+            yield Change(_path(name), "the version is new")
+        else:
+            yield from _flags(name, was[name], version)
+            yield from (change.of(name) for change in views(was[name], version))
+            yield from (change.of(name) for change in schemas(_schema(was[name]), _schema(version)))
+    yield from _between(was, now, converts=strategy(new) != "None")
+
+
+def _gone(name: str, version: Mapping[str, Any], stored: list[str]) -> Change:
+    if version.get("storage") is True or name in stored:
+        what = "the version is removed, and objects are stored in it: the API server refuses that, or cannot read them"
+        return Change(_path(name), what, REFUSES, _MIGRATE)
+    if version.get("served") is True:
+        what = "the version is removed: clients that ask for it get a 404"
+        return Change(_path(name), what, (Break.CLIENTS,), "mark it deprecated first, and remove it a release later")
+    return Change(_path(name), "the version is removed, which was neither stored nor served")
+
+
+def _flags(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    path = _path(name)
+    if old.get("served") is True and new.get("served") is not True:
+        what = "the version is no longer served: clients that ask for it get a 404"
+        yield Change(f"{path}.served", what, (Break.CLIENTS,), "mark it deprecated first, and stop a release later")
+    if new.get("served") is True and old.get("served") is not True:
+        yield Change(f"{path}.served", "the version is now served")
+    if new.get("storage") is True and old.get("storage") is not True:
+        yield Change(f"{path}.storage", "objects are now stored in this version; older ones when they are next written")
+    if old.get("storage") is True and new.get("storage") is not True:
+        yield Change(f"{path}.storage", "objects are no longer stored in this version when they are written")
+    if bool(old.get("deprecated")) != bool(new.get("deprecated")):
+        yield Change(
+            f"{path}.deprecated", f"the version is {'now' if new.get('deprecated') else 'no longer'} deprecated"
+        )
+    if old.get("deprecationWarning") != new.get("deprecationWarning"):
+        yield Change(f"{path}.deprecationWarning", "the warning is otherwise", text=True)
+
+
+def _between(
+    was: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], *, converts: bool
+) -> Iterator[Change]:
+    """Yield what objects lose on the way from the schema that they were stored with to one that they now meet.
+
+    Without a webhook, only the apiVersion is converted. A client of the new version is none of the old one's.
+    """
+    before = _stored(was)
+    after = _stored(now)
+    pairs = [(before, name) for name in now if name not in was]
+    pairs += [(name, after) for name in was if name not in now]
+    if before in now and after in was and before != after:
+        pairs.append((before, after))
+    for old, new in dict.fromkeys(pairs):
+        if old is None or new is None:
+            continue
+        for change in schemas(_schema(was[old]), _schema(now[new])):
+            if change.text:
+                continue
+            breaks = () if converts else tuple(one for one in change.breaks if one is Break.STORED)
+            fix = f"{change.fix}; or convert by a webhook" if breaks else ""
+            yield replace(change.of(f"{old} → {new}"), breaks=breaks, fix=fix)
+
+
+def _stored(found: Mapping[str, Mapping[str, Any]]) -> str | None:
+    return next((name for name, version in found.items() if version.get("storage") is True), None)
+
+
+def _schema(version: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(version, "schema", "openAPIV3Schema")
+
+
+def _path(name: str) -> str:
+    return f"spec.versions[{name}]"

@@ -1,0 +1,34 @@
+"""CRDs in which a case shows only what matters."""
+
+from typing import Any
+
+
+def obj(required: tuple[str, ...] = (), /, **properties: Any) -> dict[str, Any]:
+    """A schema of an object with these fields."""
+    return {"type": "object", "properties": properties} | ({"required": list(required)} if required else {})
+
+
+def version(name: str = "v1", spec: Any = None, **more: Any) -> dict[str, Any]:
+    schema = obj(spec=spec if spec is not None else obj())
+    return {"name": name, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}} | more
+
+
+def definition(*versions: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A CRD of Widgets; without versions, with one."""
+    spec = {
+        "group": "example.com",
+        "names": {"kind": "Widget", "plural": "widgets"},
+        "scope": "Namespaced",
+        "versions": list(versions) or [version()],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": spec | more,
+    }
+
+
+def of(field: Any) -> dict[str, Any]:
+    """A CRD with one field, `spec.x`."""
+    return definition(version(spec=obj(x=field)))

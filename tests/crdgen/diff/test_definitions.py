@@ -1,0 +1,114 @@
+"""What is said of a CRD's names, versions and conversion."""
+
+from typing import Any
+
+import pytest
+
+from crdgen.diff import Break, diff
+from tests.crdgen.diff.builder import definition, obj, version
+
+S, C, A = Break.STORED, Break.CLIENTS, Break.APPLY
+TEXT = {"type": "string"}
+HOOK = {"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://a/"}, "conversionReviewVersions": ["v1"]}}
+SCALE = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+
+
+def named(**names: Any) -> dict[str, Any]:
+    return definition(names={"kind": "Widget", "plural": "widgets"} | names)
+
+
+def views(**more: Any) -> dict[str, Any]:
+    return definition(version(**more))
+
+
+def two(**more: Any) -> dict[str, Any]:
+    return definition(version("v1", storage=False), version("v2"), **more)
+
+
+CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
+    ("another group", definition(), definition(group="other.com"), "spec.group", {S, C, A}),
+    ("another scope", definition(), definition(scope="Cluster"), "spec.scope", {S, C, A}),
+    (
+        "another kind",
+        named(singular="w", listKind="L"),
+        named(kind="W", singular="w", listKind="L"),
+        "spec.names.kind",
+        {S, C, A},
+    ),
+    ("another plural", named(), named(plural="ws"), "spec.names.plural", {S, C, A}),
+    ("another singular", named(), named(singular="w"), "spec.names.singular", {C}),
+    ("the singular written out", named(), named(singular="widget"), "", set()),
+    ("a short name that is gone", named(shortNames=["w"]), named(), "spec.names.shortNames", {C}),
+    ("a short name that is new", named(), named(shortNames=["w"]), "spec.names.shortNames", set()),
+    ("a category that is gone", named(categories=["all"]), named(), "spec.names.categories", {C}),
+    ("no longer served", views(), views(served=False), "spec.versions[v1].served", {C}),
+    ("served", views(served=False), views(), "spec.versions[v1].served", set()),
+    ("deprecated", views(), views(deprecated=True), "spec.versions[v1].deprecated", set()),
+    ("no status subresource", views(subresources={"status": {}}), views(), "subresources.status", {C}),
+    ("a status subresource", views(), views(subresources={"status": {}}), "subresources.status", {C}),
+    ("no scale", views(subresources={"scale": SCALE}), views(), "subresources.scale", {C}),
+    ("a scale", views(), views(subresources={"scale": SCALE}), "subresources.scale", set()),
+    (
+        "another field to scale",
+        views(subresources={"scale": SCALE}),
+        views(subresources={"scale": SCALE | {"specReplicasPath": ".spec.size"}}),
+        "subresources.scale.specReplicasPath",
+        {C},
+    ),
+    ("no selector", views(selectableFields=[{"jsonPath": ".spec.x"}]), views(), "selectableFields", {C}),
+    ("a column", views(), views(additionalPrinterColumns=[{"name": "X"}]), "additionalPrinterColumns", set()),
+    ("a webhook that is gone", two(conversion=HOOK), two(), "spec.conversion.strategy", {S, C}),
+    ("a webhook", two(), two(conversion=HOOK), "spec.conversion.strategy", set()),
+    ("a webhook of one version", definition(conversion=HOOK), definition(), "spec.conversion.strategy", set()),
+    ("everything kept", definition(preserveUnknownFields=True), definition(), "spec.preserveUnknownFields", {S, C}),
+    ("a version that was stored", two(), definition(version("v1")), "spec.versions[v2]", {S, C}),
+    ("a version that was served", two(), definition(version("v2")), "spec.versions[v1]", {C}),
+    (
+        "a version that nobody could see",
+        definition(version("v1", storage=False, served=False), version("v2")),
+        definition(version("v2")),
+        "spec.versions[v1]",
+        set(),
+    ),
+    ("a version that is new", definition(version("v2")), two(), "spec.versions[v1]", set()),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "breaks"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_one_change_of_a_crd(old: Any, new: Any, path: str, breaks: set[Break]) -> None:
+    found = [change for change in diff(old, new) if not change.path.endswith(".storage")]
+    assert {change.path: set(change.breaks) for change in found} == ({path: breaks} if path else {})
+
+
+def test_a_version_in_which_objects_are_still_stored_is_not_removed() -> None:
+    old = two() | {"status": {"storedVersions": ["v1", "v2"]}}
+    (change,) = diff(old, definition(version("v2")))
+    assert change.breaks == (S, C)
+    assert "storedVersions" in change.fix
+
+
+SMALL, LARGE = obj(a=TEXT), obj(a=TEXT, b=TEXT)
+
+
+def test_objects_of_a_removed_version_meet_the_schema_of_the_stored_one() -> None:
+    old = definition(version("v1", LARGE, storage=False), version("v2", SMALL))
+    (gone, lost) = diff(old, definition(version("v2", SMALL)))
+    assert gone.path == "spec.versions[v1]"
+    assert (lost.place, lost.breaks) == ("v1 → v2 spec.b", (S,))
+
+
+@pytest.mark.parametrize(("conversion", "breaks"), [({}, (S,)), ({"conversion": HOOK}, ())], ids=["None", "Webhook"])
+def test_a_new_version_must_hold_what_is_stored_unless_a_webhook_converts(conversion: Any, breaks: Any) -> None:
+    old = definition(version("v1", LARGE), **conversion)
+    new = definition(version("v1", LARGE), version("v2", SMALL, storage=False), **conversion)
+    found = {change.place: change.breaks for change in diff(old, new)}
+    assert found == {"spec.versions[v2]": (), "v1 → v2 spec.b": breaks}
+
+
+def test_when_another_version_is_stored_its_schema_meets_what_was_stored() -> None:
+    old = definition(version("v1", LARGE), version("v2", SMALL, storage=False))
+    new = definition(version("v1", LARGE, storage=False), version("v2", SMALL))
+    found = {change.place: change.breaks for change in diff(old, new)}
+    assert found == {"spec.versions[v1].storage": (), "spec.versions[v2].storage": (), "v1 → v2 spec.b": (S,)}

@@ -1,0 +1,183 @@
+"""What is said of a field that is otherwise: whom it breaks, and where."""
+
+from typing import Any
+
+import pytest
+
+from crdgen.diff import Break, diff
+from tests.crdgen.diff.builder import definition, obj, of, version
+
+S, C, A = Break.STORED, Break.CLIENTS, Break.APPLY
+REFUSES = {S, C}
+TEXT, INT, ANY = {"type": "string"}, {"type": "integer"}, {"x-kubernetes-preserve-unknown-fields": True}
+EITHER = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
+KEYED = obj(("k",), k=TEXT, j=TEXT)
+
+
+def text(**more: Any) -> dict[str, Any]:
+    return TEXT | more
+
+
+def count(**more: Any) -> dict[str, Any]:
+    return INT | more
+
+
+def many(kind: str | None, *keys: str, items: Any = KEYED) -> dict[str, Any]:
+    found = {"type": "array", "items": items}
+    if kind:
+        found["x-kubernetes-list-type"] = kind
+    return found | ({"x-kubernetes-list-map-keys": list(keys)} if keys else {})
+
+
+def ruled(rule: str, **more: Any) -> dict[str, Any]:
+    return text(**{"x-kubernetes-validations": [{"rule": rule} | more]})
+
+
+def opened(**properties: Any) -> dict[str, Any]:
+    return obj(**properties) | ANY
+
+
+CASES: list[tuple[str, Any, Any, set[Break], str]] = [
+    ("a lower maximum", count(maximum=9), count(maximum=5), REFUSES, "maximum 9 is now 5"),
+    ("a higher maximum", count(maximum=5), count(maximum=9), set(), "maximum 5 is now 9"),
+    ("a new minimum", INT, count(minimum=1), REFUSES, "minimum 1 is new"),
+    ("a minimum that is gone", count(minimum=1), INT, set(), "minimum 1 is gone"),
+    (
+        "a bound that now excludes",
+        {"type": "number", "minimum": 1},
+        {"type": "number", "minimum": 1, "exclusiveMinimum": True},
+        REFUSES,
+        "1 (exclusive)",
+    ),
+    (
+        "more than 3 is at least 4",
+        count(minimum=3, exclusiveMinimum=True),
+        count(minimum=4),
+        set(),
+        "which means the same",
+    ),
+    ("a shorter text", text(maxLength=9), text(maxLength=5), REFUSES, "maxLength 9 is now 5"),
+    ("a text that must not be empty", TEXT, text(minLength=1), REFUSES, "minLength 1 is new"),
+    ("a least length of nothing", TEXT, text(minLength=0), set(), "means the same"),
+    ("another multiple", count(multipleOf=2), count(multipleOf=3), REFUSES, "multipleOf 2 is now 3"),
+    ("a multiple that holds the old", count(multipleOf=4), count(multipleOf=2), set(), "multipleOf 4 is now 2"),
+    ("an enum value that is removed", text(enum=["a", "b"]), text(enum=["a"]), REFUSES, 'value "b" is removed'),
+    ("an enum value that is new", text(enum=["a"]), text(enum=["a", "b"]), set(), 'value "b" is new'),
+    ("an enum that is new", TEXT, text(enum=["a"]), REFUSES, 'only "a" are taken now'),
+    ("an enum that is gone", text(enum=["a"]), TEXT, set(), "any value is taken"),
+    ("another pattern", text(pattern="a"), text(pattern="b"), REFUSES, 'pattern "a" is now "b"'),
+    ("no pattern", text(pattern="a"), TEXT, set(), "is gone"),
+    ("a format that is checked", TEXT, text(format="date"), REFUSES, 'format "date" is new'),
+    ("a format that nobody checks", TEXT, text(format="path"), set(), 'format "path" is new'),
+    ("fewer bits", count(format="int64"), count(format="int32"), REFUSES, "int32"),
+    ("more bits", count(format="int32"), count(format="int64"), set(), "int64"),
+    ("no null", text(nullable=True), TEXT, REFUSES, "null is no longer a value"),
+    ("null", TEXT, text(nullable=True), set(), "null is now a value"),
+    ("another type", TEXT, INT, {S, C, A}, "string is now integer"),
+    ("a number of an integer", INT, {"type": "number"}, {C}, "integer is now number"),
+    ("an integer of a number", {"type": "number"}, INT, {S, C, A}, "number is now integer"),
+    ("a text of either", EITHER, TEXT, {S, C, A}, "integer or string is now string"),
+    ("either of a text", TEXT, EITHER, {C}, "string is now integer or string"),
+    ("anything of a text", TEXT, ANY, {C}, "string is now anything"),
+    ("a map of an object", obj(a=TEXT), {"type": "object", "additionalProperties": TEXT}, {S, C, A}, "is now a map"),
+    ("an object that opens", obj(a=TEXT), opened(a=TEXT), set(), "unknown fields are now kept"),
+    ("an object that closes", opened(a=TEXT), obj(a=TEXT), REFUSES, "unknown fields are now pruned"),
+    ("another default", text(default="a"), text(default="b"), {C}, 'default "a" is now "b"'),
+    ("a default that is new", TEXT, text(default="a"), set(), 'default "a" is new'),
+    ("a default that is gone", text(default="a"), TEXT, REFUSES, 'default "a" is gone'),
+    ("map to atomic", many("map", "k"), many("atomic"), {A}, "list type map is now atomic"),
+    ("atomic to map", many(None), many("map", "k"), {S, C, A}, "list type atomic is now map"),
+    ("atomic to set", many(None, items=TEXT), many("set", items=TEXT), {S, C, A}, "atomic is now set"),
+    ("atomic written out", many(None), many("atomic"), set(), ""),
+    ("one key more", many("map", "k"), many("map", "k", "j"), {A}, "map keys k are now k, j"),
+    ("another key", many("map", "k"), many("map", "j"), {S, C, A}, "map keys k are now j"),
+    ("an atomic object", obj(), obj() | {"x-kubernetes-map-type": "atomic"}, {A}, "map type granular is now atomic"),
+    ("a rule", TEXT, ruled("self != ''"), REFUSES, "rule \"self != ''\" is new"),
+    ("a rule of changes", TEXT, ruled("self == oldSelf"), {C}, "changes that were allowed"),
+    ("a rule that speaks of it only", TEXT, ruled("self != 'oldSelf'"), REFUSES, "objects that were taken"),
+    ("a rule of changes and new ones", TEXT, ruled("oldSelf == self", optionalOldSelf=True), REFUSES, "is new"),
+    ("a rule that is gone", ruled("self != ''"), TEXT, set(), "is gone"),
+    ("another message", ruled("self != ''", message="a"), ruled("self != ''", message="b"), set(), "speaks otherwise"),
+    (
+        "one of several is enough",
+        text(anyOf=[{"minLength": 3}]),
+        text(anyOf=[{"minLength": 3}, {"maxLength": 1}]),
+        set(),
+        "anyOf",
+    ),
+    ("a new branch", TEXT, text(anyOf=[{"minLength": 3}]), REFUSES, "anyOf is otherwise"),
+    ("no oneOf", text(oneOf=[{"minLength": 3}]), TEXT, set(), "oneOf is otherwise"),
+    ("other words", text(description="a"), text(description="b"), set(), "description is otherwise"),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "breaks", "what"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_one_change_of_a_field(old: Any, new: Any, breaks: set[Break], what: str) -> None:
+    found = diff(of(old), of(new))
+    if not what:
+        assert found == []
+        return
+    (change,) = found
+    assert what in change.what
+    assert set(change.breaks) == breaks
+    assert change.place == "v1 spec.x"
+    assert bool(change.fix) == bool(breaks)
+
+
+FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
+    ("a field that is gone", obj(a=TEXT, b=TEXT), obj(a=TEXT), "spec.b", REFUSES, "is removed"),
+    ("a field that is new", obj(a=TEXT), obj(a=TEXT, b=TEXT), "spec.b", set(), "is new"),
+    ("a new field that must be", obj(a=TEXT), obj(("b",), a=TEXT, b=TEXT), "spec.b", REFUSES, "new and required"),
+    ("a new one that has a default", obj(), obj(("b",), b=text(default="x")), "spec.b", set(), "is new"),
+    ("a field that now must be", obj(a=TEXT), obj(("a",), a=TEXT), "spec.a", REFUSES, "is now required"),
+    ("one that need not be", obj(("a",), a=TEXT), obj(a=TEXT), "spec.a", set(), "is no longer required"),
+    (
+        "one that has a default",
+        obj(a=text(default="x")),
+        obj(("a",), a=text(default="x")),
+        "spec.a",
+        set(),
+        "has a default",
+    ),
+    ("one that is kept undescribed", opened(a=TEXT), opened(), "spec.a", set(), "no longer described"),
+    ("one where anything was kept", opened(), opened(a=TEXT), "spec.a", REFUSES, "unknown fields were kept"),
+    (
+        "a default beyond a bound",
+        obj(a=TEXT) | {"maxProperties": 1},
+        obj(a=TEXT, b=text(default="x")) | {"maxProperties": 1},
+        "spec.b",
+        REFUSES,
+        "its default counts",
+    ),
+    (
+        "below lists and maps",
+        obj(a={"type": "array", "items": {"type": "object", "additionalProperties": obj(b=INT)}}),
+        obj(a={"type": "array", "items": {"type": "object", "additionalProperties": obj(b=count(maximum=1))}}),
+        "spec.a[].*.b",
+        REFUSES,
+        "maximum 1 is new",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "breaks", "what"), [case[1:] for case in FIELDS], ids=[case[0] for case in FIELDS]
+)
+def test_fields_come_and_go(old: Any, new: Any, path: str, breaks: set[Break], what: str) -> None:
+    (change,) = diff(definition(version(spec=old)), definition(version(spec=new)))
+    assert (change.path, set(change.breaks)) == (path, breaks)
+    assert what in change.what
+
+
+def test_what_breaks_comes_first_and_each_change_is_told_once() -> None:
+    old = obj(a=count(maximum=9), b=text(enum=["x"]), c=TEXT)
+    new = obj(a=count(maximum=5), b=text(enum=["x", "y"]), d=TEXT)
+    found = diff(definition(version(spec=old)), definition(version(spec=new)))
+    assert [(change.path, bool(change.breaks)) for change in found] == [
+        ("spec.a", True),
+        ("spec.c", True),
+        ("spec.b", False),
+        ("spec.d", False),
+    ]

@@ -1,0 +1,187 @@
+"""What the differ promises: nothing of itself, nothing raised, and objects that do not break do not break."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from crdgen.diff import Break, diff
+from crdgen.evaluate import Evaluator
+from tests.crdgen.diff.builder import definition, version
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = st.sampled_from("abc")
+SMALL = st.integers(0, 3)
+
+
+def maybe(**keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional={name.replace("__", "-"): value for name, value in keywords.items()})
+
+
+TEXTS = st.sampled_from(["", "a", "bb", "ccc"])
+NUMBERS = st.integers(-2, 4)
+NULL = st.just(True)
+
+
+def joined(kind: dict[str, Any], keywords: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    return keywords.map(lambda more: kind | more)
+
+
+SCALARS = st.one_of(
+    joined(
+        {"type": "string"},
+        maybe(
+            minLength=SMALL,
+            maxLength=SMALL,
+            pattern=st.sampled_from(["a", "b*"]),
+            enum=st.lists(TEXTS, min_size=1, max_size=3, unique=True),
+            default=TEXTS,
+            nullable=NULL,
+            format=st.sampled_from(["date", "path"]),
+        ),
+    ),
+    joined(
+        {"type": "integer"},
+        maybe(
+            minimum=NUMBERS,
+            maximum=NUMBERS,
+            exclusiveMinimum=NULL,
+            exclusiveMaximum=NULL,
+            multipleOf=st.integers(1, 4),
+            default=NUMBERS,
+            enum=st.lists(NUMBERS, min_size=1, max_size=3, unique=True),
+            format=st.sampled_from(["int32", "int64"]),
+        ),
+    ),
+    joined({"type": "number"}, maybe(minimum=NUMBERS, exclusiveMinimum=NULL, default=NUMBERS)),
+    joined({"type": "boolean"}, maybe(default=st.booleans())),
+    joined({"x-kubernetes-int-or-string": True}, maybe(maximum=NUMBERS, maxLength=SMALL)),
+    st.just({"x-kubernetes-preserve-unknown-fields": True}),
+)
+
+
+def containers(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    preserve = {"x-kubernetes-preserve-unknown-fields": NULL}
+    objects = st.fixed_dictionaries(
+        {"type": st.just("object"), "properties": st.dictionaries(NAMES, inner, max_size=3)},
+        optional={
+            "required": st.lists(NAMES, min_size=1, max_size=2, unique=True),
+            "maxProperties": SMALL,
+            "minProperties": SMALL,
+            "anyOf": st.lists(st.just({"required": ["a"]}) | st.just({"required": ["b"]}), min_size=1, max_size=2),
+            "nullable": NULL,
+            **preserve,
+        },
+    )
+    maps = st.fixed_dictionaries(
+        {"type": st.just("object"), "additionalProperties": inner | st.just(True)},
+        optional={"maxProperties": SMALL, "minProperties": SMALL},
+    )
+    lists = st.fixed_dictionaries(
+        {"type": st.just("array"), "items": inner},
+        optional={
+            "maxItems": SMALL,
+            "minItems": SMALL,
+            "x-kubernetes-list-type": st.sampled_from(["atomic", "set"]),
+            "nullable": NULL,
+        },
+    )
+    return objects | maps | lists
+
+
+SCHEMAS = st.recursive(SCALARS, containers, max_leaves=5)
+
+
+@st.composite
+def changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with one thing drawn anew, at any depth."""
+    inside = [key for key in ("properties", "items", "additionalProperties") if isinstance(schema.get(key), dict)]
+    where = draw(st.sampled_from([*inside, *inside, ""]))
+    if where == "properties" and schema["properties"]:
+        name = draw(st.sampled_from(sorted(schema["properties"])))
+        return schema | {"properties": schema["properties"] | {name: draw(changed(schema["properties"][name]))}}
+    if where in {"items", "additionalProperties"}:
+        return schema | {where: draw(changed(schema[where]))}
+    other = draw(SCHEMAS)
+    dropped = draw(st.sampled_from(sorted(schema)))
+    keep = {key: value for key, value in schema.items() if key not in {dropped} - {"type", "items"}}
+    if "type" in other and other["type"] == schema.get("type"):
+        return draw(st.sampled_from([other | keep, keep | other, keep, other])) | {"type": schema["type"]}
+    return draw(st.sampled_from([keep, other]))
+
+
+VALUES = st.recursive(
+    st.none() | NUMBERS | TEXTS | st.booleans() | st.just(0.5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Values that stand a chance."""
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    match schema.get("type"):
+        case "object":
+            extra = schema.get("additionalProperties")
+            fields = {name: values(child) for name, child in schema.get("properties", {}).items()}
+            needed = {name: fields.pop(name) for name in schema.get("required", ()) if name in fields}
+            known = st.fixed_dictionaries(needed, optional=fields)
+            others = values(extra) if isinstance(extra, dict) else VALUES
+            return known if extra is None else st.dictionaries(NAMES, others, max_size=3)
+        case "array":
+            return st.lists(values(schema["items"]), max_size=3)
+        case kind:
+            return {"string": TEXTS, "integer": NUMBERS, "boolean": st.booleans()}.get(kind or "", VALUES)
+
+
+def stored(evaluator: Evaluator, value: Any) -> Any:
+    return evaluator.default(evaluator.prune(value))
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(st.data())
+def test_what_is_said_not_to_break_stored_objects_does_not(data: st.DataObject) -> None:
+    before = data.draw(SCHEMAS, "before")
+    after = data.draw(changed(before), "after")
+    old, new = definition(version(spec=before)), definition(version(spec=after))
+    changes = diff(old, new)
+    assume(not any(Break.STORED in change.breaks for change in changes))
+    schemas = [one["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for one in (old, new)]
+    was, now = map(Evaluator, schemas)
+    for _ in range(3):
+        written = {"spec": data.draw(values(before) | VALUES, "spec")}
+        kept = stored(was, written)
+        if was.validate(kept):
+            continue
+        assert now.prune(kept) == kept, changes
+        assert now.validate(stored(now, kept)) == [], changes
+
+
+@settings(max_examples=60)
+@given(SCHEMAS)
+def test_nothing_differs_from_itself(schema: dict[str, Any]) -> None:
+    one = definition(version(spec=schema))
+    assert diff(one, one) == []
+
+
+@settings(max_examples=100)
+@given(SCHEMAS, SCHEMAS)
+def test_what_differs_is_told(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assume(one != other)
+    both = definition(version(spec=one)), definition(version(spec=other))
+    assert diff(*both) or {"type", "x-kubernetes-list-type", "exclusiveMinimum", "exclusiveMaximum"} & {*one, *other}
+
+
+@settings(max_examples=100)
+@given(JSON, JSON)
+def test_any_json_has_an_answer(one: Any, other: Any) -> None:
+    for old, new in ((one, other), ({"spec": one}, {"spec": other})):
+        diff(old if isinstance(old, dict) else {}, new if isinstance(new, dict) else {})
+    for field in (one, other):
+        diff(definition(version(spec=one)), definition(version(spec=field)))
+        diff(definition(version(spec={"properties": one})), definition(version(spec={"properties": field})))
