@@ -1,87 +1,146 @@
 """The last stage: schemas and names become a CustomResourceDefinition."""
 
+import re
 from typing import Any, Final
 
 from crdgen.columns import printer_columns
+from crdgen.conversion import stanza
 from crdgen.errors import SchemaError
 from crdgen.lint import check_structural
+from crdgen.markers.descriptions import KEEP, Descriptions
+from crdgen.naming import annotations, check_names
 from crdgen.resource import CustomResource, Names, Version
+from crdgen.rules import check_rules
 from crdgen.schema import Schema, structural_schema
 from crdgen.schema.descriptions import descriptions
 from crdgen.schema.order import order
+from crdgen.schema.policy import shortened
+from crdgen.subresources import selectable_fields, subresources
+from crdgen.whole import own
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
+# Schema paths as the API server writes them, and as a model's author does.
+_SCHEMA_STEPS: Final = (
+    (re.compile(r"\.?properties\[([^\]]*)\]"), r".\1"),
+    (re.compile(r"\.items\b"), "[]"),
+    (re.compile(r"\.additionalProperties\b"), ".*"),
+)
 
 
 def crd(resource: CustomResource) -> dict[str, Any]:
     """Return the `apiextensions.k8s.io/v1` CustomResourceDefinition, complete and in a fixed order.
 
     Raises:
-        SchemaError: When a model has no structural schema, a column names no field, or not exactly one version is
-            stored; the message names the place and the fix.
+        SchemaError: When a model has no structural schema, a path names no field, or the API server would refuse what
+            the resource says of itself; the message names the place and the fix.
     """
-    stored = [version.name for version in resource.versions if version.storage]
-    if len(stored) != 1:
-        raise SchemaError(
-            resource.names.kind,
-            f"{len(stored)} versions are stored ({', '.join(stored) or 'none'})",
-            "set `storage=True` on exactly one version",
-        )
+    check_names(resource)
+    kind = resource.names.kind
+    metadata: dict[str, Any] = {"name": f"{resource.names.plural}.{resource.group}"}
+    texts = {"labels": dict(resource.labels), "annotations": annotations(resource)}
+    spec: dict[str, Any] = {
+        "group": resource.group,
+        "names": _names(resource.names),
+        "scope": resource.scope,
+        "versions": [_version(version, kind, resource.descriptions) for version in resource.versions],
+    }
+    if resource.conversion is not None:
+        spec["conversion"] = stanza(resource.conversion, kind)
     return order(
         {
             "apiVersion": _API_VERSION,
             "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{resource.names.plural}.{resource.group}"},
-            "spec": {
-                "group": resource.group,
-                "names": _names(resource.names),
-                "scope": resource.scope,
-                "versions": [_version(version, resource.names.kind) for version in resource.versions],
-            },
+            "metadata": metadata | {key: value for key, value in texts.items() if value},
+            "spec": spec,
         }
     )
 
 
-def root_schema(version: Version, kind: str) -> Schema:
+def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Schema:
     """Return the schema of the whole object: type, metadata, spec and status.
 
-    `spec` is required exactly where the empty one would be refused.
+    `spec` is required where its model has no default and the empty one would be refused.
+
+    Args:
+        version: The models.
+        kind: What errors call the object.
+        policy: How much of the descriptions stays, where the version does not say.
+
+    Raises:
+        SchemaError: When a model has no structural schema, or a rule cannot be compiled against it.
     """
-    models = {"spec": version.spec, "status": version.status}
-    parts = {name: structural_schema(model, f"{kind}.{name}") for name, model in models.items() if model is not None}
-    texts = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
-    schema: Schema = {"type": "object", "properties": texts | parts}
-    if "required" in parts["spec"]:
-        schema["required"] = ["spec"]
-    text = version.description or parts["spec"].get("description", "")
-    whole = order(descriptions(schema | {"description": text}, kind))
+    limit = (version.descriptions or policy).limit
+    schema = _of_parts(version, kind, limit) if version.whole is None else _of_whole(version.whole, kind, limit)
+    for rule in version.rules:
+        schema = rule.apply(schema, kind)
+    text = version.description or schema.get("description") or schema["properties"]["spec"].get("description", "")
+    whole = descriptions(schema | {"description": text}, kind)
+    if limit is not None and "description" in whole:
+        whole["description"] = shortened(whole["description"], limit)
+    if not whole.get("description"):
+        whole.pop("description", None)
+    check_rules(whole, kind)
     for finding in check_structural(whole):
-        at = f"{kind}.{finding.path}" if finding.path else kind
-        raise SchemaError(at, finding.problem, "say it by a type or a marker of crdgen, or as a rule of your own")
-    return whole
+        raise SchemaError(_model_path(kind, finding.path), finding.problem, finding.fix)
+    return order(whole)
+
+
+def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
+    models = {"spec": version.spec, "status": version.status}
+    parts = {
+        name: structural_schema(model, f"{kind}.{name}", limit=limit)
+        for name, model in models.items()
+        if model is not None
+    }
+    schema: Schema = {"type": "object", "properties": _common() | parts}
+    return schema | {"required": ["spec"]} if "required" in parts["spec"] else schema
+
+
+def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:
+    schema = structural_schema(own(model, kind), kind, limit=limit)
+    schema["properties"] = _common() | schema["properties"]
+    # The API server takes the status away from what is created before it validates: it can be neither required nor
+    # given by a default.
+    if "status" in schema["properties"]:
+        schema["properties"]["status"].pop("default", None)
+    required = [name for name in schema.pop("required", ()) if name != "status"]
+    return schema | {"required": required} if required else schema
+
+
+def _common() -> dict[str, Schema]:
+    return {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
+
+
+def _model_path(kind: str, path: str) -> str:
+    for step, written in _SCHEMA_STEPS:
+        path = step.sub(written, path)
+    return f"{kind}.{path.lstrip('.')}".rstrip(".")
 
 
 def _names(names: Names) -> dict[str, Any]:
     optional = {"shortNames": list(names.short_names), "categories": list(names.categories)}
     return {
         "kind": names.kind,
-        "listKind": f"{names.kind}List",
+        "listKind": names.list_kind,
         "plural": names.plural,
         "singular": names.singular,
         **{key: value for key, value in optional.items() if value},
     }
 
 
-def _version(version: Version, kind: str) -> dict[str, Any]:
-    schema = root_schema(version, kind)
-    result: dict[str, Any] = {
+def _version(version: Version, kind: str, policy: Descriptions) -> dict[str, Any]:
+    schema = root_schema(version, kind, policy)
+    optional = {
+        "additionalPrinterColumns": printer_columns(version.columns, schema, kind),
+        "deprecated": bool(version.deprecated),
+        "deprecationWarning": version.deprecated if isinstance(version.deprecated, str) else "",
+        "selectableFields": selectable_fields(version.selectable, schema, kind),
+        "subresources": subresources(version, schema, kind),
+    }
+    return {
         "name": version.name,
         "schema": {"openAPIV3Schema": schema},
         "served": version.served,
         "storage": version.storage,
+        **{key: value for key, value in optional.items() if value},
     }
-    if version.columns:
-        result["additionalPrinterColumns"] = printer_columns(version.columns, schema, kind)
-    if version.status is not None:
-        result["subresources"] = {"status": {}}
-    return result

@@ -206,7 +206,9 @@ def english_plural(word: str) -> str:
 
 def _kind(model: type[BaseModel]) -> str:
     field_of_kind: Any = model.model_fields.get("kind")
-    values = getattr(getattr(field_of_kind, "annotation", None), "__args__", ()) if spec_of(model) else ()
+    values: tuple[Any, ...] = (
+        getattr(getattr(field_of_kind, "annotation", None), "__args__", ()) if spec_of(model) else ()
+    )
     if len(values) == 1 and isinstance(values[0], str):  # kind: Literal["Widget"]
         return values[0]
     return _PART.sub("", model.__name__)

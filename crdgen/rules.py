@@ -1,0 +1,67 @@
+"""The rules of a whole schema, checked where they stand: names, types, and what they may compare with.
+
+A rule's own form is checked by its marker; here is what depends on the nodes around it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from crdgen import cel, paths
+from crdgen.errors import SchemaError
+from crdgen.markers.rule import VALIDATIONS
+from crdgen.schema.walk import Schema
+
+_EMBEDDED: Final = "x-kubernetes-embedded-resource"
+# What rules see of the metadata of a whole object.
+_VISIBLE: Final = {"type": "object", "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}}}
+
+
+def check_rules(schema: Schema, kind: str) -> None:
+    """Check every rule of the schema of a whole object.
+
+    Raises:
+        SchemaError: When the API server would not compile a rule, or could not tell what its `oldSelf` or fieldPath is.
+    """
+    _node(schema, kind, kind, "")
+
+
+def _node(schema: Schema, path: str, root: str, apart: str) -> None:
+    """Check a node and what is below it; `apart` is the path of what has no identity between two writes, if any."""
+    for entry in schema.get(VALIDATIONS, ()):
+        at = f"{path} rule {' '.join(entry['rule'].split())!r}"
+        _check_old_self(entry, at, apart)
+        if "fieldPath" in entry:
+            paths.rule_field(schema, entry["fieldPath"], at)
+        _compile(entry, _as_seen(schema) if path == root or schema.get(_EMBEDDED) else schema, at)
+    # Neither an atomic map's fields nor an atomic list's items are compared with what they were before.
+    fields_apart = apart or (path if schema.get("x-kubernetes-map-type") == "atomic" else "")
+    for name, child in schema.get("properties", {}).items():
+        _node(child, f"{path}.{name}", root, fields_apart)
+    if isinstance(schema.get("additionalProperties"), dict):
+        _node(schema["additionalProperties"], f"{path}.*", root, fields_apart)
+    if isinstance(schema.get("items"), dict):
+        items_apart = apart or (path if schema.get("x-kubernetes-list-type") != "map" else "")
+        _node(schema["items"], f"{path}[]", root, items_apart)
+
+
+def _check_old_self(entry: Mapping[str, Any], at: str, apart: str) -> None:
+    if apart and any(cel.uses_old_self(entry[key]) for key in ("rule", "messageExpression") if key in entry):
+        raise SchemaError(
+            at,
+            f"uses `oldSelf` inside of {apart}, whose parts cannot be told apart from one write to the next",
+            f"put the rule on {apart} itself, or make it a `MapList`",
+        )
+
+
+def _as_seen(schema: Schema) -> Schema:
+    """Return the node of a whole object with what rules see of every object."""
+    common = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _VISIBLE}
+    return schema | {"properties": schema.get("properties", {}) | common}
+
+
+def _compile(entry: Mapping[str, Any], schema: Schema, at: str) -> None:
+    for problem in cel.problems(entry["rule"], schema, returns="bool"):
+        raise SchemaError(at, problem, "mend the expression; names are those of the JSON, escaped as CEL wants them")
+    if "messageExpression" in entry:
+        for problem in cel.problems(entry["messageExpression"], schema, returns="string"):
+            raise SchemaError(f"{at} messageExpression", problem, "it must give a text")
