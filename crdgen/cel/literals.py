@@ -1,0 +1,59 @@
+"""Literals that Kubernetes refuses when a rule is made: bad times, durations and patterns, lists of mixed types.
+
+From cel-go (cel/validator.go).
+"""
+
+from collections.abc import Iterable
+
+from crdgen.cel.times import Fault, duration, timestamp
+from crdgen.cel.tree import Call, Constant, ListOf, MapOf, Message, Node, walk
+from crdgen.evaluate.patterns import UnknownPattern, compiled
+
+
+def literal_faults(tree: Node) -> list[str]:
+    """Return what is wrong with the literals of the expression, one sentence each."""
+    return [fault for node in walk(tree) for fault in _faults(node)]
+
+
+def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
+    match node:
+        case Call(None, "timestamp", (Constant(str(text)),)) if not _reads(timestamp, text):
+            return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
+        case Call(None, "duration", (Constant(str(text)),)) if not _reads(duration, text):
+            return [f"{text!r} is no duration such as 1h30m"]
+        case Call(_, "matches", (*_, Constant(str(text)))) if not _is_pattern(text):
+            return [f"{text!r} is no pattern of RE2"]
+        case ListOf(elements, _):
+            return _mixed("list", elements)
+        case MapOf(entries):
+            return [
+                *_mixed("map's keys", [key for key, _, _ in entries]),
+                *_mixed("map", [value for _, value, _ in entries]),
+            ]
+        case Message(name):
+            return [f"{name} cannot be made in a rule"]
+        case _:
+            return []
+
+
+def _mixed(what: str, nodes: Iterable[Node]) -> list[str]:
+    kinds = {type(node.value).__name__ for node in nodes if isinstance(node, Constant)}
+    return [f"the values of a {what} must have one type, not {' and '.join(sorted(kinds))}"] if len(kinds) > 1 else []
+
+
+def _reads(read: object, text: str) -> bool:
+    try:
+        read(text)  # type: ignore[operator]
+    except Fault:
+        return False
+    return True
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        compiled(text)
+    except UnknownPattern:
+        return True
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,107 @@
+"""Times and durations of CEL, to the nanosecond."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import total_ordering
+from typing import Final
+
+NANO: Final = 1_000_000_000
+
+
+class Fault(Exception):
+    """What an expression runs into: CEL's error, as cel-go words it."""
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A signed number of nanoseconds."""
+
+    nanoseconds: int
+
+    def __post_init__(self) -> None:
+        if not -(2**63) <= self.nanoseconds < 2**63:
+            raise Fault("integer overflow")
+
+    def __lt__(self, other: "Duration") -> bool:
+        return self.nanoseconds < other.nanoseconds
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """Nanoseconds since 1970 in UTC, of the years 1 to 9999."""
+
+    nanoseconds: int
+
+    def __post_init__(self) -> None:
+        if not -62135596800 <= self.nanoseconds // NANO <= 253402300799:
+            raise Fault("timestamp overflow")
+
+    def __lt__(self, other: "Timestamp") -> bool:
+        return self.nanoseconds < other.nanoseconds
+
+    def moment(self) -> datetime:
+        """Return the second of it, in UTC."""
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=self.nanoseconds // NANO)
+
+
+_UNITS: Final = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": NANO, "m": 60 * NANO, "h": 3600 * NANO}
+_PART: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
+_MOMENT: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?([Zz]|[+-]\d\d:\d\d)", re.ASCII
+)
+
+
+def duration(text: str) -> Duration:
+    """Read a duration as Go does: `1h30m`, `-1.5s`."""
+    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    if rest == "0":
+        return Duration(0)
+    total = at = 0
+    while at < len(rest):
+        found = _PART.match(rest, at)
+        if not found or not (found[1] or found[2]):
+            break
+        unit = _UNITS[found[3]]
+        fraction = (found[2] or "0")[:18]
+        total += int(found[1] or 0) * unit + int(fraction) * unit // 10 ** len(fraction)
+        at = found.end()
+    if not rest or at < len(rest):
+        raise Fault(f"time: invalid duration {_quoted(text)}")
+    return Duration(sign * total)
+
+
+def timestamp(text: str) -> Timestamp:
+    """Read a time of RFC 3339."""
+    found = _MOMENT.fullmatch(text)
+    refusal = Fault(f"parsing time {_quoted(text)} as {_quoted('2006-01-02T15:04:05Z07:00')}: cannot parse")
+    if not found:
+        raise refusal
+    try:
+        zone = found[8]
+        shift = 0 if zone in "Zz" else int(zone[:3]) * 3600 + int(zone[0] + zone[4:]) * 60
+        parts = [int(found[index]) for index in range(1, 7)]
+        moment = datetime(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], tzinfo=UTC)
+    except ValueError:
+        raise refusal from None
+    seconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1) - shift
+    return Timestamp(seconds * NANO + int((found[7] or "0").ljust(9, "0")[:9]))
+
+
+def written(value: Timestamp | Duration) -> str:
+    """Return the value as CEL's `string` writes it."""
+    if isinstance(value, Duration):
+        sign = "-" if value.nanoseconds < 0 else ""
+        return f"{sign}{_decimal(abs(value.nanoseconds))}s"
+    fraction = f".{value.nanoseconds % NANO:09d}".rstrip("0").rstrip(".")
+    return f"{value.moment():%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + f"{fraction}Z"
+
+
+def _decimal(nanoseconds: int) -> str:
+    return f"{nanoseconds // NANO}.{nanoseconds % NANO:09d}".rstrip("0").rstrip(".")
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
