@@ -8,7 +8,8 @@ second one each at its first write, so that there is a death at every write of a
 write. Half of them die with the answer, half before it; the last one comes to the end. In every N-th rotation many
 rotate at the same time, to the end.
 
-Prints one line, a JSON object; then, on standard error, what is wrong. Exit status 1 where anything is.
+Prints one line, a JSON object; on standard error how far it is, each tenth rotation, and what is wrong. Exit status 1
+where anything is.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ PROCESSES = 60
 IN_FLIGHT = 0.015
 #: How far the last quarter of what a server holds may be above the first: what the allocator of a sound one wanders.
 MEMORY_SHARE, MEMORY_MIB, DESCRIPTORS = 0.10, 8.0, 4
+#: After how many rotations it is told how far it is.
+TOLD_EACH = 10
 #: Between two looks at a server, in seconds.
 LOOK = 1.0
 
@@ -213,6 +216,9 @@ class Soak:
                 await self._killed(before, at_each=bool(number % 2))
             self.seconds.append(time.monotonic() - began)
             self._check(number, before)
+            if number % TOLD_EACH == 0:
+                said = f"{number} of {self._command.rotations} rotations, {self.kills} killed, {len(self.wrong)} wrong"
+                print(said, file=sys.stderr, flush=True)
 
     def generation(self) -> int:
         """Return the current one."""

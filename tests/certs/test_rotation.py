@@ -275,6 +275,29 @@ async def test_what_a_server_began_to_serve_after_it_was_looked_at_is_not_retire
     assert world.trusted()[0] >= 3
 
 
+@pytest.mark.parametrize("late", [False, True], ids=["from the Secret", "from an old mount"])
+@pytest.mark.parametrize("write", range(1, 12))
+async def test_a_server_that_starts_at_any_step_is_trusted(write: int, late: bool) -> None:
+    world = await installed()
+    await settled(world, replace(SETTINGS, beyond=1))
+    asked, left = replace(SETTINGS, beyond=2), write
+
+    def start(verb: str, name: str) -> None:
+        nonlocal left
+        left -= verb == "written"
+        if not left and verb == "written":
+            world.restart(0, late=late)
+
+    with fault(world, start):
+        await settled(world, asked, patience=1200)
+    assert left <= 0
+    # Whoever started from an old mount sees the Secret of today in the end, as all do.
+    world.servers[0].read(world.contents or {}, world.time)
+    await settled(world, asked)
+    assert world.number == 3
+    sound(world)
+
+
 async def test_without_servers_nothing_is_retired() -> None:
     world = await installed(servers=0)
     world.time += DUE

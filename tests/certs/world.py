@@ -64,6 +64,8 @@ class World:
         self.time = now
         self.own_ahead = timedelta()
         self.contents: dict[str, bytes] | None = {"tls.crt": b"", "tls.key": b""}
+        #: What the Secret held before its last write: what a kubelet that is late still mounts.
+        self.former: dict[str, bytes] | None = None
         self.stamps: dict[str, str] = {}
         self.version = 1
         self.objects: dict[str, Object] = {}
@@ -105,11 +107,15 @@ class World:
         self.contents, self.stamps = None, {}
         self.version += 1
 
-    def restart(self, number: int = 0) -> None:
-        """Start a server anew; it knows only what the Secret holds."""
+    def restart(self, number: int = 0, *, late: bool = False) -> None:
+        """Start a server anew; it knows only what the Secret holds, or, of a late mount, what it held before."""
         self.servers[number] = Server(self.servers[number].name)
-        self.servers[number].read(self.contents or {}, self.time)
-        self.check("a server was started")
+        if late and self.former:
+            self.servers[number].read(self.former, self.time)
+            self.check("a server was started from an old mount")
+        else:
+            self.servers[number].read(self.contents or {}, self.time)
+            self.check("a server was started")
 
     # Certs' protocols.
 
@@ -169,6 +175,7 @@ class World:
         return held is not None and held[0] <= self.time <= held[1]
 
     def _store(self, contents: dict[str, bytes | None], stamps: dict[str, str]) -> None:
+        self.former = self.contents
         self.contents = {key: value for key, value in contents.items() if value is not None}
         self.stamps = stamps
         self.version += 1

@@ -9,6 +9,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -27,7 +28,7 @@ from jobgate.cluster import Resource
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import COMMAND, environment
+from tests.controlplane.webhook import environment
 from tests.webhook.server.wire import shown_files, until
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
@@ -257,13 +258,35 @@ class Process:
         return self.process.wait(PATIENCE)
 
 
+#: The command on a disk that cannot be written: that of a container, or one that is full. Only where temporary files
+#: are can be written, because the client of the API server puts a kubeconfig's own certificates there; a pod has none.
+ON_A_FULL_DISK = """
+import errno, os, sys, tempfile
+
+allowed = tempfile.gettempdir() + os.sep
+
+def refuse(event, arguments):
+    wanted = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    if wanted and isinstance(arguments[0], str) and not arguments[0].startswith(allowed):
+        raise OSError(errno.EROFS, "Read-only file system", arguments[0])
+
+sys.dont_write_bytecode = True
+sys.addaudithook(refuse)
+from jobgate.cli import main
+main()
+"""
+
+
 @contextmanager
 def serving(kubeconfig: Path, namespace: str, folder: Path) -> Iterator[Process]:
-    log = folder / "log"
+    log, credentials = folder / "log", folder / "credentials"
+    credentials.mkdir()
     flags = [f"--tls-secret={namespace}/{NAME}", f"--kubeconfig={kubeconfig}", "--no-cluster", "--bind=127.0.0.1"]
     with log.open("wb") as file:
         process = subprocess.Popen(
-            [*COMMAND, "serve", *flags, "--port=0", "--health-port=0"], stderr=file, env=environment()
+            [sys.executable, "-c", ON_A_FULL_DISK, "serve", *flags, "--port=0", "--health-port=0"],
+            stderr=file,
+            env=environment() | {"TMPDIR": str(credentials)},
         )
     try:
         yield Process(process, log)
@@ -296,7 +319,7 @@ def stored(generation: Generation, number: int, namespace: str) -> dict[str, Any
     return found
 
 
-def test_a_secret_is_served_as_it_comes_changes_goes_and_comes_back(
+def test_a_secret_is_served_without_a_disk_as_it_comes_changes_goes_and_comes_back(
     reader: Path, cluster_api: ClusterApi, namespace: str, tmp_path: Path
 ) -> None:
     name, path = f"jobgate-webhook.{namespace}.svc", f"/api/v1/namespaces/{namespace}/secrets"
@@ -326,6 +349,8 @@ def test_a_secret_is_served_as_it_comes_changes_goes_and_comes_back(
 
         assert cluster_api.post(path, stored(third, 3, namespace))[0] == 201
         wait_for(lambda: server.shows(third, name), PATIENCE, what="the third certificate")
+        kept = [file.read_bytes() for file in (tmp_path / "credentials").rglob("*") if file.is_file()]
+        assert not any(one.certificate in file for file in kept for one in (first, second, third))
         assert server.stop() == 0
         assert "PRIVATE" not in server.log.read_text()
 

@@ -1,0 +1,37 @@
+"""Ten rotations of the soak: killed at every write, with races, under load.
+
+Level: real API server, two real servers.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.controlplane.assets import Assets, find_or_build
+from tests.controlplane.progress import Terminal
+
+#: For ten rotations on a busy machine, in seconds. It ends by itself before that.
+LIMIT = 480
+
+
+@pytest.fixture(scope="module")
+def assets() -> Assets:
+    return find_or_build(Terminal())
+
+
+@pytest.mark.xdist_group("soak")
+def test_ten_rotations_under_load_fail_nobody(assets: Assets) -> None:
+    command = [sys.executable, "-m", "bench.certs_soak", "--rotations=10", f"--limit={LIMIT}"]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=root, timeout=LIMIT + 90)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["generations"] == 10
+    assert figures["races"] == 2
+    assert figures["kills"] >= 8 * 5
+    assert figures["memory_mib"]
+    assert figures["wrong"] == 0
+    assert set(figures["failed"].values()) == {0}
