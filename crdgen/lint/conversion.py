@@ -1,0 +1,149 @@
+"""Conversion between versions: none, or by a webhook."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from crdgen.lint.dns import LABEL, is_label, is_subdomain
+from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.version import Definition
+
+_STRATEGIES: Final = ("None", "Webhook")
+_REVIEWS: Final = ("v1", "v1beta1")
+_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_PORT: Final = re.compile(r"[^@\[\]:]*(?::[0-9]*)?|\[[^\]]*\](?::[0-9]*)?")
+_CLIENT: Final = "spec.conversion.webhook.clientConfig"
+
+
+def strategy_is_known(definition: Definition) -> Iterator[Found]:
+    """Objects are converted by nobody or by a webhook, and what is said of a webhook is said where there is one.
+
+    Source: apiextensions validation.go, validateCustomResourceConversion
+    """
+    conversion = definition.spec.get("conversion")
+    if conversion is None:
+        return
+    strategy = conversion.get("strategy", "")
+    if strategy not in _STRATEGIES:
+        yield Found(
+            "spec.conversion.strategy", f"strategy must be None or Webhook, not {strategy!r}", "write one of them"
+        )
+    webhook = conversion.get("webhook", {})
+    if strategy != "Webhook" and ("clientConfig" in webhook or webhook.get("conversionReviewVersions")):
+        yield Found(
+            "spec.conversion.webhook", "there is a webhook without strategy: Webhook", "write it, or remove this"
+        )
+    if strategy == "Webhook" and "clientConfig" not in webhook:
+        yield Found(_CLIENT, "strategy Webhook needs a clientConfig", "write service or url")
+
+
+def review_versions_are_spoken(definition: Definition) -> Iterator[Found]:
+    """The webhook says which versions of ConversionReview it reads, and the API server must speak one of them.
+
+    Source: apiextensions validation.go, validateConversionReviewVersions
+    """
+    conversion = definition.spec.get("conversion", {})
+    if conversion.get("strategy") != "Webhook":
+        return
+    path = "spec.conversion.webhook.conversionReviewVersions"
+    versions = conversion.get("webhook", {}).get("conversionReviewVersions", [])
+    if not set(versions) & set(_REVIEWS):
+        yield Found(path, f"one of {', '.join(_REVIEWS)} must be in the list", "write [v1]")
+    for index, name in enumerate(versions):
+        if name in versions[:index]:
+            yield Found(f"{path}[{index}]", f"{name} is there twice", "remove one")
+        elif not is_label(name):
+            yield Found(f"{path}[{index}]", f"{name!r} must be a label: {LABEL}", "write v1")
+
+
+def webhook_has_one_address(definition: Definition) -> Iterator[Found]:
+    """A webhook is a Service or a URL.
+
+    Source: apiextensions validation.go, validateCustomResourceConversion
+    """
+    client = _client(definition)
+    if client is not None and ("url" in client) == ("service" in client):
+        yield Found(_CLIENT, "exactly one of url and service is the address", "write one of them")
+
+
+def webhook_url_is_plain(definition: Definition) -> Iterator[Found]:
+    """The URL of a webhook is https, host and path, and nothing else.
+
+    Source: k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookURL
+    """
+    client = _client(definition)
+    if client is None or "url" not in client or "service" in client:
+        return
+    problem = _problem_of_url(client["url"])
+    if problem:
+        yield Found(f"{_CLIENT}.url", f"{client['url']!r}: {problem}", "write https://host/path")
+
+
+def webhook_service_is_named(definition: Definition) -> Iterator[Found]:
+    """A Service has a namespace, a name, a port and a path.
+
+    Source: k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookService
+    """
+    service = (_client(definition) or {}).get("service")
+    if service is None or "url" in (_client(definition) or {}):
+        return
+    for field in ("namespace", "name"):
+        if not service.get(field):
+            yield Found(f"{_CLIENT}.service.{field}", f"the Service has no {field}", "write it")
+    port = service.get("port", 443)
+    if not 1 <= port <= 65535:
+        yield Found(f"{_CLIENT}.service.port", f"{port} is no port", "write a number from 1 to 65535")
+    path = service.get("path", "")
+    if path in {"", "/"}:
+        return
+    steps = path.removeprefix("/").removesuffix("/").split("/")
+    if not path.startswith("/") or not all(is_subdomain(step) for step in steps):
+        fix = "write /convert or such: lower-case letters, digits, dashes and dots between slashes"
+        yield Found(f"{_CLIENT}.service.path", f"{path!r} is no path of a webhook", fix)
+
+
+def ca_bundle_is_pem(definition: Definition) -> Iterator[Found]:
+    """A bundle without a certificate is taken with a new kind, and objects are then never converted.
+
+    Source: apiextensions validation.go, allowInvalidCABundle
+    """
+    bundle = (_client(definition) or {}).get("caBundle", "")
+    # Base64 of what each certificate in PEM begins with.
+    if bundle and not bundle.lstrip().startswith("LS0tLS1CRUdJTi"):
+        yield Found(f"{_CLIENT}.caBundle", "the caBundle is no certificate in PEM", "write base64 of the PEM file")
+
+
+def _client(definition: Definition) -> Mapping[str, Any] | None:
+    conversion = definition.spec.get("conversion", {})
+    if conversion.get("strategy") != "Webhook":
+        return None
+    client: Mapping[str, Any] | None = conversion.get("webhook", {}).get("clientConfig")
+    return client
+
+
+def _problem_of_url(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "is no URL"
+    printable = all(ord(sign) >= 32 and ord(sign) != 127 for sign in url)
+    checks = (
+        (printable and not _ESCAPE.search(url) and " " not in parts.netloc, "is no URL"),
+        (_PORT.fullmatch(parts.netloc.rpartition("@")[2]), "has a port that is no number"),
+        (parts.scheme == "https", "must begin with https://"),
+        (parts.netloc, "has no host"),
+        ("@" not in parts.netloc, "must not have a user"),
+        (not parts.query and not parts.fragment, "must not have a query or a fragment"),
+    )
+    return next((problem for holds, problem in checks if not holds), None)
+
+
+REFUSED = refused(
+    strategy_is_known,
+    review_versions_are_spoken,
+    webhook_has_one_address,
+    webhook_url_is_plain,
+    webhook_service_is_named,
+)
+SURPRISING = surprising(ca_bundle_is_pem)

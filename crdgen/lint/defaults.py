@@ -1,0 +1,228 @@
+"""Defaults: each is a valid value by itself, and is set where its parent is there."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from crdgen.evaluate import Evaluator
+from crdgen.lint.decoding import Decoder
+from crdgen.lint.dns import is_label
+from crdgen.lint.node import EMBEDDED, Level, Node
+from crdgen.lint.objectmeta import of_embedded
+from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.shape import OBJECT_META
+from crdgen.schema.walk import Schema
+
+_VALUE: Final = "value"
+# What evaluating a schema may end in where nothing else is wrong with it: a pattern that Python does not know, or
+# cannot nest; a number that is too big to be divided.
+_NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
+
+
+def default_is_allowed_here(node: Node) -> Iterator[Found]:
+    """The API server sets apiVersion, kind and metadata itself, so that nothing below them is defaulted.
+
+    Source: apiextensions validation.go, withForbiddenDefaults
+    """
+    if node.no_default and "default" in node.schema and not node.branch:
+        yield Found("default", f"there must be no default: {node.no_default}", "remove it")
+
+
+def default_is_pruned(node: Node) -> Iterator[Found]:
+    """A default with fields that are not declared would lose them.
+
+    Source: schema/defaulting/validation.go
+    """
+    if _is_seen(node) and not node.inside_meta:
+        value = {_VALUE: node.schema["default"]}
+        try:
+            pruned = Evaluator(_wrapped(node)).prune(value)
+        except _NOT_EVALUATED:
+            return
+        if pruned != value:
+            fix = "declare the fields, or remove them from the default"
+            yield Found("default", "the default has fields that the schema does not know", fix)
+
+
+def default_is_valid(node: Node) -> Iterator[Found]:
+    """A default is held against its own schema, as it is: nested defaults are not set before.
+
+    Source: schema/defaulting/validation.go
+    """
+    if _is_seen(node):
+        yield from _violations(node)
+
+
+def default_of_a_resource_is_whole(node: Node) -> Iterator[Found]:
+    """Where a default makes an embedded resource, that has a type and good metadata.
+
+    Source: schema/objectmeta/validation.go
+    """
+    if not _is_seen(node):
+        return
+    if node.inside_meta:
+        resource, value = _surrounded(node)
+        yield from _resources(value, resource.schema if resource else {}, is_resource=True)
+    else:
+        yield from _resources(node.schema["default"], node.schema, is_resource=node.is_resource)
+
+
+def default_can_be_set(node: Node) -> Iterator[Found]:
+    """A default is set only where its parent is there: an object that is left out has no fields to default.
+
+    Source: schema/defaulting/algorithm.go
+    """
+    if node.branch or node.level is not Level.FIELD or node.field == "status" or not _may_be_empty(node):
+        return
+    example = next(_defaulted(node), None)
+    if example is None:
+        return
+    parent = node.parent
+    if parent is None or node.name in parent.schema.get("required", ()) or _is_within_another(node):
+        return
+    below = example.field.removeprefix(node.field).lstrip(".")
+    problem = f"where {node.field} is left out, the default of {below} is not set: {node.name} has none itself"
+    yield Found("", problem, "write default: {} for the object, too, or require it")
+
+
+def default_of_the_root_is_never_set(node: Node) -> Iterator[Found]:
+    """The object itself is always there.
+
+    Source: schema/defaulting/algorithm.go
+    """
+    if node.is_root and "default" in node.schema:
+        yield Found("default", "the default of the root can never apply", "write defaults for its fields")
+
+
+def default_of_an_entry_replaces_null(node: Node) -> Iterator[Found]:
+    """An entry of a list or map is never left out; its default is set in the place of a null, and for nothing else.
+
+    Source: schema/defaulting/algorithm.go
+    """
+    is_value = node.parent is not None and node.schema is node.parent.values
+    if "default" in node.schema and not node.branch and (node.level is Level.ITEM or is_value):
+        yield Found("default", "the default of an entry is set only where the entry is null", "write it for its fields")
+
+
+def default_within_a_map_is_valid(node: Node) -> Iterator[Found]:
+    """Defaults within a map's values are set, and nobody has looked at them before: each object gets an invalid field.
+
+    Source: schema/defaulting/validation.go, which does not look below additionalProperties
+    """
+    if node.unseen_defaults and not node.branch and "default" in node.schema:
+        yield from _violations(node)
+
+
+def _is_seen(node: Node) -> bool:
+    """Tell whether the API server checks the default of the node."""
+    return "default" in node.schema and not node.branch and not node.unseen_defaults
+
+
+def _wrapped(node: Node) -> Schema:
+    schema = node.schema | {EMBEDDED: True} if node.is_root else node.schema
+    return {"type": "object", "properties": {_VALUE: schema}}
+
+
+def _violations(node: Node) -> Iterator[Found]:
+    try:
+        violations = Evaluator(_wrapped(node)).validate({_VALUE: node.schema["default"]})
+    except _NOT_EVALUATED:
+        return
+    for violation in violations:
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in violation.path[1:])
+        yield Found(
+            f"default{steps}", f"the default breaks the schema: {violation.message}", "correct it, or what it breaks"
+        )
+
+
+def _defaulted(node: Node) -> Iterator[Node]:
+    """Return what has a default below an object, as far as objects that may be left out reach."""
+    pending = [child for child in node.children if child.level is Level.FIELD and not child.branch]
+    while pending:
+        child = pending.pop(0)
+        if child.schema is child.parent.values if child.parent else True:
+            continue
+        if "default" in child.schema:
+            yield child
+        elif _may_be_empty(child):
+            pending += [inner for inner in child.children if inner.level is Level.FIELD and not inner.branch]
+
+
+def _may_be_empty(node: Node) -> bool:
+    """Tell whether the object could have the default `{}`, and has none."""
+    is_bare = not node.schema.keys() & {"default", "minProperties", "required"} and not node.flag("nullable")
+    return is_bare and node.type == "object" and bool(node.properties)
+
+
+def _is_within_another(node: Node) -> bool:
+    """Tell whether the object around has the same gap, so that it is told there."""
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.parent is not None
+        and parent.level is Level.FIELD
+        and parent.field != "status"
+        and _may_be_empty(parent)
+        and parent.name not in parent.parent.schema.get("required", ())
+    )
+
+
+def _surrounded(node: Node) -> tuple[Node | None, Any]:
+    """Return the resource whose metadata the node is within, and the least object that has its default."""
+    value: Any = node.schema["default"]
+    around: Node | None = node
+    while around is not None and not around.is_resource:
+        value = {around.name: value} if around.name else [value]
+        around = around.parent
+    return around, {"apiVersion": "validation/v1", "kind": "Validation"} | (value if isinstance(value, dict) else {})
+
+
+def _resources(value: Any, schema: Schema, *, is_resource: bool) -> Iterator[Found]:
+    """Return what is wrong with the type and metadata of each embedded resource in a value."""
+    pending = [(value, schema, "default", is_resource or schema.get(EMBEDDED) is True)]
+    for current, known, path, whole in pending:
+        if isinstance(current, dict):
+            if whole:
+                yield from _whole(current, path)
+            values = known.get("additionalProperties")
+            for name, child in current.items():
+                inner = known.get("properties", {}).get(name, values)
+                if isinstance(inner, dict):
+                    pending.append((child, inner, f"{path}.{name}", inner.get(EMBEDDED) is True))
+        elif isinstance(current, list) and isinstance(known.get("items"), dict):
+            items = known["items"]
+            pending += [
+                (child, items, f"{path}[{index}]", items.get(EMBEDDED) is True) for index, child in enumerate(current)
+            ]
+
+
+def _whole(resource: dict[str, Any], path: str) -> Iterator[Found]:
+    version, kind = resource.get("apiVersion"), resource.get("kind")
+    if not isinstance(version, str) or not version or version.count("/") > 1:
+        yield Found(f"{path}.apiVersion", "an embedded resource needs an apiVersion", "write group/version")
+    if not isinstance(kind, str) or not is_label(kind.lower()):
+        yield Found(f"{path}.kind", "an embedded resource needs a kind", "write a word of letters and digits")
+    if "metadata" in resource:
+        decoder = Decoder()
+        metadata = decoder.read(resource["metadata"], OBJECT_META, f"{path}.metadata")
+        for fault in decoder.faults:
+            if not fault.unknown:
+                yield Found(fault.path, fault.problem, fault.fix)
+        yield from of_embedded(metadata, f"{path}.metadata")
+
+
+_KEYWORDS: Final = ("default",)
+
+REFUSED = refused(
+    default_is_allowed_here,
+    default_is_pruned,
+    default_is_valid,
+    default_of_a_resource_is_whole,
+    keywords=_KEYWORDS,
+)
+HIDDEN = surprising(default_within_a_map_is_valid, keywords=_KEYWORDS)
+SURPRISING = (
+    *surprising(default_can_be_set, keywords=("properties",)),
+    *surprising(default_of_the_root_is_never_set, default_of_an_entry_replaces_null, keywords=_KEYWORDS),
+    *HIDDEN,
+)

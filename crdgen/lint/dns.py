@@ -1,0 +1,44 @@
+"""Names as Kubernetes wants them (k8s.io/apimachinery, pkg/util/validation and pkg/api/validate/content)."""
+
+import re
+from typing import Final
+
+_LABEL_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_LABEL_1123: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_KEY_NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+
+LABEL_LENGTH: Final = 63
+SUBDOMAIN_LENGTH: Final = 253
+
+LABEL: Final = f"at most {LABEL_LENGTH} lower-case letters, digits and dashes, beginning with a letter"
+SUBDOMAIN: Final = f"at most {SUBDOMAIN_LENGTH} lower-case letters, digits, dashes and dots: example.com"
+KEY: Final = f"name or prefix.example.com/name; the name has at most {LABEL_LENGTH} letters, digits, dashes, _ and dots"
+
+
+def is_label(text: str) -> bool:
+    """Tell whether the text is a DNS label that begins with a letter (RFC 1035)."""
+    return len(text) <= LABEL_LENGTH and _LABEL_1035.fullmatch(text) is not None
+
+
+def is_any_label(text: str) -> bool:
+    """Tell whether the text is a DNS label (RFC 1123)."""
+    return len(text) <= LABEL_LENGTH and _LABEL_1123.fullmatch(text) is not None
+
+
+def is_subdomain(text: str) -> bool:
+    """Tell whether the text is a DNS name (RFC 1123)."""
+    return len(text) <= SUBDOMAIN_LENGTH and _SUBDOMAIN.fullmatch(text) is not None
+
+
+def is_key(text: str) -> bool:
+    """Tell whether the text may be the key of a label, and in lower case of an annotation, or a finalizer."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and not is_subdomain(prefix):
+        return False
+    return len(name) <= LABEL_LENGTH and _KEY_NAME.fullmatch(name) is not None
+
+
+def is_label_value(text: str) -> bool:
+    """Tell whether the text may be the value of a label; an empty one may."""
+    return not text or (len(text) <= LABEL_LENGTH and _KEY_NAME.fullmatch(text) is not None)

@@ -1,0 +1,112 @@
+"""The document as a whole: what it is, how big it is, whether it can be read."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from crdgen.lint.decoding import DEPTH, Fault
+from crdgen.lint.objectmeta import ANNOTATIONS_LIMIT
+from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.version import Definition
+from crdgen.size import size
+
+API_VERSION: Final = "apiextensions.k8s.io/v1"
+KIND: Final = "CustomResourceDefinition"
+
+#: What the API server reads of a request (k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes).
+_REQUEST_LIMIT: Final = 3 * 1024 * 1024
+#: What etcd takes as it is installed (etcd, --max-request-bytes).
+_STORAGE_LIMIT: Final = 1_572_864
+
+
+def document_is_nested_reasonably(document: Any) -> Iterator[Found]:
+    """What is nested more deeply than anybody writes is not looked at.
+
+    Source: this linter
+    """
+    del document
+    yield Found("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
+
+
+def value_has_the_right_type(fault: Fault) -> Iterator[Found]:
+    """The API server decodes the document into typed values before it looks at what they say.
+
+    Source: apiextensions types.go, types_jsonschema.go and marshal.go of v1
+    """
+    yield Found("", fault.problem, fault.fix)
+
+
+def field_is_known(fault: Fault) -> Iterator[Found]:
+    """An unknown field is dropped. Strict decoding, which kubectl asks for, refuses it; other clients get a warning.
+
+    Source: k8s.io/apimachinery, pkg/runtime/serializer/json
+    """
+    yield Found("", fault.problem, fault.fix)
+
+
+def field_within_items_is_known(fault: Fault) -> Iterator[Found]:
+    """Below items and additionalProperties an unknown field is dropped and not even strict decoding says so.
+
+    Source: apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool
+    """
+    yield Found("", f"{fault.problem}, and dropped without a word", fault.fix)
+
+
+def document_is_a_definition(definition: Definition) -> Iterator[Found]:
+    """The linter is for CustomResourceDefinitions of v1; the API server has had no other since 1.22.
+
+    Source: pkg/apis/apiextensions/v1/register.go
+    """
+    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+        found = definition.decoded.get(field, "")
+        if found and found != wanted:
+            yield Found(field, f"{field} must be {wanted}, not {found}", f"write {wanted}")
+
+
+def document_says_what_it_is(definition: Definition) -> Iterator[Found]:
+    """Without apiVersion and kind, `kubectl` does not know where to send an object; the API server's address says it.
+
+    Source: k8s.io/apimachinery, pkg/runtime/serializer/json
+    """
+    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if not definition.decoded.get(field):
+            yield Found(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
+
+
+def document_fits_a_request(definition: Definition) -> Iterator[Found]:
+    """The API server reads no more of a request.
+
+    Source: k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes
+    """
+    measured = _bytes(definition.raw)
+    if measured > _REQUEST_LIMIT:
+        yield Found("", f"{measured} bytes: {_REQUEST_LIMIT} is the most of a request", "drop descriptions")
+
+
+def document_fits_client_side_apply(definition: Definition) -> Iterator[Found]:
+    """Client-side apply keeps the whole object in an annotation; etcd takes no object above 1.5 MiB.
+
+    Source: k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes
+    """
+    measured = _bytes(definition.raw)
+    if measured > _STORAGE_LIMIT:
+        yield Found("", f"{measured} bytes: etcd takes {_STORAGE_LIMIT} as it is installed", "drop descriptions")
+    elif measured > ANNOTATIONS_LIMIT:
+        fix = "drop or shorten descriptions, or apply with --server-side"
+        yield Found("", f"{measured} bytes: kubectl apply without --server-side takes {ANNOTATIONS_LIMIT}", fix)
+
+
+def _bytes(document: Mapping[str, Any]) -> int:
+    try:
+        return size(document)
+    except (TypeError, ValueError, RecursionError):
+        # What JSON cannot hold is told elsewhere.
+        return 0
+
+
+TOO_DEEP = surprising(document_is_nested_reasonably)
+UNREADABLE = refused(value_has_the_right_type)
+UNKNOWN = refused(field_is_known)
+UNKNOWN_BUT_LENIENT = surprising(field_is_known)
+UNSEEN = surprising(field_within_items_is_known)
+REFUSED = refused(document_is_a_definition, document_fits_a_request)
+SURPRISING = surprising(document_says_what_it_is, document_fits_client_side_apply)

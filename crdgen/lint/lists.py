@@ -1,0 +1,143 @@
+"""List types and map types: what server-side apply merges, and by what."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from crdgen.lint.node import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, Node
+from crdgen.lint.rule import Found, refused
+
+_LIST_TYPES: Final = ("atomic", "map", "set")
+_MAP_TYPES: Final = ("atomic", "granular")
+
+
+def list_type_is_known(node: Node) -> Iterator[Found]:
+    """A list type is for lists, and one of three.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    kind = node.schema.get(LIST_TYPE)
+    if kind is None:
+        return
+    if node.type != "array":
+        yield Found("type", "a list type is for lists", f"write type: array, or remove {LIST_TYPE}")
+    if kind not in _LIST_TYPES:
+        yield Found(LIST_TYPE, f"there is no list type {kind}", f"write one of {', '.join(_LIST_TYPES)}")
+
+
+def map_type_is_known(node: Node) -> Iterator[Found]:
+    """A map type is for objects, and one of two.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    kind = node.schema.get(MAP_TYPE)
+    if kind is None:
+        return
+    if node.type != "object":
+        yield Found("type", "a map type is for objects", f"write type: object, or remove {MAP_TYPE}")
+    if kind not in _MAP_TYPES:
+        yield Found(MAP_TYPE, f"there is no map type {kind}", f"write one of {', '.join(_MAP_TYPES)}")
+
+
+def set_is_of_whole_values(node: Node) -> Iterator[Found]:
+    """The items of a set are compared whole, so they are scalars, atomic lists or atomic objects.
+
+    Source: apiextensions validation.go, requireAtomicSetType
+    """
+    items = node.items
+    if node.schema.get(LIST_TYPE) != "set" or node.type != "array" or items is None:
+        return
+    if items.get("type") == "array" and items.get(LIST_TYPE, "atomic") != "atomic":
+        fix = f"write {LIST_TYPE}: atomic for the items"
+        yield Found(f"items.{LIST_TYPE}", "lists in a set must be atomic", fix)
+    if items.get("type") == "object" and items.get(MAP_TYPE) != "atomic":
+        fix = f"write {MAP_TYPE}: atomic for the items, or make it a map list"
+        yield Found(f"items.{MAP_TYPE}", "the items of a set are scalars, or atomic objects", fix)
+
+
+def set_and_map_items_are_never_null(node: Node) -> Iterator[Found]:
+    """What is merged item by item cannot have an item that is null.
+
+    Source: apiextensions validation.go, validateMapListKeysMapSet
+    """
+    kind = node.schema.get(LIST_TYPE)
+    if kind in {"map", "set"} and node.items is not None and node.items.get("nullable"):
+        yield Found("items.nullable", f"the items of a {kind} list are not nullable", "remove nullable")
+
+
+def map_keys_belong_to_map_lists(node: Node) -> Iterator[Found]:
+    """The keys say by what items are merged; a list of another type has none, and a map list has one at least.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    kind, keys = node.schema.get(LIST_TYPE), node.schema.get(LIST_MAP_KEYS)
+    if keys and kind != "map":
+        yield Found(LIST_TYPE, "map keys belong to a list of type map", f"write {LIST_TYPE}: map, or remove the keys")
+    if kind == "map" and not keys:
+        yield Found(LIST_MAP_KEYS, "a list of type map needs the keys that tell items apart", "write them")
+
+
+def map_list_is_of_objects(node: Node) -> Iterator[Found]:
+    """The items of a map list are objects of one schema, because the keys are their fields.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    if node.schema.get(LIST_TYPE) != "map":
+        return
+    if node.items is None:
+        yield Found("items", "a list of type map needs one schema for its items", "write it")
+    elif node.items.get("type", "") != "object":
+        yield Found("items.type", "the items of a list of type map are objects", "write type: object for the items")
+
+
+def map_keys_are_scalars(node: Node) -> Iterator[Found]:
+    """A key is a declared field of the items that holds one plain value, and is named once.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    if node.schema.get(LIST_TYPE) != "map" or node.items is None or node.items.get("type") != "object":
+        return
+    seen: set[str] = set()
+    fields = node.items.get("properties", {})
+    for key in node.schema.get(LIST_MAP_KEYS, ()):
+        if key not in fields:
+            yield Found(LIST_MAP_KEYS, f"map key {key} is no field of the items", "declare it in the items' properties")
+        elif fields[key].get("type") in {"array", "object"}:
+            path = f"items.properties[{key}].type"
+            yield Found(path, f"map key {key} must be a scalar", "take another key")
+        if key in seen:
+            yield Found(LIST_MAP_KEYS, f"map key {key} is named twice", "name it once")
+        seen.add(key)
+
+
+def map_keys_are_there(node: Node) -> Iterator[Found]:
+    """Each item has each key: it is required or has a default, and is never null.
+
+    Source: apiextensions validation.go, validateMapListKeysMapSet
+    """
+    if node.schema.get(LIST_TYPE) != "map" or node.items is None:
+        return
+    fields = node.items.get("properties", {})
+    for key in node.schema.get(LIST_MAP_KEYS, ()):
+        if key not in fields:
+            continue
+        path = f"items.properties[{key}]"
+        if key not in node.items.get("required", ()) and "default" not in fields[key]:
+            fix = "add it to the items' required, or give it a default"
+            yield Found(f"{path}.default", f"map key {key} must be required or have a default", fix)
+        if fields[key].get("nullable"):
+            yield Found(f"{path}.nullable", f"map key {key} must be a scalar that is not null", "remove nullable")
+
+
+REFUSED = (
+    *refused(map_type_is_known, keywords=(MAP_TYPE,)),
+    *refused(map_keys_belong_to_map_lists, keywords=(LIST_TYPE, LIST_MAP_KEYS)),
+    *refused(
+        list_type_is_known,
+        set_is_of_whole_values,
+        set_and_map_items_are_never_null,
+        map_list_is_of_objects,
+        map_keys_are_scalars,
+        map_keys_are_there,
+        keywords=(LIST_TYPE,),
+    ),
+)

@@ -1,0 +1,132 @@
+"""Names: of the object, the group, the kind."""
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import urlsplit
+
+from crdgen.lint.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
+from crdgen.lint.objectmeta import annotations, labels, owners_and_finalizers
+from crdgen.lint.rule import Found, refused
+from crdgen.lint.version import Definition
+
+_APPROVED: Final = "api-approved.kubernetes.io"
+_COMMUNITY: Final = ("k8s.io", "kubernetes.io")
+_SCOPES: Final = ("Cluster", "Namespaced")
+
+
+def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
+    """The name of a CustomResourceDefinition is the address of its objects.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinition
+    """
+    wanted = f"{definition.names.get('plural', '')}.{definition.group}"
+    name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
+    fix = f"write metadata.name: {wanted}"
+    if name != wanted or not is_subdomain(name):
+        problem = f"name {name!r} must be spec.names.plural, a dot and spec.group: {SUBDOMAIN}"
+        yield Found("metadata.name", problem, fix)
+    if prefix and prefix != wanted:
+        yield Found("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
+
+
+def metadata_is_valid(definition: Definition) -> Iterator[Found]:
+    """Labels, annotations, owners and finalizers have the form that they have everywhere.
+
+    Source: k8s.io/apimachinery, pkg/api/validation/objectmeta.go
+    """
+    for check in (labels, annotations, owners_and_finalizers):
+        for found in check(definition.metadata):
+            yield found._replace(at=f"metadata.{found.at}")
+
+
+def group_is_a_domain(definition: Definition) -> Iterator[Found]:
+    """A group is a DNS name with a dot, so that two authors do not meet.
+
+    Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
+    """
+    group = definition.group
+    if not is_subdomain(group) or "." not in group:
+        yield Found(
+            "spec.group", f"group {group!r} must be a domain with a dot: {SUBDOMAIN}", "write a domain of yours"
+        )
+
+
+def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found]:
+    """Groups of Kubernetes itself are for what its community has reviewed.
+
+    Source: apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go
+    """
+    if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in _COMMUNITY):
+        return
+    approval = definition.metadata.get("annotations", {}).get(_APPROVED, "")
+    if not approval.startswith("unapproved") and not _is_url(approval):
+        path = f"metadata.annotations[{_APPROVED}]"
+        fix = "take a group of your own; or write the URL of the review, or unapproved and why"
+        yield Found(
+            path, f"group {definition.group} is of Kubernetes' community, and {_APPROVED} says no approval", fix
+        )
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return bool(parts.scheme and parts.netloc) and " " not in parts.netloc and not any(ord(sign) < 32 for sign in text)
+
+
+def scope_is_known(definition: Definition) -> Iterator[Found]:
+    """Objects are in namespaces, or of the whole cluster.
+
+    Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
+    """
+    scope = definition.spec.get("scope", "")
+    if scope not in _SCOPES:
+        yield Found("spec.scope", f"scope must be Namespaced or Cluster, not {scope!r}", "write one of them")
+
+
+def names_are_labels(definition: Definition) -> Iterator[Found]:
+    """All names of a kind are DNS labels; kind and listKind in mixed case, if you like.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionNames
+    """
+    names = definition.names
+    kind = names.get("kind", "")
+    given = {
+        "plural": names.get("plural", ""),
+        "kind": kind.lower(),
+        "singular": names.get("singular") or kind.lower(),
+        "listKind": (names.get("listKind") or (f"{kind}List" if kind else "")).lower(),
+    }
+    for field, name in given.items():
+        if not is_label(name):
+            derived = " (which is made of kind where it is left out)" if field in {"singular", "listKind"} else ""
+            yield Found(
+                f"spec.names.{field}", f"{field} {name!r}{derived} must be a label: {LABEL}", "write another name"
+            )
+    for field in ("shortNames", "categories"):
+        for index, name in enumerate(names.get(field, ())):
+            if not is_label(name):
+                path = f"spec.names.{field}[{index}]"
+                yield Found(path, f"{name!r} must be a label: {LABEL}", "write another name")
+
+
+def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Found]:
+    """An object and a list of objects are told apart by their kind.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionNames
+    """
+    kind = definition.names.get("kind", "")
+    if kind and definition.names.get("listKind") == kind:
+        yield Found("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")
+
+
+REFUSED = refused(
+    name_is_plural_and_group,
+    metadata_is_valid,
+    group_is_a_domain,
+    group_of_the_community_is_approved,
+    scope_is_known,
+    names_are_labels,
+    list_has_a_kind_of_its_own,
+)

@@ -1,0 +1,185 @@
+"""A schema as a list of its nodes, each with what the rules must know of its surroundings."""
+
+import dataclasses
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, Final
+
+from crdgen.schema.walk import Schema
+
+META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
+INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+EMBEDDED: Final = "x-kubernetes-embedded-resource"
+LIST_TYPE: Final = "x-kubernetes-list-type"
+LIST_MAP_KEYS: Final = "x-kubernetes-list-map-keys"
+MAP_TYPE: Final = "x-kubernetes-map-type"
+VALIDATIONS: Final = "x-kubernetes-validations"
+
+#: The two branches that int-or-string may have, in this order.
+INT_OR_STRING_BRANCHES: Final = [{"type": "integer"}, {"type": "string"}]
+
+
+class Level(Enum):
+    """What a node is to its parent; branches have the level of the node that they belong to."""
+
+    ROOT = "the root"
+    ITEM = "list items"
+    FIELD = "a field"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Node:
+    """One place of a decoded schema.
+
+    Attributes:
+        schema: what is written there.
+        path: as the API server writes it.
+        field: the same place in an object: `spec.tasks[].name`; empty for the root.
+        name: the property's name; empty elsewhere.
+        parent: the node around it.
+        branch: it is within `allOf`, `anyOf`, `oneOf` or `not`: it only restricts what is declared elsewhere.
+        exempt: it is one of the two branches of int-or-string, which may say a type.
+        inside_meta: it is within `apiVersion`, `kind` or `metadata` of the whole object or of an embedded one.
+        no_default: why a default must not be here; empty where it may.
+        uncorrelated: the path of the list around it whose items the API server cannot tell from each other over time.
+        unseen_defaults: it is within a map's values, where the API server does not look at defaults.
+    """
+
+    schema: Schema
+    path: str
+    field: str = ""
+    name: str = ""
+    level: Level = Level.ROOT
+    parent: "Node | None" = None
+    branch: bool = False
+    exempt: bool = False
+    inside_meta: bool = False
+    no_default: str = ""
+    uncorrelated: str = ""
+    unseen_defaults: bool = False
+    children: "list[Node]" = dataclasses.field(default_factory=list)
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is the schema of the whole object."""
+        return self.parent is None
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether it is a whole object: the root, or an embedded resource."""
+        return self.is_root or self.flag(EMBEDDED)
+
+    @property
+    def type(self) -> str:
+        """The type; empty where there is none."""
+        kind: str = self.schema.get("type", "")
+        return kind
+
+    def flag(self, keyword: str) -> bool:
+        """Whether a boolean keyword is true."""
+        return self.schema.get(keyword) is True
+
+    @property
+    def properties(self) -> dict[str, Schema]:
+        """The declared fields."""
+        properties: dict[str, Schema] = self.schema.get("properties", {})
+        return properties
+
+    @property
+    def items(self) -> Schema | None:
+        """The schema of list items, where it is one schema."""
+        items = self.schema.get("items")
+        return items if isinstance(items, dict) else None
+
+    @property
+    def values(self) -> Schema | None:
+        """The schema of a map's values."""
+        values = self.schema.get("additionalProperties")
+        return values if isinstance(values, dict) else None
+
+
+def nodes(schema: Schema, path: str) -> list[Node]:
+    """Return all nodes of a decoded schema, parents before their children; takes time linear in it."""
+    result = [Node(schema, path)]
+    for node in result:
+        node.children.extend(_children(node))
+        result.extend(node.children)
+    return result
+
+
+def _children(node: Node) -> Iterator[Node]:
+    yield from _fields(node)
+    yield from _values(node)
+    yield from _items(node)
+    yield from _branches(node)
+
+
+def _fields(node: Node) -> Iterator[Node]:
+    for name, schema in node.properties.items():
+        of_meta = node.is_resource and name in META_FIELDS
+        forbidden = f"the API server sets {name} of every object" if of_meta and node.is_root else ""
+        yield _child(
+            node,
+            schema,
+            f"properties[{name}]",
+            f".{name}",
+            name=name,
+            level=Level.FIELD,
+            inside_meta=node.inside_meta or of_meta,
+            no_default=node.no_default or forbidden,
+        )
+
+
+def _values(node: Node) -> Iterator[Node]:
+    if node.values is not None:
+        forbidden = "a map within metadata has no defaults" if node.inside_meta else ""
+        yield _child(
+            node,
+            node.values,
+            "additionalProperties",
+            ".*",
+            level=Level.FIELD,
+            no_default=node.no_default or forbidden,
+            unseen_defaults=True,
+        )
+
+
+def _items(node: Node) -> Iterator[Node]:
+    items = node.schema.get("items")
+    unmatched = "" if node.schema.get(LIST_TYPE) == "map" else node.path
+    uncorrelated = node.uncorrelated or unmatched
+    if isinstance(items, dict):
+        yield _child(node, items, "items", "[]", level=Level.ITEM, uncorrelated=uncorrelated)
+    for index, schema in enumerate(items if isinstance(items, list) else ()):
+        yield _child(node, schema, f"items[{index}]", "[]", level=Level.ITEM, uncorrelated=uncorrelated)
+
+
+def _branches(node: Node) -> Iterator[Node]:
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        exempt = keyword == "anyOf" and _is_int_or_string(node)
+        for index, schema in enumerate(node.schema.get(keyword, ())):
+            yield _child(node, schema, f"{keyword}[{index}]", "", branch=True, exempt=exempt)
+    if "not" in node.schema:
+        yield _child(node, node.schema["not"], "not", "", branch=True)
+
+
+def _is_int_or_string(node: Node) -> bool:
+    """Tell whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
+    if node.schema.get("anyOf") != INT_OR_STRING_BRANCHES:
+        return False
+    parent = node.parent
+    return not node.branch or (parent is not None and not parent.branch and node.path == f"{parent.path}.allOf[0]")
+
+
+def _child(node: Node, schema: Schema, step: str, field_step: str, **more: Any) -> Node:
+    inherited: dict[str, Any] = {
+        "level": node.level,
+        "branch": node.branch,
+        "inside_meta": node.inside_meta,
+        "no_default": node.no_default,
+        "uncorrelated": node.uncorrelated,
+        "unseen_defaults": node.unseen_defaults,
+    }
+    path = f"{node.path}.{step}" if node.path else step
+    return Node(schema, path, (node.field + field_step).lstrip("."), parent=node, **(inherited | more))

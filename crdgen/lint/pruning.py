@@ -1,0 +1,88 @@
+"""What is lost: fields that nobody declared are pruned from each object, without a word."""
+
+from collections.abc import Iterator
+
+from crdgen.lint.node import EMBEDDED, PRESERVE, Node
+from crdgen.lint.rule import Found, surprising
+
+
+def object_has_fields(node: Node) -> Iterator[Found]:
+    """An object without declared fields loses whatever is in it.
+
+    Source: schema/pruning/algorithm.go
+    """
+    if not _is_bare(node) or _is_metadata(node):
+        return
+    fix = "declare the fields, or write x-kubernetes-preserve-unknown-fields: true"
+    yield Found("", f"{node.field or 'the object'} declares no fields, so all that is in it is pruned", fix)
+
+
+def template_keeps_its_metadata(node: Node) -> Iterator[Found]:
+    """The API server knows the metadata of whole objects only: that of a template is an object like any other.
+
+    Source: schema/pruning/algorithm.go
+    """
+    if _is_bare(node) and _is_metadata(node):
+        fix = f"declare labels, annotations, finalizers, name and namespace, or write {PRESERVE}: true"
+        yield Found("", f"labels and annotations of {node.field} are pruned", fix)
+
+
+def map_of_anything_keeps_it(node: Node) -> Iterator[Found]:
+    """A map of any values has no schema for them, so objects among them lose all their fields.
+
+    Source: schema/pruning/algorithm.go
+    """
+    if node.schema.get("additionalProperties") is True and not node.branch and not node.flag(PRESERVE):
+        fix = "write x-kubernetes-preserve-unknown-fields: true in its place"
+        yield Found("additionalProperties", "objects within additionalProperties: true lose their fields", fix)
+
+
+def _is_bare(node: Node) -> bool:
+    return (
+        not node.branch
+        and not node.inside_meta
+        and node.type == "object"
+        and not node.properties
+        and not node.flag(PRESERVE)
+        and not node.flag(EMBEDDED)
+        and "additionalProperties" not in node.schema
+    )
+
+
+def _is_metadata(node: Node) -> bool:
+    """Tell whether the node is the metadata of something that looks like a template: it has a spec, too."""
+    return node.name == "metadata" and node.parent is not None and "spec" in node.parent.properties
+
+
+def names_fit_what_is_made_of_them(node: Node) -> Iterator[Found]:
+    """Objects may have names of 253 characters; pods' labels and hosts, and Services, which are named after them, 63.
+
+    Source: k8s.io/apimachinery, pkg/util/validation: DNS1123LabelMaxLength
+    """
+    if not node.is_root:
+        return
+    name = node.properties.get("metadata", {}).get("properties", {}).get("name", {})
+    longest = name.get("maxLength", 253)
+    if longest > 63 and _makes_pods(node):
+        fix = (
+            "write metadata: {type: object, properties: {name: {type: string, maxLength: 50}}}, or let a webhook refuse"
+        )
+        problem = f"names of {longest} characters are taken, and pods' labels, hosts and Services take at most 63"
+        yield Found("properties[metadata]", problem, fix)
+
+
+def _makes_pods(root: Node) -> bool:
+    """Tell whether there is a pod template in spec."""
+    pending = [child for child in root.children if child.name == "spec"]
+    for node in pending:
+        containers = node.properties.get("containers", {})
+        if node.name == "spec" and containers.get("type") == "array" and not node.branch:
+            return True
+        pending.extend(node.children)
+    return False
+
+
+SURPRISING = (
+    *surprising(object_has_fields, template_keeps_its_metadata, names_fit_what_is_made_of_them, keywords=("type",)),
+    *surprising(map_of_anything_keeps_it, keywords=("additionalProperties",)),
+)

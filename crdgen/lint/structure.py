@@ -1,0 +1,289 @@
+"""What makes a schema structural: each value has one type, fields are declared once, branches only restrict."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from crdgen.lint.node import (
+    EMBEDDED,
+    INT_OR_STRING,
+    INT_OR_STRING_BRANCHES,
+    LIST_MAP_KEYS,
+    LIST_TYPE,
+    MAP_TYPE,
+    PRESERVE,
+    VALIDATIONS,
+    Node,
+)
+from crdgen.lint.rule import Found, refused, surprising
+from crdgen.schema.walk import Schema
+
+TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
+_NAME_FIELDS: Final = frozenset({"generateName", "name"})
+
+
+def type_is_known(node: Node) -> Iterator[Found]:
+    """A type is one of six words; null is not one of them.
+
+    Source: apiextensions validation.go, specStandardValidatorV3
+    """
+    if node.type == "null":
+        yield Found("type", "type must not be null", "remove it, and write nullable: true beside the type of the value")
+    elif node.type and node.type not in TYPES:
+        yield Found("type", f"type must be one of {', '.join(TYPES)}, not {node.type}", "write one of them")
+
+
+def type_is_there(node: Node) -> Iterator[Found]:
+    """Each value needs a type, or the API server could not prune it; only int-or-string and preserved fields have none.
+
+    Source: schema/validation.go, validateStructuralInvariants
+    """
+    if node.branch or node.type or node.flag(INT_OR_STRING) or (node.flag(PRESERVE) and not node.flag(EMBEDDED)):
+        return
+    if node.flag(EMBEDDED):
+        yield Found("type", "an embedded resource has no type", "write type: object")
+        return
+    fix = "write its type, or x-kubernetes-preserve-unknown-fields: true for any value"
+    yield Found("type", f"type must be one of {', '.join(TYPES)}, and {node.level.value} has none", fix)
+
+
+def root_is_an_object(node: Node) -> Iterator[Found]:
+    """A custom resource is an object, and it is never null.
+
+    Source: schema/validation.go, validateStructuralInvariants; apiextensions validation.go
+    """
+    if not node.is_root:
+        return
+    if node.type and node.type != "object":
+        yield Found("type", f"the root must be an object, not {node.type}", "write type: object")
+    if node.flag("nullable"):
+        yield Found("nullable", "the root cannot be null", "remove nullable")
+
+
+def list_has_items(node: Node) -> Iterator[Found]:
+    """What is in a list must be known, or the API server could not prune it.
+
+    Source: schema/validation.go, validateStructuralInvariants
+    """
+    if not node.branch and node.type == "array" and node.items is None and not node.schema.get("items"):
+        yield Found("items", "a list needs the schema of its items", "write items")
+
+
+def items_are_one_schema(node: Node) -> Iterator[Found]:
+    """All items of a list have the same schema; a tuple of schemas is not structural.
+
+    Source: apiextensions validation.go, specStandardValidatorV3
+    """
+    if isinstance(node.schema.get("items"), list) and node.schema["items"]:
+        yield Found("items", "items must be one schema, not a list of schemas", "write the schema that all items have")
+
+
+def fields_or_map(node: Node) -> Iterator[Found]:
+    """An object has declared fields, or is a map of any keys: unknown fields are pruned, so it cannot be both.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    if node.properties and node.schema.get("additionalProperties", True) is not True:
+        fix = "remove additionalProperties: fields that are not declared are pruned anyway"
+        yield Found("additionalProperties", "properties and additionalProperties exclude each other", fix)
+
+
+def resource_is_no_map(node: Node) -> Iterator[Found]:
+    """The whole object, and an embedded one, have fixed fields.
+
+    Source: schema/validation.go, validateStructuralInvariants
+    """
+    if not node.branch and "additionalProperties" in node.schema and node.is_resource:
+        what = "an embedded resource" if node.flag(EMBEDDED) else "the root"
+        yield Found("additionalProperties", f"{what} must not have additionalProperties", "remove it")
+
+
+def branches_only_restrict(node: Node) -> Iterator[Found]:
+    """A branch of allOf, anyOf, oneOf or not restricts what is declared outside of it, and declares nothing.
+
+    Source: schema/validation.go, validateNestedValueValidation
+    """
+    if not node.branch or node.exempt:
+        return
+    for keyword in ("type", "title", "description", LIST_MAP_KEYS, VALIDATIONS):
+        if node.schema.get(keyword):
+            yield Found(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
+    for keyword in ("nullable", PRESERVE, EMBEDDED, INT_OR_STRING):
+        if node.flag(keyword):
+            yield Found(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
+    for keyword in ("default", LIST_TYPE, MAP_TYPE):
+        if keyword in node.schema:
+            yield Found(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
+    if node.schema.get("additionalProperties", False) is not False:
+        fix = "write it outside of the branch only"
+        yield Found("additionalProperties", "additionalProperties must not be within a branch", fix)
+    if "metadata" in node.properties:
+        yield Found("properties[metadata]", "a branch must not speak of metadata", "write a rule of CEL")
+
+
+def branches_of_the_root_are_declared(node: Node) -> Iterator[Found]:
+    """What a branch of the root restricts must be declared outside of it, at any depth.
+
+    Source: schema/complete.go
+    """
+    if node.is_root:
+        for branch, step in _undeclared(node):
+            fix = "declare the field outside of the branch, with its type"
+            yield Found(step, f"{step} is restricted in {branch} only", fix)
+
+
+def branches_are_declared(node: Node) -> Iterator[Found]:
+    """A field that only a branch names is pruned before the branch is looked at. Below the root nobody refuses that.
+
+    Source: schema/complete.go, which looks at the root only
+    """
+    if node.is_root or node.branch or node.flag(PRESERVE) or "additionalProperties" in node.schema:
+        return
+    for branch, step in _undeclared(node):
+        yield Found(step, f"{step} is restricted in {branch} only, and pruned", "declare it outside of the branch")
+
+
+def _undeclared(node: Node) -> Iterator[tuple[str, str]]:
+    """Return each step that a branch takes and the node around it does not have: (the branch, the step)."""
+    branches: list[tuple[Schema, Schema, str, str]] = [
+        (child.schema, node.schema, child.path.removeprefix(node.path).lstrip("."), "")
+        for child in node.children
+        if child.branch
+    ]
+    for schema, declared, branch, path in branches:
+        if isinstance(schema.get("items"), dict):
+            inner = declared.get("items")
+            if isinstance(inner, dict):
+                branches.append((schema["items"], inner, branch, f"{path}.items".lstrip(".")))
+            else:
+                yield branch, f"{path}.items".lstrip(".")
+        for name, child in schema.get("properties", {}).items():
+            step = f"{path}.properties[{name}]".lstrip(".")
+            if name in declared.get("properties", {}):
+                branches.append((child, declared["properties"][name], branch, step))
+            else:
+                yield branch, step
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            branches += [(inner, declared, branch, path) for inner in schema.get(keyword, ())]
+        if "not" in schema:
+            branches.append((schema["not"], declared, branch, path))
+
+
+def int_or_string_stands_alone(node: Node) -> Iterator[Found]:
+    """An integer or a text has no fields that could be preserved, and is no resource.
+
+    Source: schema/validation.go, validateExtensions
+    """
+    if not node.branch and node.flag(INT_OR_STRING):
+        for keyword in (PRESERVE, EMBEDDED):
+            if node.flag(keyword):
+                yield Found(keyword, f"{INT_OR_STRING} and {keyword} exclude each other", "remove one of them")
+
+
+def int_or_string_has_no_type(node: Node) -> Iterator[Found]:
+    """Beside a type int-or-string says nothing: the type alone decides.
+
+    Source: kube-openapi validation/validate/type.go
+    """
+    if not node.branch and node.type and node.flag(INT_OR_STRING):
+        yield Found("type", f"{INT_OR_STRING} excludes a type: only {node.type} passes both", "remove type")
+
+
+def either_type_needs_int_or_string(node: Node) -> Iterator[Found]:
+    """The two types in anyOf are for int-or-string; without it the type outside decides.
+
+    Source: schema/validation.go, isIntOrStringAnyOfPattern
+    """
+    if not node.branch and not node.flag(INT_OR_STRING) and node.schema.get("anyOf") == INT_OR_STRING_BRANCHES:
+        fix = f"write {INT_OR_STRING}: true in the place of type"
+        yield Found("anyOf", "anyOf of integer and string does not widen the type beside it", fix)
+
+
+def preserving_is_never_off(node: Node) -> Iterator[Found]:
+    """Pruning is what is done where nothing is said.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    if node.schema.get(PRESERVE) is False:
+        yield Found(PRESERVE, f"{PRESERVE} is true or left out", "remove it")
+
+
+def embedded_resource_is_whole(node: Node) -> Iterator[Found]:
+    """An embedded resource is an object with fields, and there is none within metadata.
+
+    Source: schema/validation.go, validateStructuralInvariants; apiextensions validation.go
+    """
+    if not node.flag(EMBEDDED):
+        return
+    if node.inside_meta:
+        yield Found(EMBEDDED, "there is no embedded resource within metadata", "remove it")
+    if node.branch:
+        return
+    if node.type and node.type != "object":
+        yield Found("type", f"an embedded resource is an object, not {node.type}", "write type: object")
+    if not node.properties and not node.flag(PRESERVE):
+        fix = f"declare them, or write {PRESERVE}: true"
+        yield Found("properties", "an embedded resource needs fields", fix)
+
+
+def type_meta_is_text(node: Node) -> Iterator[Found]:
+    """What every object has keeps its type: apiVersion and kind are texts, metadata is an object.
+
+    Source: schema/validation.go, validateStructuralInvariants
+    """
+    if node.branch or not node.is_resource:
+        return
+    for name, wanted in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):
+        if name in node.properties and node.properties[name].get("type") != wanted:
+            path = f"properties[{name}].type"
+            yield Found(path, f"type of {name} must be {wanted}", f"write type: {wanted}, or leave the field out")
+
+
+def root_metadata_is_bare(node: Node) -> Iterator[Found]:
+    """The API server knows the metadata of an object itself; a schema may only restrict its names.
+
+    Source: schema/validation.go, validateStructuralMetadataInvariants
+    """
+    metadata = node.properties.get("metadata")
+    if not node.is_root or metadata is None:
+        return
+    named = metadata.get("properties", {}).keys()
+    more = sorted(
+        keyword for keyword in metadata.keys() - {"type", "default", "properties"} if _says(metadata, keyword)
+    )
+    more += [f"properties[{name}]" for name in sorted(named - _NAME_FIELDS)]
+    if more:
+        problem = f"metadata must be a bare object, or restrict name and generateName only: not {', '.join(more)}"
+        yield Found("properties[metadata]", problem, "write type: object and nothing else")
+
+
+def _says(schema: Schema, keyword: str) -> bool:
+    """Tell whether the keyword has another value than Go's zero value; lists of schemas and values may be empty."""
+    value = schema[keyword]
+    if isinstance(value, list) and keyword in {"required", LIST_MAP_KEYS, VALIDATIONS}:
+        return True
+    if keyword == "items":
+        return isinstance(value, dict) or bool(value)
+    if isinstance(value, bool):
+        return value or keyword == "additionalProperties"
+    return value not in ("", [], {}) or keyword in {"$ref", "example", "externalDocs", "not", LIST_TYPE, MAP_TYPE}
+
+
+_BRANCHES: Final = ("allOf", "anyOf", "not", "oneOf")
+
+REFUSED = (
+    *refused(type_is_known, list_has_items, keywords=("type",)),
+    *refused(type_is_there, branches_only_restrict),
+    *refused(root_is_an_object, keywords=("nullable", "type")),
+    *refused(items_are_one_schema, keywords=("items",)),
+    *refused(fields_or_map, resource_is_no_map, keywords=("additionalProperties",)),
+    *refused(branches_of_the_root_are_declared, keywords=_BRANCHES),
+    *refused(int_or_string_stands_alone, keywords=(INT_OR_STRING,)),
+    *refused(preserving_is_never_off, keywords=(PRESERVE,)),
+    *refused(embedded_resource_is_whole, keywords=(EMBEDDED,)),
+    *refused(type_meta_is_text, root_metadata_is_bare, keywords=("properties",)),
+)
+SURPRISING = (
+    *surprising(branches_are_declared, keywords=_BRANCHES),
+    *surprising(int_or_string_has_no_type, keywords=(INT_OR_STRING,)),
+    *surprising(either_type_needs_int_or_string, keywords=("anyOf",)),
+)

@@ -1,0 +1,226 @@
+"""Rules in CEL: what is said about them, and the expressions themselves."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from crdgen import cel
+from crdgen.lint.fieldpath import PathError, resolve
+from crdgen.lint.node import EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS, Node
+from crdgen.lint.rule import Found, refused, surprising
+from crdgen.schema.walk import Schema
+
+_REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+_LINE_BREAKS: Final = frozenset("\n\r")
+# What strings.TrimSpace of Go trims, which is less than what str.strip of Python does.
+_BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+
+
+def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for index, rule in enumerate(node.schema.get(VALIDATIONS, ())):
+        yield f"{VALIDATIONS}[{index}]", rule
+
+
+def _expressions(node: Node) -> Iterator[tuple[str, Mapping[str, Any], str, str]]:
+    """Return each rule that can be compiled: its path, itself, and the two expressions."""
+    for path, rule in _rules(node):
+        expression = rule.get("rule", "")
+        if expression.strip(_BLANKS):
+            yield path, rule, expression, rule.get("messageExpression", "")
+
+
+def rule_is_there(node: Node) -> Iterator[Found]:
+    """An empty rule holds for nothing and for everything.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    for path, rule in _rules(node):
+        if not rule.get("rule", "").strip(_BLANKS):
+            yield Found(f"{path}.rule", "the rule is empty", "write an expression that is true for valid values")
+        expression = rule.get("messageExpression", "")
+        if expression and not expression.strip(_BLANKS):
+            yield Found(f"{path}.messageExpression", "the messageExpression is empty", "write it, or remove it")
+
+
+def message_is_one_line(node: Node) -> Iterator[Found]:
+    """A message stands in a line of an error; and without one the rule stands there, so that must be one line then.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    for path, rule in _rules(node):
+        message, expression = rule.get("message", ""), rule.get("rule", "").strip(_BLANKS)
+        trimmed = message.strip(_BLANKS)
+        if message and not trimmed:
+            yield Found(f"{path}.message", "the message is blank", "write what is wrong, or remove it")
+        elif _LINE_BREAKS & set(trimmed):
+            yield Found(f"{path}.message", "the message has line breaks", "write it in one line")
+        elif _LINE_BREAKS & set(expression) and not trimmed:
+            yield Found(f"{path}.message", "a rule of several lines needs a message", "write what the rule wants")
+
+
+def reason_is_known(node: Node) -> Iterator[Found]:
+    """Clients know four reasons.
+
+    Source: apiextensions validation.go, supportedValidationReason
+    """
+    for path, rule in _rules(node):
+        if "reason" in rule and rule["reason"] not in _REASONS:
+            yield Found(f"{path}.reason", f"there is no reason {rule['reason']}", f"write one of {', '.join(_REASONS)}")
+
+
+def field_path_leads_somewhere(node: Node) -> Iterator[Found]:
+    """The field that a rule blames is declared, below the place of the rule.
+
+    Source: apiextensions validation.go, pathValid; schema/cel/validation.go, ValidFieldPath
+    """
+    for path, rule in _rules(node):
+        blamed = rule.get("fieldPath", "")
+        if not blamed:
+            continue
+        if not blamed.strip(_BLANKS) or _LINE_BREAKS & set(blamed):
+            yield Found(f"{path}.fieldPath", "fieldPath must be one line that is not blank", "correct it")
+            continue
+        try:
+            resolve(blamed, node.schema)
+        except PathError as error:
+            yield Found(f"{path}.fieldPath", f"fieldPath {blamed} {error}", "write .name or ['name'] from here on")
+
+
+def rule_sees_a_type(node: Node) -> Iterator[Found]:
+    """Rules are typed, so there is none on a value without a type, nor on lists and maps of such.
+
+    Source: k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType
+    """
+    if (
+        not node.branch
+        and any(True for _ in _rules(node))
+        and not _has_cel_type(node.schema, resource=node.is_resource)
+    ):
+        fix = "give the value a type, or write the rule for a typed field"
+        yield Found(VALIDATIONS, "CEL cannot see a value without a type", fix)
+
+
+def _has_cel_type(schema: Schema, *, resource: bool) -> bool:
+    current: Any = schema
+    while isinstance(current, dict):
+        if current.get(INT_OR_STRING) or resource or current.get(EMBEDDED):
+            return True
+        match current.get("type"):
+            case "array":
+                current = current.get("items")
+            case "object":
+                values = current.get("additionalProperties")
+                if not isinstance(values, dict):
+                    return True
+                current = values
+            case kind:
+                return bool(kind)
+    return False
+
+
+def rule_compiles(node: Node) -> Iterator[Found]:
+    """A rule is an expression of CEL that is true or false, and its messageExpression one that is a text.
+
+    Source: schema/cel/compilation.go
+    """
+    if node.branch:
+        return
+    for path, rule, expression, message in _expressions(node):
+        optional = rule.get("optionalOldSelf") is True
+        for problem in cel.problems(
+            expression, node.schema, returns="bool", root=node.is_resource, optional_old_self=optional
+        ):
+            yield Found(f"{path}.rule", f"{expression!r}: {problem}", "correct the expression")
+        if not message.strip(_BLANKS):
+            continue
+        for problem in cel.problems(
+            message, node.schema, returns="string", root=node.is_resource, optional_old_self=optional
+        ):
+            yield Found(f"{path}.messageExpression", f"{message!r}: {problem}", "correct the expression")
+
+
+def old_self_can_be_found(node: Node) -> Iterator[Found]:
+    """The old value of a list item is known in map lists only: elsewhere nothing tells which item it was.
+
+    Source: apiextensions validation.go, forbidOldSelfValidations
+    """
+    if node.branch or not node.uncorrelated:
+        return
+    for path, _, expression, _ in _expressions(node):
+        if cel.uses_old_self(expression):
+            problem = f"oldSelf is unknown here: the items of {node.uncorrelated} have no keys"
+            yield Found(f"{path}.rule", problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
+
+
+def optional_old_self_is_used(node: Node) -> Iterator[Found]:
+    """What is said of oldSelf is said of a rule that reads it.
+
+    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
+    """
+    for path, rule, expression, _ in _expressions(node):
+        if "optionalOldSelf" in rule and not cel.uses_old_self(expression):
+            yield Found(f"{path}.optionalOldSelf", "the rule does not read oldSelf", "remove optionalOldSelf")
+
+
+def rule_walks_what_is_bounded(node: Node) -> Iterator[Found]:
+    """The API server refuses rules that may cost too much, and takes what has no bound for as big as a request may be.
+
+    Source: k8s.io/apiserver, pkg/cel/library/cost.go; apiextensions validation.go, StaticEstimatedCostLimit
+    """
+    if node.branch:
+        return
+    repeated = _repeated_without_bound(node)
+    for path, _, expression, message in _expressions(node):
+        walked = dict.fromkeys([*cel.unbounded(expression, node.schema), *_of_message(message, node)])
+        if walked:
+            fix = "give each of them maxLength, maxItems or maxProperties, directly and not in allOf"
+            problem = f"the rule walks what has no bound: {', '.join(walked)}"
+            yield Found(f"{path}.rule", f"{problem}; it may cost too much to be taken", fix)
+        if repeated:
+            fix = "give them maxItems or maxProperties"
+            yield Found(
+                f"{path}.rule",
+                f"the rule is evaluated as often as {', '.join(repeated)} may have entries, which has no bound",
+                fix,
+            )
+
+
+def _of_message(message: str, node: Node) -> list[str]:
+    return cel.unbounded(message, node.schema) if message.strip(_BLANKS) else []
+
+
+def _repeated_without_bound(node: Node) -> list[str]:
+    """Return the lists and maps around a node that may have any number of entries."""
+    found = []
+    around = node.parent
+    while around is not None:
+        is_map = around.type == "object" and "additionalProperties" in around.schema
+        if (is_map and "maxProperties" not in around.schema) or (
+            around.type == "array" and "maxItems" not in around.schema
+        ):
+            found.append(around.field or "the root")
+        around = around.parent
+    return found[::-1]
+
+
+def rule_sees_declared_fields(node: Node) -> Iterator[Found]:
+    """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared.
+
+    Source: k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType
+    """
+    if not node.branch and node.flag(PRESERVE) and not node.properties and any(True for _ in _expressions(node)):
+        yield Found(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
+
+
+REFUSED = refused(
+    rule_is_there,
+    message_is_one_line,
+    reason_is_known,
+    field_path_leads_somewhere,
+    rule_sees_a_type,
+    old_self_can_be_found,
+    optional_old_self_is_used,
+    keywords=(VALIDATIONS,),
+)
+# Looked for where nothing else is wrong, as the API server does: other mistakes make the types of a rule unclear.
+COMPILED = refused(rule_compiles, keywords=(VALIDATIONS,))
+SURPRISING = surprising(rule_walks_what_is_bounded, rule_sees_declared_fields, keywords=(VALIDATIONS,))
