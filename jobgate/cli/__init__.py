@@ -23,6 +23,7 @@ _COMMANDS = {
     "control": "jobgate.cli.control:control",
     "manifests": "jobgate.cli.manifests:manifests",
     "certs": "jobgate.cli.certs:certs_group",
+    "doctor": "jobgate.cli.doctor:doctor",
 }
 
 

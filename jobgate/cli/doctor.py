@@ -1,0 +1,163 @@
+"""`jobgate doctor`: what is wrong with an installation in a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from jobgate.doctor import Expected, Finding, Observed
+    from jobgate.doctor.look import Way
+
+_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
+
+
+@click.command()
+@click.option(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="KUBECONFIG",
+    help="Credentials for the cluster, in the place of the pod's own.",
+)
+@click.option("--namespace", "-n", help="Where jobgate is installed.  [default: where its webhook configurations call]")
+@click.option(
+    "--values",
+    type=click.File(encoding="utf-8"),
+    help="Choices of the installation as YAML, by the names of the chart's values; others are read back from it.",
+)
+@click.option(
+    "--address",
+    "addresses",
+    multiple=True,
+    metavar="HOST:PORT",
+    help="Who serves, in the place of the Service's endpoints, which are not reached from everywhere; repeatable.",
+)
+@click.option(
+    "--handshake-seconds",
+    type=click.FloatRange(min=0.1, max=60),
+    default=2.0,
+    show_default=True,
+    help="How long a server gets to show its certificate.",
+)
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_context
+def doctor(
+    context: click.Context,
+    *,
+    kubeconfig: Path | None,
+    namespace: str | None,
+    values: TextIO | None,
+    addresses: tuple[str, ...],
+    handshake_seconds: float,
+    output: str,
+) -> None:
+    """Look at an installation, and tell what is wrong and how to mend it.
+
+    Nothing is changed. What cannot be looked at, for lack of a right or of a way to it, is told, and is no fault.
+    Exit status: 0 where it is sound, 1 where it has a fault, 2 where it cannot be looked at.
+    """
+    told = _told(values) | ({"namespace": namespace} if namespace else {})
+    try:
+        from jobgate.doctor.diagnosis import diagnose
+        from jobgate.doctor.look import CannotLook, Way
+
+        way = Way(kubeconfig is None, tuple(map(_address, addresses)), handshake_seconds)
+        observed, expected = asyncio.run(_look(kubeconfig, told, way))
+    except ImportError as error:
+        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[all]'") from None
+    except CannotLook as error:
+        click.echo(f"Error: {error}", err=True)
+        context.exit(2)
+    findings = diagnose(observed, expected)
+    if output == "json":
+        click.echo(json.dumps(_document(findings, observed, expected), indent=2))
+    else:
+        _print(findings, observed, expected)
+    context.exit(1 if any(one.severity.is_fault for one in findings) else 0)
+
+
+async def _look(kubeconfig: Path | None, told: Mapping[str, Any], way: Way) -> tuple[Observed, Expected]:
+    from jobgate.cli.credentials import connect
+    from jobgate.doctor.look import CannotLook, look
+    from jobgate.kinds import installed
+
+    try:
+        client = await connect(kubeconfig)
+    except click.ClickException as error:
+        raise CannotLook(error.message) from error
+    async with client:
+        return await look(client, installed(), told, way)
+
+
+def _told(values: TextIO | None) -> dict[str, Any]:
+    """Return the choices that a file of values tells, by name of field.
+
+    Raises:
+        click.BadParameter: they are none.
+    """
+    import yaml
+    from pydantic import ValidationError
+
+    from jobgate.render import Installation
+
+    if values is None:
+        return {}
+    try:
+        installation = Installation.model_validate(yaml.safe_load(values) or {})
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise click.BadParameter(f"{values.name} is no YAML", param_hint="--values") from None
+    except ValidationError as error:
+        fault = error.errors(include_input=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise click.BadParameter(f"{place}: {fault['msg']}", param_hint="--values") from None
+    return {field: getattr(installation, field) for field in installation.model_fields_set}
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise click.BadParameter(
+            f"{text!r} must be HOST:PORT, as 10.0.0.1:9443 or [fd00::1]:9443", param_hint="--address"
+        )
+    return host.strip("[]"), int(port)
+
+
+def _print(findings: Sequence[Finding], observed: Observed, expected: Expected) -> None:
+    choices = expected.installation
+    click.echo(
+        f"jobgate in {choices.namespace}: service {choices.service}, failurePolicy {choices.failure_policy}, "
+        f"mode {choices.mode}, rotation {choices.rotation}"
+        + (f", served by {choices.external_name}" if expected.outside else "")
+    )
+    click.echo(f"kinds: {', '.join(kind.qualified_plural for kind in expected.kinds)}")
+    for one in findings:
+        click.echo(f"\n{click.style(one.severity, fg=_COLOURS[one.severity])} {one.id}: {one.where}")
+        click.echo(f"  {one.what}")
+        click.echo(f"  mend: {one.mend}")
+    unseen = observed.unseen()
+    if unseen:
+        click.echo("\nnot looked at:")
+    for why, what in unseen.items():
+        click.echo(f"  {', '.join(what)}: {why}")
+    faults = sum(one.severity.is_fault for one in findings)
+    said = f"{faults} {'fault' if faults == 1 else 'faults'}" if faults else "no fault"
+    click.echo(f"\n{said}{' in what was looked at' if unseen else ''}")
+
+
+def _document(findings: Sequence[Finding], observed: Observed, expected: Expected) -> dict[str, Any]:
+    choices = expected.installation
+    return {
+        "sound": not any(one.severity.is_fault for one in findings),
+        "findings": [
+            {"id": one.id, "severity": one.severity, "where": one.where, "what": one.what, "mend": one.mend}
+            for one in findings
+        ],
+        "notLookedAt": [{"what": one, "why": why} for why, what in observed.unseen().items() for one in what],
+        "installation": choices.model_dump(mode="json", by_alias=True),
+        "kinds": [kind.qualified_plural for kind in expected.kinds],
+    }

@@ -1,0 +1,328 @@
+"""The certificate that is served, against the name that is asked for, the time, and the bundles of who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+
+from certs import CLOCK_SKEW, ServerNames, Stored
+from certs.authority import AUTHORITY_NAME
+from certs.bundle import anchor, holds, read_certificates
+from certs.mark import issuing_number
+from certs.pair import Pair, judged
+from certs.state import State, elapsed, read_state
+from certs.store import CERTIFICATE, KEY, NEXT, Stamp
+from jobgate.cluster.secret import Content
+from jobgate.cluster.tls_secret import KEEPERS, PREFIX
+from jobgate.doctor.expected import Expected
+from jobgate.doctor.finding import APPLY, Fault, Finding, error, warning
+from jobgate.doctor.observed import SECRETS, Observed, Shown, place
+from jobgate.doctor.targets import Trust, targets
+from jobgate.render.installation import Rotation
+
+#: With so much of its life left, or so many days, whichever is less, a certificate should have been renewed.
+LATE, LATE_DAYS = 1 / 6, timedelta(days=14)
+#: A rotation that has got no further for so long does not go on by itself. It waits for minutes.
+STANDSTILL = timedelta(hours=1)
+#: So long after the Secret was written all servers serve what is in it.
+RELOADED = timedelta(minutes=10)
+
+#: Any time: of what is judged at it, nothing is kept but what holds at all times.
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_ROTATE = "`jobgate certs status` says what keeps the rotation; `jobgate certs rotate` does what is due"
+_RENEW = f"renew it: {_ROTATE}; one of your own you replace in the Secret, after its CA is in all bundles"
+_OURS = {Rotation.WATCH, Rotation.CRONJOB}
+
+SECRET_MISSING = error(
+    "secret-missing",
+    "The Secret of the server's certificate is not there: servers that start now are never ready.",
+    f"{_ROTATE}; where cert-manager or you keep it, see why it is not made",
+)
+SECRET_UNREADABLE = error(
+    "secret-unreadable",
+    "The Secret holds no certificate that can be read: servers go on with the last good one, and new ones never start.",
+    f"put a PEM certificate into tls.crt, and its key into tls.key; {_ROTATE}",
+)
+SECRET_KEPT = error(
+    "secret-kept-by-another",
+    "Another tool keeps the Secret that our rotation should keep, which therefore does nothing.",
+    "render the installation with the rotation that is meant (`--rotation`), or name another Secret",
+)
+KEY_MISMATCH = error(
+    "key-mismatch",
+    "The key in the Secret is none, or that of another certificate: no server can start with them.",
+    f"put the certificate's own key into tls.key; {_ROTATE}",
+)
+UNFIT = error(
+    "certificate-unfit",
+    "What the Secret holds is no server's certificate, or not signed by the CA beside it.",
+    f"tls.crt must begin with a certificate for servers, signed by ca.crt; {_ROTATE}",
+)
+LACKS_NAME = error(
+    "certificate-lacks-name",
+    "The certificate is not for the name that the API server asks for, `<service>.<namespace>.svc`: each call fails.",
+    f"issue it for that name as a DNS subject alternative name; {_ROTATE}",
+)
+EXPIRED = error("certificate-expired", "The certificate or its CA has expired: each call fails.", _RENEW)
+EARLY = error(
+    "certificate-not-yet-valid",
+    "The certificate or its CA is valid from a later time on only: each call fails until then.",
+    "set the clock of who issued it right, and issue it again",
+)
+LATE_RENEWAL = warning(
+    "certificate-expires-soon",
+    "The certificate or its CA should have been renewed by now: there is less than a sixth of its life left, and less "
+    "than 14 days.",
+    _RENEW,
+)
+STANDS_STILL = warning(
+    "rotation-stands-still",
+    "A rotation of certificates was begun and has got no further for more than an hour.",
+    _ROTATE,
+)
+BUNDLE_EMPTY = error(
+    "bundle-empty",
+    "An entry has no `caBundle`: the API server trusts the machine's own CAs instead, which did not sign our "
+    "certificate. A manifest that states it empty wipes it at each apply.",
+    f"{_ROTATE}; let GitOps ignore `caBundle`; with a CA of your own give `jobgate manifests --ca-bundle FILE`",
+)
+BUNDLE_UNREADABLE = error(
+    "bundle-unreadable",
+    "An entry's `caBundle` holds no certificate, but a placeholder or garbage: each call fails.",
+    f"{_ROTATE}; with a CA of your own give `jobgate manifests --ca-bundle FILE`",
+)
+BUNDLE_LACKS_CA = error(
+    "bundle-lacks-served-ca",
+    "The CA of the certificate that is served is not in an entry's `caBundle`: each call fails. Something replaced one "
+    "without the other.",
+    f"add that CA to the bundle, beside those that are in it; {_ROTATE}",
+)
+BUNDLE_CA_EXPIRED = error(
+    "bundle-ca-expired",
+    "The CA by which an entry trusts the server has expired: each call fails.",
+    _RENEW,
+)
+UNREACHABLE = error(
+    "server-unreachable",
+    "No server answers at an address that this machine reaches as the API server does.",
+    "start the server, or let the Service name the host and port at which it listens",
+)
+BEHIND = warning(
+    "server-serves-another",
+    "A server shows another certificate than the Secret holds, which it should have read by now.",
+    "look into that server's log for why it does not load the Secret (a right to watch it, a faulty content), or "
+    f"restart it; and {APPLY}",
+)
+
+FAULTS = (
+    SECRET_MISSING, SECRET_UNREADABLE, SECRET_KEPT, KEY_MISMATCH, UNFIT, LACKS_NAME, EXPIRED, EARLY, LATE_RENEWAL,
+    STANDS_STILL, BUNDLE_EMPTY, BUNDLE_UNREADABLE, BUNDLE_LACKS_CA, BUNDLE_CA_EXPIRED, UNREACHABLE, BEHIND,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a certificate that is served was seen, and what came with it as far as that is known."""
+
+    where: str
+    chain: tuple[x509.Certificate, ...]
+    #: Whether all that leads to its CA is known.
+    whole: bool = True
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield what is wrong with certificates and with who trusts them."""
+    secret = _secret(observed, expected)
+    stored = secret.contents if secret is not None else {}
+    chain = read_certificates(stored.get(CERTIFICATE, b""))
+    where = place(SECRETS, expected.installation.secret, expected.namespace)
+    yield from _secret_findings(observed, expected, secret, where)
+    sources = [_Source(where, chain)] if chain else []
+    for shown in observed.shown:
+        if shown.served.leaf is None:
+            if shown.certain:
+                yield UNREACHABLE.at(shown.served.address, shown.served.fault)
+        elif not chain or shown.served.leaf != chain[0]:
+            sources.append(_source(shown, whole=secret is not None))
+            yield from _served_findings(observed, expected, shown, stored=secret, chain=chain)
+    yield from _trust_findings(list(targets(observed, expected)), sources, observed.now)
+
+
+def lacks(leaf: x509.Certificate, name: str) -> bool:
+    """Tell whether a certificate is for other names only; one for all of a domain is for it."""
+    try:
+        there = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return True
+    names = {one.lower() for one in there.get_values_for_type(x509.DNSName)}
+    return not names & {name, f"*.{name.partition('.')[2]}"}
+
+
+def _secret(observed: Observed, expected: Expected) -> Stored | None:
+    found = observed.get(SECRETS, expected.installation.secret, expected.namespace)
+    if found is None:
+        return None
+    annotations = found["metadata"].get("annotations") or {}
+    return Stored(
+        found=True,
+        contents=Content.of(found, found.get("data") or {}).data,
+        stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
+        keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
+        origin=found,
+    )
+
+
+def _secret_findings(observed: Observed, expected: Expected, secret: Stored | None, where: str) -> Iterator[Finding]:
+    if secret is None:
+        missing = observed.missing(SECRETS, expected.installation.secret, expected.namespace)
+        if missing and not expected.outside:  # outside, servers read files
+            yield SECRET_MISSING.at(where, "it is not there")
+        return
+    ours = expected.installation.rotation in _OURS
+    if ours and secret.keeper:
+        yield SECRET_KEPT.at(where, f"{secret.keeper} keeps it, and rotation is {expected.installation.rotation}")
+    pair = _timeless(secret.contents)
+    if pair is None or pair.leaf is None:
+        yield SECRET_UNREADABLE.at(where, "tls.crt holds no certificate that can be read")
+        return
+    for fault in pair.faults:
+        yield (KEY_MISMATCH if fault.startswith(KEY) else UNFIT).at(where, fault)
+    yield from _leaf_findings(pair.leaf, pair.authority, expected, observed.now, where)
+    if observed.now is not None and ours and not secret.keeper:
+        yield from _standstill(secret, expected, observed.now, where)
+
+
+def _timeless(contents: Mapping[str, bytes]) -> Pair | None:
+    """Return a generation judged at a time at which it is valid: what time says of it is told by itself."""
+    pair = judged(contents, ServerNames(()), _EPOCH)
+    return (
+        pair if pair is None or pair.validity is None else judged(contents, ServerNames(()), pair.validity.not_before)
+    )
+
+
+def _leaf_findings(
+    leaf: x509.Certificate, authority: x509.Certificate | None, expected: Expected, now: datetime | None, where: str
+) -> Iterator[Finding]:
+    if lacks(leaf, expected.server_name):
+        yield LACKS_NAME.at(where, f"it is not for {expected.server_name}")
+    if now is None:
+        return
+    both = [leaf, *([authority] if authority is not None else [])]
+    begins = max(one.not_valid_before_utc for one in both)
+    ends = min(one.not_valid_after_utc for one in both)
+    if now > ends:
+        yield EXPIRED.at(where, f"it expired at {_time(ends)}")
+    elif now < begins:
+        yield EARLY.at(where, f"it is valid from {_time(begins)} on, and it is {_time(now)}")
+    elif ends - now < min(LATE_DAYS, (ends - begins) * LATE):
+        yield LATE_RENEWAL.at(where, f"it ends at {_time(ends)}")
+
+
+def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -> Iterator[Finding]:
+    state = read_state(secret, ServerNames((expected.server_name,)), now)
+    staged = read_certificates(secret.contents.get(NEXT + CERTIFICATE, b""))
+    if staged:
+        begun = staged[0].not_valid_before_utc + CLOCK_SKEW
+        if now - begun > STANDSTILL:
+            number = issuing_number(staged[0])
+            yield STANDS_STILL.at(where, f"generation {number} is staged since {_time(begun)} and not yet promoted")
+    elif _is_unverified(state, now):
+        promoted = state.stamped(Stamp.PROMOTED_AT)
+        assert promoted is not None
+        what = f"generation {state.number} is promoted since {_time(promoted)}, and not all servers were seen to serve"
+        yield STANDS_STILL.at(where, f"{what} it")
+
+
+def _is_unverified(state: State, now: datetime) -> bool:
+    return not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL
+
+
+def _source(shown: Shown, *, whole: bool) -> _Source:
+    """Return a certificate of a handshake, which shows the leaf alone."""
+    leaf = shown.served.leaf
+    assert leaf is not None
+    # Ours has nothing between itself and its CA.
+    ours = leaf.issuer.rfc4514_string().startswith(f"CN={AUTHORITY_NAME}")
+    return _Source(shown.served.address, shown.served.chain, whole or ours)
+
+
+def _served_findings(
+    observed: Observed,
+    expected: Expected,
+    shown: Shown,
+    *,
+    stored: Stored | None,
+    chain: Sequence[x509.Certificate],
+) -> Iterator[Finding]:
+    leaf = shown.served.leaf
+    assert leaf is not None
+    yield from _leaf_findings(leaf, None, expected, observed.now, shown.served.address)
+    if chain and stored is not None and not expected.outside and not _just_written(stored, observed.now):
+        what = f"it shows generation {issuing_number(leaf)}, and the Secret holds generation {issuing_number(chain[0])}"
+        if issuing_number(leaf) == issuing_number(chain[0]):
+            what = "it shows another certificate than the Secret holds"
+        yield BEHIND.at(shown.served.address, what)
+
+
+def _just_written(stored: Stored, now: datetime | None) -> bool:
+    """Tell whether servers may not have read the Secret yet."""
+    if now is None:
+        return True
+    times = [one.get("time", "") for one in stored.origin["metadata"].get("managedFields") or ()]
+    return any(now - datetime.fromisoformat(time) < RELOADED for time in times if time)
+
+
+def _trust_findings(trusts: Iterable[Trust], sources: Sequence[_Source], now: datetime | None) -> Iterator[Finding]:
+    """Yield what is wrong with bundles, what is the same in many entries once."""
+    found: dict[tuple[str, Fault, str], list[str]] = {}
+    for trust in trusts:
+        for fault, what in _bundle_faults(trust, sources, now):
+            found.setdefault((trust.where, fault, what), []).append(trust.entry)
+    for (where, fault, what), entries in found.items():
+        yield fault.at(f"{where}: {', '.join(entries)}", what)
+
+
+def _bundle_faults(trust: Trust, sources: Sequence[_Source], now: datetime | None) -> Iterator[tuple[Fault, str]]:
+    if trust.bundle == b"":
+        yield BUNDLE_EMPTY, "caBundle is empty"
+        return
+    bundle = read_certificates(trust.bundle or b"")
+    if not bundle:
+        yield BUNDLE_UNREADABLE, "caBundle holds no certificate"
+        return
+    for source in sources:
+        if source.chain[0] in bundle:
+            continue  # Go takes a certificate that is itself in the bundle
+        if anchor(source.chain, bundle) is None:
+            if source.whole:
+                yield BUNDLE_LACKS_CA, f"no CA in caBundle signed what is served ({source.where})"
+        elif now is not None:
+            valid = [one for one in bundle if holds(one, now)]
+            if anchor(source.chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
+                yield BUNDLE_CA_EXPIRED, f"the CA in caBundle that signed what is served ({source.where}) has expired"
+
+
+def _time(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def without_strangers(observed: Observed, expected: Expected) -> Observed:
+    """Return what was seen without answers of others.
+
+    Outside the cluster, the address of a pod may be somebody else's: who is not certain to have reached a server, and
+    got a certificate that is for other names, has reached another host.
+    """
+    secret = _secret(observed, expected)
+    chain = read_certificates((secret.contents if secret else {}).get(CERTIFICATE, b""))
+
+    def known(shown: Shown) -> Shown:
+        leaf = shown.served.leaf
+        if shown.certain or leaf is None or leaf in chain or not lacks(leaf, expected.server_name):
+            return shown
+        return replace(shown, served=replace(shown.served, chain=(), fault="another host answers there"))
+
+    return replace(observed, served=[known(one) for one in observed.shown]) if observed.shown else observed

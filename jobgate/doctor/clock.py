@@ -1,0 +1,82 @@
+"""Clocks, and who holds the Leases of what must work once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jobgate.doctor.expected import Expected
+from jobgate.doctor.finding import Finding, warning
+from jobgate.doctor.observed import LEASES, Observed, Unseen, place
+from jobgate.render import certificates, controller
+from jobgate.render.installation import Rotation
+
+#: Clocks may differ by so much; beyond, the rotation stands still.
+SKEW = timedelta(minutes=5)
+#: A Lease that was last renewed so long ago is nobody's. Its time is that of its holder's clock.
+STALE = timedelta(minutes=1)
+#: A Lease that was renewed so far in the future has a holder with a wrong clock.
+AHEAD = timedelta(minutes=1)
+
+CLOCK_SKEW = warning(
+    "clock-skew",
+    "This machine's clock, or that of a holder of a Lease, is not the API server's: certificates that it issues or "
+    "judges are valid at other times, and the rotation stands still.",
+    "set the wrong clock right, by NTP",
+)
+MISSING = warning(
+    "lease-missing",
+    "The Lease under which the controller or the rotation works is not there: none has worked yet.",
+    "see the logs of its pods: `kubectl logs deployment/NAME`",
+)
+FREE = warning(
+    "lease-free",
+    "Nobody holds the Lease under which the controller or the rotation works: none works.",
+    "see whether its pods run, and their logs: `kubectl logs deployment/NAME`",
+)
+STALE_LEASE = warning(
+    "lease-stale",
+    "The holder of a Lease has not renewed it, and nobody took it over: the controller or the rotation does not work.",
+    "see whether its pods run, and their logs: `kubectl logs deployment/NAME`",
+)
+
+FAULTS = (CLOCK_SKEW, MISSING, FREE, STALE_LEASE)
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield which clocks are wrong, and which Leases nobody keeps."""
+    if not isinstance(observed.clock, Unseen) and abs(observed.clock.skew) > SKEW:
+        side = "ahead of" if observed.clock.skew > timedelta() else "behind"
+        what = f"its clock is {round(abs(observed.clock.skew).total_seconds())} s {side} the API server's"
+        yield CLOCK_SKEW.at("this machine", what)
+    for name in leases(expected):
+        where = place(LEASES, name, expected.namespace)
+        if observed.missing(LEASES, name, expected.namespace):
+            yield MISSING.at(where, "it is not there")
+        elif (found := observed.get(LEASES, name, expected.namespace)) is not None:
+            yield from _held(found, observed.now, where)
+
+
+def leases(expected: Expected) -> list[str]:
+    """Return the Leases that somebody should hold all the time."""
+    rotates = certificates.ACCOUNT in expected.deployments and expected.installation.rotation is Rotation.WATCH
+    controls = controller.ACCOUNT in expected.deployments
+    return [*([controller.LEASE] if controls else []), *([certificates.LEASE] if rotates else [])]
+
+
+def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[Finding]:
+    spec = lease.get("spec") or {}
+    if not spec.get("holderIdentity"):
+        yield FREE.at(where, "nobody holds it")
+        return
+    if now is None or not spec.get("renewTime"):
+        return
+    renewed = datetime.fromisoformat(spec["renewTime"]).astimezone(UTC)
+    duration = timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
+    if now - renewed > max(STALE, 4 * duration):
+        said = f"{renewed:%Y-%m-%d %H:%M:%S} UTC"
+        yield STALE_LEASE.at(where, f"{spec['holderIdentity']} renewed it last at {said}, and holds it still")
+    elif renewed - now > AHEAD:
+        ahead = round((renewed - now).total_seconds())
+        yield CLOCK_SKEW.at(where, f"{spec['holderIdentity']} renews it {ahead} s in the future: its clock is ahead")

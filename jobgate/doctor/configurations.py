@@ -1,0 +1,171 @@
+"""The webhook configurations: which entries there are, what they call and for what, and others for the same kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from jobgate.cluster import Resource
+from jobgate.doctor.expected import Expected, differing_entries, entries_of
+from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
+from jobgate.doctor.observed import CONFIGURATIONS, SERVICES, Observed, place
+from jobgate.render.configurations import NAME
+from webhook import Kind
+
+MISSING = error(
+    "configuration-missing",
+    "A webhook configuration is not there: nothing is defaulted, or nothing is checked.",
+    APPLY,
+)
+ENTRY_MISSING = error(
+    "entry-missing",
+    "A webhook configuration lacks the entry of a kind, or of its pods: these are not sent to the server.",
+    APPLY,
+)
+ENTRY_UNKNOWN = warning(
+    "entry-unknown",
+    "Our webhook configuration has an entry that is not shipped, or not with these choices: what it sends is allowed "
+    "unchecked, and refused while no server answers.",
+    "remove the entry, or move it into a configuration of its own",
+)
+SERVICE = error(
+    "entry-calls-elsewhere",
+    "An entry calls another Service, namespace, port or URL than that of the server.",
+    APPLY,
+)
+PATH = error(
+    "entry-path-wrong",
+    "An entry calls a path at which the server does not judge what is sent: each call is answered with an error.",
+    APPLY,
+)
+RULES = error(
+    "entry-rules-differ",
+    "An entry sends other groups, versions, operations or resources than those that the server judges.",
+    APPLY,
+)
+OTHER = notice(
+    "other-webhook",
+    "Another webhook configuration names the same kinds, such as the operator's own: it may change what we defaulted, "
+    "or refuse what we allow.",
+    "see whether both are wanted; mutating ones are called in the order of their configurations' names",
+)
+OTHER_DEAD = warning(
+    "other-webhook-dead",
+    "Another webhook configuration calls a Service that is not there, and fails closed: what it matches of our kinds "
+    "is refused.",
+    "remove that configuration, if its software is gone, or install its software again",
+)
+
+FAULTS = (MISSING, ENTRY_MISSING, ENTRY_UNKNOWN, SERVICE, PATH, RULES, OTHER, OTHER_DEAD)
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield what is wrong with the webhook configurations."""
+    for resource in CONFIGURATIONS:
+        if observed.missing(resource, NAME):
+            yield MISSING.at(place(resource, NAME), "it is not there")
+        elif (found := observed.get(resource, NAME)) is not None:
+            yield from _entries(resource, found, expected)
+    yield from grouped(_calls(observed, expected))
+    yield from _others(observed, expected)
+
+
+def grouped(found: Iterable[tuple[Fault, Resource, str, str]]) -> Iterator[Finding]:
+    """Yield findings of entries; what is wrong alike in many entries of a configuration is told once.
+
+    Args:
+        found: fault, configuration, entry, and what is wrong.
+    """
+    together: dict[tuple[Fault, Resource, str], list[str]] = {}
+    for fault, resource, entry, what in found:
+        together.setdefault((fault, resource, what), []).append(entry)
+    for (fault, resource, what), entries in together.items():
+        yield fault.at(f"{place(resource, NAME)}: {', '.join(entries)}", what)
+
+
+def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -> Iterator[Finding]:
+    shipped = expected.entries(resource)
+    there = [entry["name"] for entry in entries_of(found)]
+    where = place(resource, NAME)
+    if absent := [name for name in shipped if name not in there]:
+        yield ENTRY_MISSING.at(where, f"it lacks {', '.join(absent)}")
+    if unknown := [name for name in there if name not in shipped]:
+        yield ENTRY_UNKNOWN.at(where, f"it has {', '.join(unknown)}")
+
+
+def _calls(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Resource, str, str]]:
+    found = {resource: observed.get(resource, NAME) for resource in CONFIGURATIONS}
+    for resource, shipped, entry in differing_entries(expected, found):
+        name, wanted = entry["name"], shipped["clientConfig"]["service"]
+        client = entry["clientConfig"]
+        if (called := _called(client)) != (right := _called(shipped["clientConfig"])):
+            yield SERVICE, resource, name, f"it calls {called}, and must call {right}"
+        elif (path := client["service"].get("path") or "/") != wanted["path"]:
+            yield PATH, resource, name, f"it calls {path}, and must call {wanted['path']}"
+        if (rules := _rules(entry)) != _rules(shipped):
+            yield RULES, resource, name, f"it is for {rules}, and must be for {_rules(shipped)}"
+
+
+def _called(client: Mapping[str, Any]) -> str:
+    service = client.get("service")
+    if not service:
+        return f"the URL {client.get('url')}"
+    return f"{service['namespace']}/{service['name']}:{service.get('port') or 443}"
+
+
+def _rules(entry: Mapping[str, Any]) -> str:
+    """Return what an entry is for, in words; in one order, as it means the same in each."""
+    return "; ".join(
+        sorted(
+            f"{_list(rule.get('operations'))} of {_list(rule.get('resources'))} in "
+            f"{_list(f'{group}/{version}' for group in rule['apiGroups'] for version in rule['apiVersions'])} "
+            f"({rule.get('scope') or '*'})"
+            for rule in entry.get("rules") or ()
+        )
+    )
+
+
+def _list(words: Iterable[str] | None) -> str:
+    return ", ".join(sorted(words or ()))
+
+
+def _others(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    for resource in CONFIGURATIONS:
+        for configuration in observed.all(resource) or ():
+            if configuration["metadata"]["name"] != NAME:
+                yield from _other(observed, expected, resource, configuration)
+
+
+def _other(
+    observed: Observed, expected: Expected, resource: Resource, configuration: Mapping[str, Any]
+) -> Iterator[Finding]:
+    kinds, dead = set[str](), set[str]()
+    for entry in entries_of(configuration):
+        kinds |= {kind.qualified_plural for kind in expected.kinds if _names(entry, kind)}
+        service = entry["clientConfig"].get("service")
+        if service and concerns(entry, expected.kinds) and entry.get("failurePolicy") != "Ignore":
+            name, namespace = service["name"], service["namespace"]
+            if observed.missing(SERVICES, name, namespace):
+                dead.add(place(SERVICES, name, namespace))
+    where = place(resource, configuration["metadata"]["name"])
+    if kinds:
+        yield OTHER.at(where, f"it is for {_list(kinds)} too")
+    if dead:
+        yield OTHER_DEAD.at(where, f"it calls {_list(dead)}, which is not there, and fails closed")
+
+
+def _names(entry: Mapping[str, Any], kind: Kind) -> bool:
+    """Tell whether an entry names a kind of ours outright; those for everything are policies of the cluster."""
+    return any(
+        kind.group in rule["apiGroups"] and {kind.plural, "*", "*/*"} & set(rule.get("resources") or ())
+        for rule in entry.get("rules") or ()
+    )
+
+
+def concerns(entry: Mapping[str, Any], kinds: Iterable[Kind]) -> bool:
+    """Tell whether an entry is for a kind of ours, be it with everything else."""
+    everything = any(
+        "*" in rule["apiGroups"] and {"*", "*/*"} & set(rule.get("resources") or ())
+        for rule in entry.get("rules") or ()
+    )
+    return everything or any(_names(entry, kind) for kind in kinds)

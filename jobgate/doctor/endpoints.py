@@ -1,0 +1,148 @@
+"""The way from an entry to a server: the Service, its ports, the pods that it selects, and who of them is ready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jobgate.cluster.endpoints import PORT_NAME
+from jobgate.doctor.expected import Expected, entries_of
+from jobgate.doctor.finding import APPLY, Finding, error, warning
+from jobgate.doctor.labels import matches
+from jobgate.doctor.observed import CONFIGURATIONS, DEPLOYMENTS, PODS, SERVICES, SLICES, Observed, place
+from jobgate.render.configurations import NAME
+from jobgate.render.workload import ACCOUNT, SELECTOR
+
+SERVICE_MISSING = error("service-missing", "The Service that entries call is not there: each call fails.", APPLY)
+SELECTS_NOTHING = error(
+    "service-selects-nothing",
+    "The Service's selector selects no pod: it has no endpoints, and each call fails.",
+    f"{APPLY}; if the selector is right, see why there are no pods: `kubectl describe deployment`",
+)
+SELECTS_OTHERS = error(
+    "service-selects-others",
+    "The Service's selector selects pods that are no servers: calls that reach them fail.",
+    APPLY,
+)
+PORT_WRONG = error(
+    "service-port-wrong", "The Service does not have the port that entries call: each call fails.", APPLY
+)
+TARGET_WRONG = error(
+    "target-port-wrong",
+    "The Service's `targetPort` is not the port at which the server listens: each call fails.",
+    APPLY,
+)
+NONE_READY = error(
+    "no-ready-endpoint",
+    "No server is ready: with `failurePolicy: Fail` jobs are refused, with `Ignore` they go unchecked.",
+    "see why pods are not ready: `kubectl describe pod`, and their logs; a server without a certificate is never ready",
+)
+SINGLE = warning(
+    "single-server",
+    "There is one server only, and `failurePolicy` is `Fail`: jobs are refused whenever its node or pod goes.",
+    "`jobgate manifests --replicas 2` or more; where more are asked for, see why they are not ready",
+)
+
+FAULTS = (SERVICE_MISSING, SELECTS_NOTHING, SELECTS_OTHERS, PORT_WRONG, TARGET_WRONG, NONE_READY, SINGLE)
+
+_HTTPS = 443
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield what is wrong between an entry and a server."""
+    name, namespace = expected.installation.service, expected.namespace
+    where = place(SERVICES, name, namespace)
+    if observed.missing(SERVICES, name, namespace):
+        yield SERVICE_MISSING.at(where, "it is not there")
+        return
+    service = observed.get(SERVICES, name, namespace)
+    if service is not None:
+        yield from _ports(observed, expected, service, where)
+    if expected.outside:
+        return
+    pods = observed.all(PODS, namespace)
+    selector = (service or {}).get("spec", {}).get("selector")
+    if service is not None and pods is not None and selector:
+        selected = [pod for pod in pods if matches({"matchLabels": selector}, _labels(pod))]
+        if not selected:
+            yield SELECTS_NOTHING.at(where, f"no pod has the labels {_said(selector)}")
+            return
+        yield from _selected(expected, service, selected, where)
+    yield from _ready(observed, expected, where)
+
+
+def _ports(observed: Observed, expected: Expected, service: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    ports = {port["port"] for port in service["spec"].get("ports") or ()}
+    called = {
+        client["service"].get("port") or _HTTPS
+        for resource in CONFIGURATIONS
+        for entry in entries_of(observed.get(resource, NAME))
+        for client in [entry["clientConfig"]]
+        if (client.get("service") or {}).get("name") == expected.installation.service
+    }
+    if absent := sorted(called - ports):
+        has = ", ".join(map(str, sorted(ports))) or "none"
+        yield PORT_WRONG.at(where, f"entries call port {', '.join(map(str, absent))}, and it has {has}")
+
+
+def _selected(
+    expected: Expected, service: Mapping[str, Any], pods: Sequence[Mapping[str, Any]], where: str
+) -> Iterator[Finding]:
+    others = [pod["metadata"]["name"] for pod in pods if not matches({"matchLabels": SELECTOR}, _labels(pod))]
+    if others:
+        yield SELECTS_OTHERS.at(where, f"it selects {', '.join(sorted(others))}")
+        return
+    listens = expected.installation.target_port
+    for port in _ours(service["spec"].get("ports") or ()):
+        target = port.get("targetPort") or port["port"]
+        reached = {_number(target, pod) for pod in pods}
+        if reached != {listens}:
+            what = f"a port called {target}, which pods do not have" if reached == {None} else f"port {target}"
+            yield TARGET_WRONG.at(where, f"targetPort is {what}, and the server listens on {listens}")
+
+
+def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [port for port in ports if port.get("name") == PORT_NAME] or ports[:1]
+
+
+def _number(target: str | int, pod: Mapping[str, Any]) -> int | None:
+    """Return the port of a pod that a targetPort means."""
+    if isinstance(target, int):
+        return target
+    ports = [port for one in pod["spec"]["containers"] for port in one.get("ports") or ()]
+    return next((port["containerPort"] for port in ports if port.get("name") == target), None)
+
+
+def _ready(observed: Observed, expected: Expected, where: str) -> Iterator[Finding]:
+    namespace = expected.namespace
+    deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
+    replicas = (deployment or {}).get("spec", {}).get("replicas", 1) if deployment is not None else None
+    slices = observed.all(SLICES, namespace)
+    ready = None if slices is None else _ready_addresses(slices)
+    if ready is not None and not ready:
+        yield NONE_READY.at(where, "none of its endpoints is ready")
+    elif expected.installation.failure_policy != "Fail":
+        return
+    elif replicas == 1:
+        yield SINGLE.at(place(DEPLOYMENTS, ACCOUNT, namespace), "it asks for one replica")
+    elif ready is not None and len(ready) == 1:
+        yield SINGLE.at(where, f"of its endpoints only {', '.join(ready)} is ready")
+
+
+def _ready_addresses(slices: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the addresses that the Service sends calls to. What is not said of readiness counts as ready."""
+    return {
+        address
+        for one in slices
+        for endpoint in one.get("endpoints") or ()
+        if (endpoint.get("conditions") or {}).get("ready") is not False
+        for address in endpoint.get("addresses") or ()
+    }
+
+
+def _labels(pod: Mapping[str, Any]) -> dict[str, str]:
+    return pod["metadata"].get("labels") or {}
+
+
+def _said(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in labels.items())

@@ -1,0 +1,125 @@
+"""What the API server does with an entry: when it fails, how long it waits, what it sends. And our admission policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.cluster import Resource
+from jobgate.doctor.configurations import grouped
+from jobgate.doctor.expected import Expected, differing_entries, entries_of
+from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
+from jobgate.doctor.observed import CONFIGURATIONS, POLICIES, POLICY_BINDINGS, Observed, place
+from jobgate.render.configurations import NAME
+
+FAILURE_POLICY = error(
+    "failure-policy-differs",
+    "An entry's `failurePolicy` is not that of the installation: with `Ignore` what it should send goes unchecked "
+    "while no server answers; with `Fail` it is refused.",
+    APPLY,
+)
+IGNORES = notice(
+    "failure-policy-ignores",
+    "All entries have `failurePolicy: Ignore`: jobs go unchecked while no server answers.",
+    "once servers have run well for a while: `jobgate manifests --failure-policy Fail`",
+)
+TIMEOUT = warning(
+    "timeout-differs",
+    "An entry's `timeoutSeconds` is not the shipped one: a short one fails calls that are only slow, a long one holds "
+    "users up, and several of them exceed what a whole request may take.",
+    APPLY,
+)
+MATCH_POLICY = error(
+    "match-policy-differs",
+    "An entry's `matchPolicy` is `Exact`: what is written in another version of its kind is not sent.",
+    APPLY,
+)
+SIDE_EFFECTS = warning(
+    "side-effects-differ",
+    "An entry's `sideEffects` is not `None`, which is the truth.",
+    APPLY,
+)
+CONDITIONS = error(
+    "match-conditions-differ",
+    "An entry's `matchConditions` are not the shipped ones: it is called for less, or for writes that need not wait "
+    "for it, as those of an operator.",
+    APPLY,
+)
+REINVOCATION = warning(
+    "reinvocation-differs",
+    "An entry's `reinvocationPolicy` is not `IfNeeded`: what later webhooks change is not defaulted.",
+    APPLY,
+)
+REVIEWS = error(
+    "review-versions-differ",
+    "An entry's `admissionReviewVersions` are others than `v1`, which is what the server speaks.",
+    APPLY,
+)
+POLICY_MISSING = warning(
+    "admission-policy-missing",
+    "The admission policy that keeps the rotation's account to one Secret is not there, is not bound, or says "
+    "something else: that account can create any Secret of its namespace, a token of another account among them.",
+    APPLY,
+)
+
+FAULTS = (
+    FAILURE_POLICY, IGNORES, TIMEOUT, MATCH_POLICY, SIDE_EFFECTS, CONDITIONS, REINVOCATION, REVIEWS, POLICY_MISSING,
+)  # fmt: skip
+
+#: Each field of an entry, its fault, and what an absent one means to the API server.
+_FIELDS: Mapping[str, tuple[Fault, Any]] = {
+    "failurePolicy": (FAILURE_POLICY, "Fail"),
+    "timeoutSeconds": (TIMEOUT, 10),
+    "matchPolicy": (MATCH_POLICY, "Equivalent"),
+    "sideEffects": (SIDE_EFFECTS, "Unknown"),
+    "matchConditions": (CONDITIONS, []),
+    "reinvocationPolicy": (REINVOCATION, "Never"),
+    "admissionReviewVersions": (REVIEWS, []),
+}
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield what the API server does otherwise than it should."""
+    yield from grouped(_fields(observed, expected))
+    entries = [entry for resource in CONFIGURATIONS for entry in entries_of(observed.get(resource, NAME))]
+    if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
+        where = ", ".join(place(resource, NAME) for resource in CONFIGURATIONS)
+        yield IGNORES.at(where, "failurePolicy is Ignore in all entries")
+    yield from _policy(observed, expected)
+
+
+def _fields(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Resource, str, str]]:
+    found = {resource: observed.get(resource, NAME) for resource in CONFIGURATIONS}
+    for resource, shipped, entry in differing_entries(expected, found):
+        for field, (fault, absent) in _FIELDS.items():
+            is_, must = entry.get(field, absent), shipped.get(field, absent)
+            if is_ != must:
+                yield fault, resource, entry["name"], f"{field} is {_said(is_)}, and must be {_said(must)}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_said(one) for one in value) or "none"
+    return f"{value['name']}: {value['expression']}" if isinstance(value, Mapping) else str(value)
+
+
+def _policy(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    for kind, resource in (
+        ("ValidatingAdmissionPolicy", POLICIES),
+        ("ValidatingAdmissionPolicyBinding", POLICY_BINDINGS),
+    ):
+        for shipped in expected.of(kind):
+            name = shipped["metadata"]["name"]
+            if observed.missing(resource, name):
+                yield POLICY_MISSING.at(place(resource, name), "it is not there")
+            elif (found := observed.get(resource, name)) is not None and not _is_within(shipped["spec"], found["spec"]):
+                yield POLICY_MISSING.at(place(resource, name), "it is not the one that is shipped")
+
+
+def _is_within(shipped: Any, found: Any) -> bool:
+    """Tell whether all that is shipped is there. The API server adds defaults."""
+    if isinstance(shipped, Mapping) and isinstance(found, Mapping):
+        return all(_is_within(value, found.get(key)) for key, value in shipped.items())
+    if isinstance(shipped, list) and isinstance(found, list):
+        return len(shipped) == len(found) and all(map(_is_within, shipped, found))
+    return bool(shipped == found)

@@ -1,0 +1,164 @@
+"""What our accounts may do: all that is rendered, and nothing that is dangerous and is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from jobgate.doctor.expected import Expected
+from jobgate.doctor.finding import APPLY, Finding, error
+from jobgate.doctor.observed import ACCOUNTS, Access, Observed, place
+
+ACCOUNT_MISSING = error(
+    "account-missing",
+    "A ServiceAccount of ours is not there: its pods cannot be made, and have no rights.",
+    APPLY,
+)
+MISSING = error(
+    "right-missing",
+    "An account may not do what it has to: the server cannot read its certificate, or what rules look up; the "
+    "controller cannot make what plugins need; the rotation gets no further.",
+    f"{APPLY}; see who changed its Role, ClusterRole or their bindings",
+)
+TOO_WIDE = error(
+    "right-too-wide",
+    "An account may do what it never needs and nobody should do by it: who takes that pod over may do it, too.",
+    "find and remove the binding that grants it: `kubectl get rolebindings,clusterrolebindings -A -o wide`, and "
+    "look for the account and for its groups, `system:serviceaccounts` and `system:authenticated`",
+)
+
+FAULTS = (ACCOUNT_MISSING, MISSING, TOO_WIDE)
+
+_ADMISSION = "admissionregistration.k8s.io"
+_RBAC = "rbac.authorization.k8s.io"
+_SYSTEM = "kube-system"
+#: A name that nothing has: who may do something with it may do so with any.
+_ANY = "jobgate-doctor-asks-for-any"
+
+
+class Grant(NamedTuple):
+    """A rule, as it is bound to an account, in a namespace or in all."""
+
+    account: str
+    namespace: str
+    rule: Any
+
+    def covers(self, access: Access) -> bool:
+        """Tell whether it allows something."""
+        return (
+            self.account == access.account
+            and self.namespace in {"", access.namespace}
+            and access.verb in self.rule["verbs"]
+            and access.group in self.rule["apiGroups"]
+            and access.resource in self.rule["resources"]
+            and (not self.rule.get("resourceNames") or access.name in self.rule["resourceNames"])
+        )
+
+
+def grants(expected: Expected) -> Sequence[Grant]:
+    """Return all rules that are rendered for our accounts."""
+    roles = {
+        (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]): one["rules"]
+        for kind in ("Role", "ClusterRole")
+        for one in expected.of(kind)
+    }
+    found = []
+    for kind in ("RoleBinding", "ClusterRoleBinding"):
+        for binding in expected.of(kind):
+            namespace, reference = binding["metadata"].get("namespace", ""), binding["roleRef"]
+            rules = roles[reference["kind"], namespace, reference["name"]]
+            found += [Grant(one["name"], namespace, rule) for one in binding["subjects"] for rule in rules]
+    return found
+
+
+def needed(expected: Expected) -> Sequence[Access]:
+    """Return all that our accounts must be allowed."""
+    return list(
+        dict.fromkeys(
+            Access(grant.account, verb, group, resource, grant.namespace, name)
+            for grant in grants(expected)
+            for group in grant.rule["apiGroups"]
+            for resource in grant.rule["resources"]
+            for name in grant.rule.get("resourceNames") or [""]
+            for verb in grant.rule["verbs"]
+        )
+    )
+
+
+def dangerous(expected: Expected) -> Sequence[Access]:
+    """Return what our accounts must not be allowed: whatever of the list is not rendered for them."""
+    granted = grants(expected)
+    asked = (Access(account, *one) for account in accounts(expected) for one in _dangers(expected))
+    return [one for one in asked if not any(grant.covers(one) for grant in granted)]
+
+
+def accounts(expected: Expected) -> Sequence[str]:
+    """Return the names of our accounts."""
+    return [one["metadata"]["name"] for one in expected.of("ServiceAccount")]
+
+
+def _dangers(expected: Expected) -> Sequence[tuple[str, str, str, str, str]]:
+    """Return what leads to more power, or tells secrets: verb, group, resource, namespace, name."""
+    ours, secret = expected.namespace, expected.installation.secret
+    return [
+        ("*", "*", "*", "", ""),
+        ("get", "", "secrets", _SYSTEM, _ANY),
+        ("list", "", "secrets", "", ""),
+        ("list", "", "secrets", ours, ""),
+        ("get", "", "secrets", ours, _ANY),
+        ("create", "", "secrets", _SYSTEM, ""),
+        ("create", "", "secrets", ours, ""),
+        ("patch", "", "secrets", ours, secret),
+        ("delete", "", "secrets", ours, secret),
+        # To run something, as any account of a namespace.
+        ("create", "", "pods", ours, ""),
+        ("create", "", "pods", "", ""),
+        ("create", "", "pods/exec", ours, _ANY),
+        ("create", "apps", "deployments", ours, ""),
+        ("patch", "apps", "deployments", ours, _ANY),
+        ("create", "", "serviceaccounts/token", ours, _ANY),
+        ("get", "", "nodes/proxy", "", _ANY),
+        # To be somebody else, or to grant oneself something.
+        ("impersonate", "", "users", "", _ANY),
+        ("impersonate", "", "serviceaccounts", "", _ANY),
+        ("escalate", _RBAC, "clusterroles", "", _ANY),
+        ("bind", _RBAC, "clusterroles", "", _ANY),
+        ("create", _RBAC, "clusterrolebindings", "", ""),
+        ("create", "certificates.k8s.io", "certificatesigningrequests", "", ""),
+        # To switch admission off, or to send it elsewhere.
+        ("patch", _ADMISSION, "mutatingwebhookconfigurations", "", "jobgate"),
+        ("patch", _ADMISSION, "validatingwebhookconfigurations", "", "jobgate"),
+        ("patch", _ADMISSION, "mutatingwebhookconfigurations", "", _ANY),
+        ("patch", _ADMISSION, "validatingwebhookconfigurations", "", _ANY),
+        ("delete", _ADMISSION, "validatingwebhookconfigurations", "", "jobgate"),
+        ("patch", _ADMISSION, "validatingadmissionpolicies", "", _ANY),
+        ("patch", "apiextensions.k8s.io", "customresourcedefinitions", "", _ANY),
+        ("patch", "", "namespaces", "", _ANY),
+        ("patch", "coordination.k8s.io", "leases", _SYSTEM, _ANY),
+        # Nobody of ours writes a job.
+        *dict.fromkeys(("patch", kind.group, kind.plural, "", _ANY) for kind in expected.kinds),
+    ]
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield what accounts lack, and what they have too much."""
+    need, danger = needed(expected), dangerous(expected)
+    for account in accounts(expected):
+        where = place(ACCOUNTS, account, expected.namespace)
+        if observed.missing(ACCOUNTS, account, expected.namespace):
+            if not expected.outside:  # outside, it may run as anybody
+                yield ACCOUNT_MISSING.at(where, "it is not there")
+            continue
+        if lacks := [one for one in need if one.account == account and observed.access[one] is False]:
+            yield MISSING.at(where, f"it may not {_said(lacks)}")
+        if excess := [one for one in danger if one.account == account and observed.access[one] is True]:
+            everything = next((one for one in excess if one.verb == "*"), None)
+            yield TOO_WIDE.at(where, "it may do everything" if everything else f"it may {_said(excess)}")
+
+
+def _said(accesses: Sequence[Access]) -> str:
+    verbs: dict[str, list[str]] = {}
+    for one in accesses:
+        what = one.what.replace(f"/{_ANY}", " of any name")
+        verbs.setdefault(what, []).append(one.verb)
+    return "; ".join(f"{', '.join(words)} {what}" for what, words in verbs.items())

@@ -1,0 +1,121 @@
+"""Which namespaces and objects entries are for: none that the cluster needs to mend itself, and all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.cluster import Resource
+from jobgate.doctor.configurations import grouped
+from jobgate.doctor.expected import Expected, differing_entries
+from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
+from jobgate.doctor.labels import matches
+from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, Observed, Ref, place
+from jobgate.render.configurations import NAME
+from jobgate.render.installation import OPT_OUT_LABEL, SYSTEM_NAMESPACES
+
+CATCHES_SYSTEM = error(
+    "selector-catches-system",
+    "An entry's `namespaceSelector` does not exclude a namespace of the cluster, or our own: while no server answers, "
+    "what is needed to start one may be refused, and the cluster cannot mend itself.",
+    APPLY,
+)
+CATCHES_NOTHING = error(
+    "selector-catches-nothing",
+    "An entry's `namespaceSelector` selects no namespace of this cluster: it is never called.",
+    APPLY,
+)
+NAMESPACES_DIFFER = warning(
+    "namespace-selector-differs",
+    "An entry's `namespaceSelector` is not the shipped one: namespaces go unchecked, or opting out has no effect.",
+    f"{APPLY}; a namespace opts out by the label {OPT_OUT_LABEL}=disabled",
+)
+OBJECTS_DIFFER = error(
+    "object-selector-differs",
+    "An entry's `objectSelector` is not the shipped one: jobs, or pods of jobs, without certain labels go unchecked.",
+    APPLY,
+)
+OPTED_OUT = notice(
+    "namespace-opted-out",
+    "A namespace has opted out, and has jobs: nothing of them is defaulted or checked.",
+    f"when its jobs are ready for it: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
+)
+OPT_OUT_MISSPELT = warning(
+    "opt-out-misspelt",
+    "A namespace has the label by which namespaces opt out, with a value that means nothing: it has not opted out.",
+    f"set it to `disabled`, or remove it: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
+)
+
+FAULTS = (CATCHES_SYSTEM, CATCHES_NOTHING, NAMESPACES_DIFFER, OBJECTS_DIFFER, OPTED_OUT, OPT_OUT_MISSPELT)
+
+_NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield what entries select and should not, or do not and should."""
+    yield from grouped(_entries(observed, expected))
+    for namespace in observed.all(NAMESPACES) or ():
+        yield from _opting_out(observed, expected, namespace)
+
+
+def opted_out(namespace: Mapping[str, Any]) -> bool:
+    """Tell whether a namespace has opted out."""
+    return bool(_labels(namespace).get(OPT_OUT_LABEL) == "disabled")
+
+
+def _entries(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Resource, str, str]]:
+    found = {resource: observed.get(resource, NAME) for resource in CONFIGURATIONS}
+    namespaces = [_labels(one) for one in observed.all(NAMESPACES) or ()]
+    for resource, shipped, entry in differing_entries(expected, found):
+        for fault, what in _selects(shipped, entry, namespaces, expected):
+            yield fault, resource, entry["name"], what
+        if (objects := entry.get("objectSelector") or {}) != (wanted := shipped.get("objectSelector") or {}):
+            what = f"objectSelector is {said(objects)}, and must be {said(wanted)}"
+            yield OBJECTS_DIFFER, resource, entry["name"], what
+
+
+def _selects(
+    shipped: Mapping[str, Any], entry: Mapping[str, Any], namespaces: list[dict[str, str]], expected: Expected
+) -> Iterator[tuple[Fault, str]]:
+    """Yield what a namespaceSelector does wrong, the worst alone."""
+    is_, must = entry.get("namespaceSelector") or {}, shipped["namespaceSelector"]
+    if is_ == must:
+        return
+    system = [{_NAME_LABEL: name} for name in (*SYSTEM_NAMESPACES, expected.namespace)]
+    if caught := [labels[_NAME_LABEL] for labels in system if matches(is_, labels)]:
+        yield CATCHES_SYSTEM, f"namespaceSelector selects {', '.join(caught)}"
+    elif any(matches(must, one) for one in namespaces) and not any(matches(is_, one) for one in namespaces):
+        yield CATCHES_NOTHING, f"namespaceSelector selects no namespace: {said(is_)}"
+    else:
+        yield NAMESPACES_DIFFER, f"namespaceSelector is {said(is_)}, and must be {said(must)}"
+
+
+def said(selector: Mapping[str, Any]) -> str:
+    """Return a LabelSelector as kubectl writes it."""
+    words = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    for one in selector.get("matchExpressions") or ():
+        values = f" ({', '.join(one.get('values') or ())})" if one.get("values") else ""
+        words.append(f"{one['key']} {one['operator']}{values}")
+    return " and ".join(words) or "empty"
+
+
+def _opting_out(observed: Observed, expected: Expected, namespace: Mapping[str, Any]) -> Iterator[Finding]:
+    name, where = namespace["metadata"]["name"], place(NAMESPACES, namespace["metadata"]["name"])
+    value = _labels(namespace).get(OPT_OUT_LABEL)
+    if value is None:
+        return
+    if value != "disabled":
+        yield OPT_OUT_MISSPELT.at(where, f"its label {OPT_OUT_LABEL} is {value!r}, and only 'disabled' means anything")
+        return
+    jobs = [
+        kind.qualified_plural
+        for kind in expected.kinds
+        if observed.lists.get(Ref(Resource(kind.plural, kind.version, kind.group), "", name))
+        and observed.all(Resource(kind.plural, kind.version, kind.group), name)
+    ]
+    if jobs:
+        yield OPTED_OUT.at(where, f"it has opted out, and has {', '.join(jobs)}")
+
+
+def _labels(namespace: Mapping[str, Any]) -> dict[str, str]:
+    return namespace["metadata"].get("labels") or {}

@@ -1,0 +1,85 @@
+"""Which versions meet: this command's, that of the pods, that of the API server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jobgate import __version__
+from jobgate.doctor.expected import Expected
+from jobgate.doctor.finding import Finding, error, warning
+from jobgate.doctor.labels import matches
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, Observed, Unseen, place
+from jobgate.render.installation import LABELS
+
+#: The oldest minor of Kubernetes 1 that has all that is rendered: admission policies in their stable version.
+OLDEST = 30
+
+TOO_OLD = error(
+    "api-server-too-old",
+    "The API server is older than Kubernetes 1.30: it lacks match conditions or admission policies in their stable "
+    "version, so part of the installation cannot be stored.",
+    "upgrade the cluster",
+)
+SKEW = warning(
+    "version-skew",
+    "Pods run another version than this command's: what it compares with is not what belongs to them.",
+    "use the doctor of their version, or install this one",
+)
+MIXED = warning(
+    "versions-mixed",
+    "Pods of ours run different images: a rollout is under way, or does not get on; servers and controllers of "
+    "different versions may wire pods differently.",
+    "`kubectl rollout status deployment`; where it stands still, see why its new pods are not ready",
+)
+
+FAULTS = (TOO_OLD, SKEW, MIXED)
+
+_VERSION = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:[-.+_a-z0-9]*)?)\Z")
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield which versions do not go together."""
+    if not isinstance(observed.version, Unseen):
+        found = re.match(r"v?1\.(\d+)", observed.version)
+        if found and int(found[1]) < OLDEST:
+            yield TOO_OLD.at("the API server", f"it is {observed.version}")
+    if expected.outside:
+        return
+    images = _images(observed, expected)
+    if len(images) > 1:
+        said = "; ".join(f"{image}: {', '.join(sorted(where))}" for image, where in sorted(images.items()))
+        yield MIXED.at(f"pods in {expected.namespace}", f"they run different images: {said}")
+    for image, where in sorted(images.items()):
+        version = version_of(image)
+        if version is not None and version != __version__:
+            yield SKEW.at(", ".join(sorted(where)), f"it runs {image}, and this command is of version {__version__}")
+
+
+def version_of(image: str) -> str | None:
+    """Return the version that an image's tag says; None where it says none."""
+    name, at, _ = image.partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    found = _VERSION.match(tag) if tag or not at else None
+    return found["version"] if found else None
+
+
+def _images(observed: Observed, expected: Expected) -> Mapping[str, Sequence[str]]:
+    """Return what our Deployments and their pods run, by image."""
+    found: dict[str, list[str]] = {}
+    for name in expected.deployments:
+        deployment = observed.get(DEPLOYMENTS, name, expected.namespace)
+        if deployment is not None:
+            pod = deployment["spec"]["template"]["spec"]
+            found.setdefault(_image(pod), []).append(place(DEPLOYMENTS, name))
+    for pod in observed.all(PODS, expected.namespace) or ():
+        labels = pod["metadata"].get("labels") or {}
+        if matches({"matchLabels": LABELS}, labels) and (pod.get("status") or {}).get("phase") == "Running":
+            found.setdefault(_image(pod["spec"]), []).append(place(PODS, pod["metadata"]["name"]))
+    return found
+
+
+def _image(pod: Mapping[str, Any]) -> str:
+    """Return the image of our container, which comes first; what others inject comes behind."""
+    return str(pod["containers"][0]["image"])

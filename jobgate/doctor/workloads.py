@@ -1,0 +1,54 @@
+"""What has to run: the server, the controller, and who renews the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobgate.doctor.expected import Expected
+from jobgate.doctor.finding import APPLY, Finding, error, warning
+from jobgate.doctor.observed import CRON_JOBS, DEPLOYMENTS, Observed, place
+
+MISSING = error(
+    "workload-missing",
+    "A Deployment or CronJob of the installation is not there: nobody serves, wires pods or renews the certificate.",
+    APPLY,
+)
+STOPPED = warning(
+    "workload-stopped",
+    "A workload is scaled to nothing, or suspended: nobody serves, makes what plugins need, or renews the certificate.",
+    "`kubectl scale` it up, or set its `suspend` to false",
+)
+UNAVAILABLE = warning(
+    "workload-unavailable",
+    "Fewer pods of a Deployment are available than it asks for.",
+    "see why: `kubectl describe deployment`, `kubectl describe pod`, and the logs of its pods",
+)
+
+FAULTS = (MISSING, STOPPED, UNAVAILABLE)
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield which workloads are not there, or do not run."""
+    namespace = expected.namespace
+    for kind, resource in (("Deployment", DEPLOYMENTS), ("CronJob", CRON_JOBS)):
+        for shipped in expected.of(kind):
+            name = shipped["metadata"]["name"]
+            where = place(resource, name, namespace)
+            if observed.missing(resource, name, namespace):
+                yield MISSING.at(where, "it is not there")
+            elif (found := observed.get(resource, name, namespace)) is not None:
+                yield from _runs(found, where)
+
+
+def _runs(workload: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    spec = workload["spec"]
+    if spec.get("suspend"):
+        yield STOPPED.at(where, "it is suspended")
+    if "schedule" in spec:
+        return
+    asked, available = spec.get("replicas", 1), (workload.get("status") or {}).get("availableReplicas", 0)
+    if not asked:
+        yield STOPPED.at(where, "it asks for 0 replicas")
+    elif available < asked:
+        yield UNAVAILABLE.at(where, f"{available} of {asked} replicas are available")

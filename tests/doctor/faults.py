@@ -1,0 +1,541 @@
+"""Faults to plant: each by what changes, the id that it is found by, and words of what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from jobgate.doctor.observed import Access
+from tests.doctor.world import (
+    CONTROLLER,
+    DIJOBS,
+    ROTATOR,
+    SERVER,
+    SERVICE,
+    SYSTEM,
+    TEAM,
+    TLS,
+    Plant,
+    World,
+    generation,
+    lease,
+    pod,
+    text,
+)
+
+MXJOBS = "mxjobs.mxnet.mlkube.io"
+_ANY = "jobgate-doctor-asks-for-any"
+
+
+class Planted(NamedTuple):
+    """A fault, and how it is told.
+
+    Attributes:
+        id: of the finding; there must be no other.
+        says: words of it.
+        plant: makes the fault.
+        real: whether an API server stores it so; without, it is of this machine or of time.
+    """
+
+    id: str
+    says: str
+    plant: Plant
+    real: bool = True
+
+
+def other_ca(world: World) -> None:
+    for entry in world.entries():
+        entry["clientConfig"]["caBundle"] = text(generation(world.now, 7).ca_certificate)
+
+
+def one_without_bundle(world: World) -> None:
+    del world.entry("Validating", "dijobs")["clientConfig"]["caBundle"]
+
+
+def placeholder(world: World) -> None:
+    world.entry("Mutating", "pods.mutate")["clientConfig"]["caBundle"] = text(b"\n")
+
+
+def no_secret(world: World) -> None:
+    world.remove("Secret", TLS, SYSTEM)
+
+
+def empty_secret(world: World) -> None:
+    world.get("Secret", TLS, SYSTEM)["data"] |= {"tls.crt": "", "tls.key": "", "ca.crt": ""}
+
+
+def kept_secret(world: World) -> None:
+    world.get("Secret", TLS, SYSTEM)["metadata"]["annotations"]["cert-manager.io/certificate-name"] = "jobgate"
+
+
+def wrong_key(world: World) -> None:
+    world.get("Secret", TLS, SYSTEM)["data"]["tls.key"] = text(generation(world.now).key)
+
+
+def wrong_ca_beside(world: World) -> None:
+    world.get("Secret", TLS, SYSTEM)["data"]["ca.crt"] = text(generation(world.now, 3).ca_certificate)
+
+
+def wrong_name(world: World) -> None:
+    world.serve(generation(world.now, service="another"))
+
+
+def expired(world: World) -> None:
+    world.serve(generation(world.now - timedelta(days=100)))
+
+
+def expired_ca_only(world: World) -> None:
+    """The leaf in the Secret is of a CA that is gone from the Secret, and expired where it is trusted."""
+    old = generation(world.now - timedelta(days=100))
+    world.serve(old)
+    world.get("Secret", TLS, SYSTEM)["data"] |= {"ca.crt": ""}
+
+
+def early(world: World) -> None:
+    world.serve(generation(world.now + timedelta(days=2)))
+
+
+def late(world: World) -> None:
+    world.serve(generation(world.now - timedelta(days=80)))
+
+
+def staged_long_ago(world: World) -> None:
+    staged = generation(world.now - timedelta(hours=5), 2)
+    world.get("Secret", TLS, SYSTEM)["data"] |= {
+        "next.tls.crt": text(staged.certificate),
+        "next.tls.key": text(staged.key),
+        "next.ca.crt": text(staged.ca_certificate),
+        "next.generation": text(b"2"),
+    }
+
+
+def never_verified(world: World) -> None:
+    del world.get("Secret", TLS, SYSTEM)["metadata"]["annotations"]["jobgate.dev/verified"]
+
+
+def served_by_a_stranger(world: World) -> None:
+    world.show(generation(world.now, 9))
+
+
+def served_expired(world: World) -> None:
+    world.show(generation(world.now - timedelta(days=100), 1))
+
+
+def no_server(world: World) -> None:
+    world.show(None)
+
+
+def no_configuration(world: World) -> None:
+    world.remove("ValidatingWebhookConfiguration", "jobgate")
+
+
+def no_entry(world: World) -> None:
+    found = world.get("MutatingWebhookConfiguration", "jobgate")
+    found["webhooks"] = [one for one in found["webhooks"] if not one["name"].startswith("mxjobs.")]
+
+
+def extra_entry(world: World) -> None:
+    found = world.get("ValidatingWebhookConfiguration", "jobgate")
+    extra = {**deepcopy(found["webhooks"][0]), "name": "everything.example.org"}
+    found["webhooks"].append(extra)
+
+
+def wrong_path(world: World) -> None:
+    world.entry("Mutating", "dijobs")["clientConfig"]["service"]["path"] = "/mutate"
+
+
+def wrong_port(world: World) -> None:
+    world.entry("Mutating", "dijobs")["clientConfig"]["service"]["port"] = 8443
+    world.get("Service", SERVICE, SYSTEM)["spec"]["ports"].append({"name": "other", "port": 8443, "targetPort": 1})
+
+
+def less_operations(world: World) -> None:
+    world.entry("Validating", "jobs.batch")["rules"][0]["operations"] = ["CREATE"]
+
+
+def ignores(world: World) -> None:
+    world.entry("Validating", "dijobs")["failurePolicy"] = "Ignore"
+
+
+def all_ignore(world: World) -> None:
+    for entry in world.entries():
+        entry["failurePolicy"] = "Ignore"
+
+
+def waits_long(world: World) -> None:
+    world.entry("Mutating", "torchjobs")["timeoutSeconds"] = 30
+
+
+def exact(world: World) -> None:
+    world.entry("Mutating", "dijobs")["matchPolicy"] = "Exact"
+
+
+def side_effects(world: World) -> None:
+    world.entry("Mutating", "dijobs")["sideEffects"] = "NoneOnDryRun"
+
+
+def no_condition(world: World) -> None:
+    world.entry("Validating", "dijobs")["matchConditions"] = []
+
+
+def never_again(world: World) -> None:
+    world.entry("Mutating", "dijobs")["reinvocationPolicy"] = "Never"
+
+
+def old_review(world: World) -> None:
+    world.entry("Mutating", "dijobs")["admissionReviewVersions"] = ["v1", "v1beta1"]
+
+
+def no_policy(world: World) -> None:
+    world.remove("ValidatingAdmissionPolicyBinding", ROTATOR)
+
+
+def weak_policy(world: World) -> None:
+    world.get("ValidatingAdmissionPolicy", ROTATOR)["spec"]["validations"][0]["expression"] = "true"
+
+
+def catches_itself(world: World) -> None:
+    names = world.entry("Validating", "pods.validate")["namespaceSelector"]["matchExpressions"][0]
+    names["values"] = ["kube-system", "kube-public", "kube-node-lease"]
+
+
+def catches_nothing(world: World) -> None:
+    world.entry("Mutating", "dijobs")["namespaceSelector"]["matchExpressions"].append(
+        {"key": "training", "operator": "Exists"}
+    )
+
+
+def misses_one(world: World) -> None:
+    names = world.entry("Mutating", "dijobs")["namespaceSelector"]["matchExpressions"][0]
+    names["values"].append(TEAM)
+
+
+def narrowed_objects(world: World) -> None:
+    world.entry("Mutating", "dijobs")["objectSelector"] = {"matchLabels": {"checked": "yes"}}
+
+
+def misspelt(world: World) -> None:
+    world.get("Namespace", TEAM)["metadata"]["labels"]["jobgate.dev/admission"] = "false"
+
+
+def opted_out(world: World) -> None:
+    world.get("Namespace", TEAM)["metadata"]["labels"]["jobgate.dev/admission"] = "disabled"
+    containers = [{"name": "learner", "image": "learner"}]
+    task = {"type": "learner", "replicas": 1, "template": {"spec": {"containers": containers}}}
+    metadata = {"name": "unchecked", "namespace": TEAM}
+    job = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "metadata": metadata}
+    world.put(job | {"spec": {"tasks": [task]}})
+
+
+def _foreign(world: World, configuration: str, **service: str) -> None:
+    rule = {
+        "apiGroups": ["batch.volcano.sh"],
+        "apiVersions": ["*"],
+        "operations": ["DELETE"],
+        "resources": ["jobs"],
+        "scope": "*",
+    }
+    client = {"service": {"port": 443, "path": "/", **service}, "caBundle": text(world.current.ca_certificate)}
+    entry = {
+        "name": "jobs.example.org",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": client,
+        "rules": [rule],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+    }
+    kind = "ValidatingWebhookConfiguration"
+    metadata = {"name": configuration}
+    api_version = "admissionregistration.k8s.io/v1"
+    world.put({"apiVersion": api_version, "kind": kind, "metadata": metadata, "webhooks": [entry]})
+
+
+def other_webhook(world: World) -> None:
+    _foreign(world, "operator-admission", namespace=SYSTEM, name=SERVICE)
+
+
+def dead_webhook(world: World) -> None:
+    _foreign(world, "gone-admission", namespace=TEAM, name="gone")
+    world.get("ValidatingWebhookConfiguration", "gone-admission")["webhooks"][0]["rules"][0] |= {
+        "apiGroups": ["*"],
+        "resources": ["*/*"],
+        "operations": ["CONNECT"],
+    }
+
+
+def no_service(world: World) -> None:
+    world.remove("Service", SERVICE, SYSTEM)
+
+
+def wrong_selector(world: World) -> None:
+    world.get("Service", SERVICE, SYSTEM)["spec"]["selector"]["app.kubernetes.io/component"] = "server"
+
+
+def wide_selector(world: World) -> None:
+    del world.get("Service", SERVICE, SYSTEM)["spec"]["selector"]["app.kubernetes.io/component"]
+
+
+def moved_port(world: World) -> None:
+    world.get("Service", SERVICE, SYSTEM)["spec"]["ports"][0]["port"] = 8443
+
+
+def wrong_target(world: World) -> None:
+    world.get("Service", SERVICE, SYSTEM)["spec"]["ports"][0]["targetPort"] = "https"
+
+
+def health_target(world: World) -> None:
+    world.get("Service", SERVICE, SYSTEM)["spec"]["ports"][0]["targetPort"] = 8080
+
+
+def _slice(world: World) -> dict[str, Any]:
+    return world.get("EndpointSlice", f"{SERVICE}-abcde", SYSTEM)
+
+
+def none_ready(world: World) -> None:
+    for endpoint in _slice(world)["endpoints"]:
+        endpoint["conditions"]["ready"] = False
+
+
+def one_ready(world: World) -> None:
+    _slice(world)["endpoints"][1]["conditions"]["ready"] = False
+
+
+def one_replica(world: World) -> None:
+    deployment = world.get("Deployment", SERVER, SYSTEM)
+    deployment["spec"]["replicas"] = 1
+
+
+def no_rotation(world: World) -> None:
+    world.remove("Deployment", ROTATOR, SYSTEM)
+
+
+def no_controller(world: World) -> None:
+    world.get("Deployment", CONTROLLER, SYSTEM)["spec"]["replicas"] = 0
+
+
+def unavailable(world: World) -> None:
+    world.get("Deployment", CONTROLLER, SYSTEM)["status"]["availableReplicas"] = 1
+
+
+def no_account(world: World) -> None:
+    world.remove("ServiceAccount", CONTROLLER, SYSTEM)
+
+
+def no_right(world: World) -> None:
+    role = world.get("Role", SERVER, SYSTEM)
+    role["rules"] = [{**role["rules"][0], "verbs": ["get"]}]
+    world.denied |= {Access(SERVER, verb, "", "secrets", SYSTEM, TLS) for verb in ("list", "watch")}
+
+
+def _bound(world: World, account: str, role: str, namespace: str = "") -> None:
+    kind = "RoleBinding" if namespace else "ClusterRoleBinding"
+    metadata = {"name": "granted-in-a-hurry", **({"namespace": namespace} if namespace else {})}
+    group = "rbac.authorization.k8s.io"
+    reference = {"apiGroup": group, "kind": "ClusterRole", "name": role}
+    subjects = [{"kind": "ServiceAccount", "name": account, "namespace": SYSTEM}]
+    world.put(
+        {"apiVersion": f"{group}/v1", "kind": kind, "metadata": metadata, "roleRef": reference, "subjects": subjects}
+    )
+
+
+def administrator(world: World) -> None:
+    _bound(world, SERVER, "cluster-admin")
+    world.extra.add(Access(SERVER, "*", "*", "*", "", ""))
+
+
+def executes(world: World) -> None:
+    group = "rbac.authorization.k8s.io"
+    rules = [{"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"]}]
+    world.put({"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": "execs"}, "rules": rules})
+    _bound(world, CONTROLLER, "execs", SYSTEM)
+    world.extra.add(Access(CONTROLLER, "create", "", "pods/exec", SYSTEM, _ANY))
+
+
+def _version(world: World) -> dict[str, Any]:
+    found: dict[str, Any] = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"][0]
+    return found
+
+
+def no_crd(world: World) -> None:
+    world.remove("CustomResourceDefinition", MXJOBS)
+
+
+def not_established(world: World) -> None:
+    condition = {"type": "Established", "status": "False", "reason": "NotAccepted", "message": "names are taken"}
+    world.get("CustomResourceDefinition", DIJOBS)["status"]["conditions"] = [condition]
+
+
+def cluster_scope(world: World) -> None:
+    world.get("CustomResourceDefinition", DIJOBS)["spec"]["scope"] = "Cluster"
+
+
+def unserved(world: World) -> None:
+    _version(world)["served"] = False
+
+
+def other_version(world: World) -> None:
+    version = _version(world)
+    version["storage"] = False
+    versions = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"]
+    versions.append({**deepcopy(version), "name": "v3", "storage": True})
+
+
+def lacks_field(world: World) -> None:
+    del _spec(world)["properties"]["cleanPodPolicy"]
+
+
+def other_schema(world: World) -> None:
+    _spec(world)["properties"]["cleanPodPolicy"]["maxLength"] = 60
+
+
+def _spec(world: World) -> dict[str, Any]:
+    found: dict[str, Any] = _version(world)["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return found
+
+
+def no_status(world: World) -> None:
+    _version(world)["subresources"] = {"scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.y"}}
+
+
+def converted_by_nobody(world: World) -> None:
+    client = {
+        "service": {"namespace": TEAM, "name": "converter", "path": "/", "port": 443},
+        "caBundle": text(world.current.ca_certificate),
+    }
+    conversion = {"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]}}
+    world.get("CustomResourceDefinition", DIJOBS)["spec"]["conversion"] = conversion
+
+
+def old_api_server(world: World) -> None:
+    world.version = "v1.29.14-gke.1"
+
+
+def old_image(world: World) -> None:
+    for kind, name in (("Deployment", CONTROLLER), ("Pod", f"{CONTROLLER}-0"), ("Pod", f"{CONTROLLER}-1")):
+        _set_image(world.get(kind, name, SYSTEM), "registry.example/jobgate:v0.0.9")
+    for kind, name in (("Deployment", SERVER), ("Pod", f"{SERVER}-0"), ("Pod", f"{SERVER}-1")):
+        _set_image(world.get(kind, name, SYSTEM), "registry.example/jobgate:v0.0.9")
+    for kind, name in (("Deployment", ROTATOR), ("Pod", f"{ROTATOR}-0")):
+        _set_image(world.get(kind, name, SYSTEM), "registry.example/jobgate:v0.0.9")
+
+
+def mixed_images(world: World) -> None:
+    _set_image(world.get("Pod", f"{SERVER}-1", SYSTEM), "jobgate:edge")
+
+
+def _set_image(one: Mapping[str, Any], image: str) -> None:
+    spec = one["spec"].get("template", one)["spec"]
+    spec["containers"][0]["image"] = image
+
+
+def wrong_clock(world: World) -> None:
+    world.skew = timedelta(minutes=-20)
+
+
+def clock_of_holder(world: World) -> None:
+    world.put(lease(CONTROLLER, world.now + timedelta(hours=2)))
+
+
+def no_lease(world: World) -> None:
+    world.remove("Lease", ROTATOR, SYSTEM)
+
+
+def free_lease(world: World) -> None:
+    world.get("Lease", CONTROLLER, SYSTEM)["spec"]["holderIdentity"] = ""
+
+
+def stale_lease(world: World) -> None:
+    world.put(lease(ROTATOR, world.now - timedelta(days=1)))
+
+
+def suspended(world: World) -> None:
+    """No more than a word of the Deployment's replacement: the pass on a schedule is switched off."""
+    world.get("CronJob", ROTATOR, SYSTEM)["spec"]["suspend"] = True
+
+
+FAULTS: Mapping[str, Planted] = {
+    "all entries trust another CA": Planted("bundle-lacks-served-ca", "no CA in caBundle signed what is served", other_ca),
+    "one entry has no bundle": Planted("bundle-empty", "jobgate: dijobs.diengine", one_without_bundle),
+    "a bundle is a placeholder": Planted("bundle-unreadable", "pods.mutate", placeholder),
+    "the Secret is gone": Planted("secret-missing", f"secrets/{TLS} in {SYSTEM}", no_secret),
+    "the Secret is empty": Planted("secret-unreadable", "tls.crt holds no certificate", empty_secret),
+    "cert-manager keeps the Secret": Planted("secret-kept-by-another", "cert-manager keeps it", kept_secret),
+    "the key is another's": Planted("key-mismatch", "tls.key is the key of another certificate", wrong_key),
+    "the CA beside the certificate is another": Planted("certificate-unfit", "is not signed by ca.crt", wrong_ca_beside),
+    "the certificate is for another name": Planted("certificate-lacks-name", f"{SERVICE}.{SYSTEM}.svc", wrong_name),
+    "the certificate is not valid yet": Planted("certificate-not-yet-valid", "it is valid from", early),
+    "the certificate ends soon": Planted("certificate-expires-soon", "it ends at", late),
+    "a generation is staged and not promoted": Planted("rotation-stands-still", "generation 2 is staged", staged_long_ago),
+    "servers were never seen to serve": Planted("rotation-stands-still", "not all servers were seen", never_verified),
+    "no server answers": Planted("server-unreachable", "no handshake", no_server, real=False),
+    "a configuration is gone": Planted("configuration-missing", "validatingwebhookconfigurations/jobgate", no_configuration),
+    "an entry is gone": Planted("entry-missing", "it lacks mxjobs.mxnet", no_entry),
+    "there is an entry too many": Planted("entry-unknown", "everything.example.org", extra_entry),
+    "an entry calls another path": Planted("entry-path-wrong", "it calls /mutate,", wrong_path),
+    "an entry calls another port": Planted("entry-calls-elsewhere", f"{SYSTEM}/{SERVICE}:8443", wrong_port),
+    "an entry is not for updates": Planted("entry-rules-differ", "CREATE, UPDATE of jobs", less_operations),
+    "an entry fails open": Planted("failure-policy-differs", "failurePolicy is Ignore, and must be Fail", ignores),
+    "everything fails open": Planted("failure-policy-ignores", "Ignore in all entries", all_ignore),
+    "an entry waits for long": Planted("timeout-differs", "timeoutSeconds is 30, and must be 5", waits_long),
+    "an entry matches exactly": Planted("match-policy-differs", "matchPolicy is Exact", exact),
+    "an entry claims side effects": Planted("side-effects-differ", "sideEffects is NoneOnDryRun", side_effects),
+    "an entry lacks its condition": Planted("match-conditions-differ", "matchConditions is none", no_condition),
+    "an entry is not called again": Planted("reinvocation-differs", "reinvocationPolicy is Never", never_again),
+    "an entry offers an old review": Planted("review-versions-differ", "v1, v1beta1", old_review),
+    "the admission policy is not bound": Planted("admission-policy-missing", "it is not there", no_policy),
+    "the admission policy says nothing": Planted("admission-policy-missing", "not the one that is shipped", weak_policy),
+    "an entry is for our own namespace": Planted("selector-catches-system", f"selects {SYSTEM}", catches_itself),
+    "an entry is for no namespace": Planted("selector-catches-nothing", "training Exists", catches_nothing),
+    "an entry leaves a namespace out": Planted("namespace-selector-differs", TEAM, misses_one),
+    "an entry is for some objects": Planted("object-selector-differs", "checked=yes, and must be empty", narrowed_objects),
+    "a namespace opts out with another word": Planted("opt-out-misspelt", "'false'", misspelt),
+    "a namespace with jobs has opted out": Planted("namespace-opted-out", f"has {DIJOBS}", opted_out),
+    "an operator has a webhook of its own": Planted("other-webhook", "it is for jobs.batch.volcano.sh too", other_webhook),
+    "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook),
+    "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", no_service),
+    "the Service selects nothing": Planted("service-selects-nothing", "component=server", wrong_selector),
+    "the Service selects other pods": Planted("service-selects-others", f"{CONTROLLER}-0", wide_selector),
+    "the Service has another port": Planted("service-port-wrong", "call port 443, and it has 8443", moved_port),
+    "the target port is no port of the pods": Planted("target-port-wrong", "a port called https", wrong_target),
+    "the target port is that of probes": Planted("target-port-wrong", "port 8080, and the server listens on 9443", health_target),
+    "no endpoint is ready": Planted("no-ready-endpoint", "none of its endpoints", none_ready),
+    "one endpoint is ready": Planted("single-server", "only 10.1.0.1 is ready", one_ready),
+    "one replica is asked for": Planted("single-server", "one replica", one_replica),
+    "the rotation is gone": Planted("workload-missing", f"deployments/{ROTATOR}", no_rotation),
+    "the controller is scaled to nothing": Planted("workload-stopped", "0 replicas", no_controller),
+    "a replica is not available": Planted("workload-unavailable", "1 of 2", unavailable),
+    "an account is gone": Planted("account-missing", f"serviceaccounts/{CONTROLLER}", no_account),
+    "the server may not watch its Secret": Planted("right-missing", f"list, watch secrets/{TLS}", no_right),
+    "the server may do everything": Planted("right-too-wide", "it may do everything", administrator),
+    "the controller may execute in pods": Planted("right-too-wide", "create pods/exec", executes),
+    "a CRD is gone": Planted("crd-missing", f"customresourcedefinitions/{MXJOBS}", no_crd),
+    "a CRD is not established": Planted("crd-not-established", "names are taken", not_established, real=False),
+    "a CRD is for the cluster": Planted("crd-scope-differs", "Cluster, and must be Namespaced", cluster_scope, real=False),
+    "a version is not served": Planted("crd-version-missing", "v2alpha1 is not served", unserved),
+    "another version is stored": Planted("crd-version-not-stored", "it stores v3, and not v2alpha1", other_version, real=False),
+    "a CRD lacks a field": Planted("crd-schema-lacks-fields", "it lacks spec.cleanPodPolicy", lacks_field),
+    "a CRD is stricter": Planted("crd-schema-differs", "spec.cleanPodPolicy: maxLength", other_schema),
+    "a CRD has no status": Planted("crd-lacks-status", "no subresource status", no_status, real=False),
+    "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody),
+    "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server, real=False),
+    "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", old_image),
+    "pods run different images": Planted("versions-mixed", "jobgate:edge", mixed_images),
+    "this machine's clock is wrong": Planted("clock-skew", "1200 s behind", wrong_clock, real=False),
+    "a holder's clock is ahead": Planted("clock-skew", "in the future", clock_of_holder),
+    "a Lease is gone": Planted("lease-missing", f"leases/{ROTATOR}", no_lease),
+    "nobody holds a Lease": Planted("lease-free", f"leases/{CONTROLLER}", free_lease),
+    "a Lease is not renewed": Planted("lease-stale", "renewed it last at", stale_lease),
+}  # fmt: skip
+
+__all__ = [
+    "FAULTS",
+    "Planted",
+    "expired",
+    "expired_ca_only",
+    "pod",
+    "served_by_a_stranger",
+    "served_expired",
+    "suspended",
+]
