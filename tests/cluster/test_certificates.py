@@ -208,6 +208,63 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
         await asyncio.to_thread(all_of_it)
 
 
+async def test_a_conversion_that_was_installed_with_a_placeholder_is_trusted_and_the_crd_served(
+    installation: Installation,
+) -> None:
+    async with serving(installation) as port:
+        installation.install(port)
+
+        def all_of_it() -> None:
+            crd = _converted(installation)
+            path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd['metadata']['name']}"
+            installation.created(path.rpartition("/")[0], crd)
+            try:
+                wait_for(
+                    lambda: _condition(installation, path, "NamesAccepted") == "True", 30, what="the CRD is looked at"
+                )
+                assert _condition(installation, path, "Established") != "True"
+                done = installation.run("rotate", "--soak=0", f"--crd={crd['metadata']['name']}")
+                assert done.exit_code == 0, done.output
+                _, found = installation.api.get(path)
+                bundle = base64.b64decode(found["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"])
+                assert [number_of(one) for one in read_certificates(bundle)] == [1]
+                wait_for(lambda: _condition(installation, path, "Established") == "True", 30, what="the CRD is served")
+            finally:
+                installation.api.delete(path)
+
+        await asyncio.to_thread(all_of_it)
+
+
+def _converted(installation: Installation) -> dict[str, Any]:
+    """A CRD that our Service converts; its bundle is what charts write where none is known yet."""
+    anything = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    service = {"namespace": installation.namespace, "name": "jobgate-webhook", "port": installation.port}
+    client = {"service": {**service, "path": "/convert"}, "caBundle": "Cg=="}
+    plural, group = "things", f"{installation.namespace}.example.com"
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": "Thing", "plural": plural},
+            "versions": [
+                {"name": name, "served": True, "storage": name == "v1", "schema": anything} for name in ("v1", "v2")
+            ],
+            "conversion": {
+                "strategy": "Webhook",
+                "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": client},
+            },
+        },
+    }
+
+
+def _condition(installation: Installation, path: str, kind: str) -> str:
+    _, found = installation.api.get(path)
+    return next((one["status"] for one in found.get("status", {}).get("conditions", []) if one["type"] == kind), "")
+
+
 def _bootstrap(installation: Installation) -> None:
     before = installation.run("status")
     assert before.exit_code == 1
