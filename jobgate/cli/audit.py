@@ -6,13 +6,16 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jobgate.cli.settings import Told, installation
 from jobgate.offline.audit import Audited, audit, by_rule
-from webhook import Kind
+from webhook import Kind, Registry
+
+if TYPE_CHECKING:
+    from jobgate.cluster.client import Client
 
 _NOT_FOUND = 404
 
@@ -85,28 +88,15 @@ async def _audit(kubeconfig: Path | None, told: Told) -> tuple[list[Audited], li
         ImportError: the client is not installed.
         _Unlisted: there is no way to the cluster, or no right to list.
     """
-    from jobgate.cluster import Refused, Resource  # takes seconds, and may be missing
-    from jobgate.cluster.client import Client
-
-    async def listed(resource: Resource) -> list[dict[str, Any]] | None:
-        try:
-            return (await client.list(resource))[0]
-        except Refused as error:
-            if error.code == _NOT_FOUND:
-                return None
-            raise _Unlisted(f"{resource} cannot be listed: {error}") from error
+    from jobgate.cluster.client import Client  # takes seconds, and may be missing
 
     try:
-        client = await Client.connect(kubeconfig)
-        async with client:
-            objects = Listed()
-            for watched in sorted({one for kind in told.kinds for one in kind.watches}):
-                if (items := await listed(Resource.parse(watched))) is not None:
-                    objects.take(watched, items)
+        async with await Client.connect(kubeconfig) as client:
+            objects = await _looked_up(client, told.kinds)
             found: list[Audited] = []
             missing: list[str] = []
             for kind in told.kinds:
-                jobs = await listed(Resource(kind.plural, kind.version, kind.group))
+                jobs = await _listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
                 if jobs is None:
                     missing.append(kind.qualified_plural)
                 found += [audit(kind, _typed(kind, job), told.settings, objects) for job in jobs or ()]
@@ -115,6 +105,36 @@ async def _audit(kubeconfig: Path | None, told: Told) -> tuple[list[Audited], li
     except Exception as error:
         raise _Unlisted(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
     return found, missing
+
+
+async def _looked_up(client: Client, kinds: Registry) -> Listed:
+    """Return what rules look up; of what may not be listed nothing is known, and no rule says anything for it."""
+    objects = Listed()
+    for watched in sorted({one for kind in kinds for one in kind.watches}):
+        try:
+            items = await _listed(client, watched)
+        except _Unlisted as error:
+            click.echo(f"warning: {error}", err=True)
+        else:
+            if items is not None:
+                objects.take(watched, items)
+    return objects
+
+
+async def _listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
+    """Return all objects of a resource, or None where it is not served.
+
+    Raises:
+        _Unlisted: the API server refuses.
+    """
+    from jobgate.cluster import Refused, Resource
+
+    try:
+        return (await client.list(Resource.parse(resource)))[0]
+    except Refused as error:
+        if error.code == _NOT_FOUND:
+            return None
+        raise _Unlisted(f"{resource.rstrip('.')} cannot be listed: {error}") from error
 
 
 def _typed(kind: Kind, job: dict[str, Any]) -> dict[str, Any]:

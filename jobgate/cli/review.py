@@ -14,8 +14,17 @@ import yaml
 from crdgen.reading import Manifest, Unreadable, read
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation
+from jobgate.kinds.common.pod_security.policy import Standard, standard
 from jobgate.offline.judge import Circumstances, Verdict, judge
+from jobgate.offline.namespaces import Namespaces
 from webhook import Operation
+
+
+def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Standard | None:
+    try:
+        return None if value is None else standard(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command()
@@ -27,17 +36,25 @@ from webhook import Operation
 )
 @click.option("--old", metavar="FILE", help="The objects as they are stored before the update.")
 @click.option("--namespace", "-n", default="default", show_default=True, help="Of objects that name none.")
+@click.option(
+    "--pod-security",
+    metavar="LEVEL[:VERSION]",
+    callback=_standard,
+    help="What the namespaces of jobs enforce on pods, as restricted or baseline:v1.34. A Namespace in FILEs says it "
+    "by its labels.",
+)
 @click.option("--user", default="", help="Who applies.")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @installation
 @click.pass_context
-def review(
+def review(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     *,
     files: tuple[str, ...],
     operation: str | None,
     old: str | None,
     namespace: str,
+    pod_security: Standard | None,
     user: str,
     output: str,
     told: Told,
@@ -60,6 +77,7 @@ def review(
         user=user,
         settings=told.settings,
         stored=tuple(manifest.object for manifest in stored),
+        objects=Namespaces([manifest.object for manifest in manifests], pod_security),
     )
     verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]
     _print(verdicts, output)

@@ -6,8 +6,11 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.cluster.informer import Api, Backoff, Informer, slim
+from jobgate.cluster.informer import Api, Backoff, Informer, labels, slim
 from jobgate.cluster.resource import Resource
+
+#: There may be thousands, some with kilobytes of annotations; what is asked of them stands in their labels.
+_NAMESPACES = Resource("namespaces", "v1", "")
 
 
 class Cache:
@@ -15,7 +18,9 @@ class Cache:
 
     def __init__(self, resources: Iterable[str], backoff: Backoff | None = None) -> None:
         self.informers: Mapping[str, Informer[dict[str, Any]]] = {
-            name: Informer(Resource.parse(name), backoff, keep=slim) for name in resources
+            name: Informer(resource, backoff, keep=labels if resource == _NAMESPACES else slim)
+            for name in resources
+            for resource in (Resource.parse(name),)
         }
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:

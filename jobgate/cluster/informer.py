@@ -72,6 +72,11 @@ def slim(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "metadata": {key: value for key, value in found["metadata"].items() if key != "managedFields"}}
 
 
+def labels(found: dict[str, Any]) -> dict[str, Any]:
+    """Return of an object its labels alone."""
+    return {"metadata": {"labels": found["metadata"].get("labels") or {}}}
+
+
 class Informer(Generic[T]):
     """Keeps one resource. It knows nothing until it has listed, and again once the resource is not served any more.
 

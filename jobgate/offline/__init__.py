@@ -1,6 +1,7 @@
 """The review with no cluster: what the API server and our webhook would make of an object.
 
 - `judge`: the verdict on one object, in the API server's order
+- `namespaces`: what is known of the namespaces that jobs are in
 - `audit`: what the rules say of what is stored already
 - `difference`: what would be changed
 

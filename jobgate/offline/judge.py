@@ -10,7 +10,9 @@ from typing import Any
 import jsonpatch
 
 from jobgate.offline.difference import difference
-from webhook import Invalid, Kind, Operation, Phase, Registry, Request, Response, Settings, User, review
+from jobgate.offline.namespaces import is_namespace
+from webhook import Invalid, Kind, Objects, Operation, Phase, Registry, Request, Response, Settings, User, review
+from webhook.context import NoObjects
 
 #: From which likeness on a group is taken for a slip of another; that of `batch` and `batch.volcano.sh` is 0.48.
 _NEAR = 0.8
@@ -27,6 +29,7 @@ class Circumstances:
         user: who applies.
         settings: of the installation.
         stored: the objects before an UPDATE.
+        objects: what is known of other objects of the cluster.
     """
 
     kinds: Registry
@@ -35,6 +38,7 @@ class Circumstances:
     user: str = ""
     settings: Settings = field(default_factory=Settings)
     stored: tuple[Mapping[str, Any], ...] = ()
+    objects: Objects = field(default_factory=NoObjects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,8 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
         )
     else:
         warning = f"not reviewed: the kinds known here are {known}"
+        if is_namespace(document):
+            warning = "not reviewed itself: jobs in it are held to its Pod Security labels"
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
     subject = (
         str(document.get("kind")),
@@ -133,7 +139,7 @@ def _review(
         document=document,
         old_document=old,
     )
-    return review(request, phase, circumstances.kinds, circumstances.settings)
+    return review(request, phase, circumstances.kinds, circumstances.settings, circumstances.objects)
 
 
 def _old(document: Mapping[str, Any], kind: Kind, circumstances: Circumstances) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from jobgate.cli import main
 from jobgate.cli.audit import Listed
+from jobgate.kinds import BUILT_IN
 from tests.controller.installed import install
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
@@ -46,6 +47,42 @@ def test_stored_jobs_are_told_by_job_and_rule(
 
     cluster_api.delete(f"{JOBS.format(namespace)}/broken")
     assert run(controlplane, namespace).exit_code == 0
+
+
+def test_the_pod_security_level_of_a_jobs_namespace_counts(
+    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
+) -> None:
+    install(cluster_api)
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    status, answer = cluster_api.patch(f"/api/v1/namespaces/{namespace}", {"metadata": {"labels": labels}})
+    assert status == 200, answer
+    status, answer = cluster_api.post(JOBS.format(namespace), jobs.job(jobs.task("learner"), name="plain"))
+    assert status == 201, answer
+    told = run(controlplane, namespace)
+    assert told.exit_code == 1, told.output
+    assert "pods_keep_to_their_namespaces_security_level: 1 job\n" in told.output
+    assert f"namespace {namespace} enforces the Pod Security level restricted" in told.output
+
+
+def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(
+    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
+) -> None:
+    install(cluster_api)
+    who, group = "auditor", "rbac.authorization.k8s.io"
+    groups = sorted({kind.group for kind in BUILT_IN})
+    rules = [{"apiGroups": groups, "resources": ["*"], "verbs": ["list"]}]
+    subject = {"kind": "User", "name": who, "apiGroup": group}
+    role = {"kind": "ClusterRole", "name": who, "apiGroup": group}
+    for plural, document in (
+        ("clusterroles", {"kind": "ClusterRole", "rules": rules}),
+        ("clusterrolebindings", {"kind": "ClusterRoleBinding", "roleRef": role, "subjects": [subject]}),
+    ):
+        body = {"apiVersion": f"{group}/v1", "metadata": {"name": who}, **document}
+        assert cluster_api.post(f"/apis/{group}/v1/{plural}", body)[0] in {201, 409}
+    arguments = ["audit", "--kubeconfig", str(controlplane.kubeconfig_for(who)), "--namespace", namespace]
+    told = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert told.exit_code == 0, told.output
+    assert "warning: namespaces.v1 cannot be listed: the API server answers 403" in told.stderr
 
 
 def test_who_may_not_list_jobs_is_told_so(controlplane: ControlPlane, cluster_api: ClusterApi) -> None:

@@ -231,3 +231,31 @@ def test_settings_that_are_none_are_told(tmp_path: Path, content: str) -> None:
     result = CliRunner().invoke(main, ["--config", str(config), "review", "-"], input=SOUND)
     assert result.exit_code == 2
     assert str(config) in result.stderr
+
+
+NAMESPACE = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: default, labels: {pod-security.kubernetes.io/enforce: restricted}}
+---
+"""
+
+
+def test_a_namespace_in_the_files_holds_its_jobs_to_its_pod_security_level() -> None:
+    told = review("-", text=NAMESPACE + SOUND)
+    assert told.exit_code == 1, told.output
+    assert "securityContext.runAsNonRoot: Required value: must be true" in told.output
+    assert "warning: not reviewed itself: jobs in it are held to its Pod Security labels" in told.output
+    assert review("--namespace", "other", "-", text=NAMESPACE + SOUND).exit_code == 0
+
+
+@pytest.mark.parametrize("level, code", [("privileged", 0), ("baseline:v1.34", 0), ("restricted", 1)])
+def test_the_level_of_all_other_namespaces_is_told(level: str, code: int) -> None:
+    assert review("--pod-security", level, "-", text=SOUND).exit_code == code
+    assert review("--pod-security", level, "--namespace", "default", "-", text=NAMESPACE + SOUND).exit_code == 1
+
+
+def test_a_level_that_there_is_not_is_refused() -> None:
+    told = review("--pod-security", "strict", "-", text=SOUND)
+    assert told.exit_code == 2
+    assert "'strict' must be one of privileged, baseline, restricted" in told.output

@@ -9,6 +9,7 @@ import pytest
 
 from jobgate.cluster import Backoff, Cache, Informer, Refused, Resource, slim
 from jobgate.cluster import informer as informers
+from jobgate.cluster.informer import Api, labels
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
 
@@ -316,3 +317,28 @@ async def test_a_real_api_server_is_followed_from_before_the_crd_until_after_it(
         await until(lambda: weight(cache) is None)
         assert ask("DELETE", f"{CRD_PATH}/queues.{GROUP}") == 200
         await until(lambda: weight(cache) == "unknown")
+
+
+def test_of_a_namespace_only_its_labels_are_kept() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
+    metadata = {"name": "ada", "resourceVersion": "1", "labels": {"team": "a"}, "annotations": annotations}
+    assert labels({"metadata": metadata, "spec": {}, "status": {}}) == {"metadata": {"labels": {"team": "a"}}}
+    assert labels({"metadata": {"name": "ada"}}) == {"metadata": {"labels": {}}}
+
+
+async def test_a_cache_keeps_labels_of_namespaces_and_all_of_others() -> None:
+    namespace = {"metadata": {"name": "ada", "resourceVersion": "1"}, "status": {"phase": "Active"}}
+
+    class Lists(Api):
+        async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
+            return ([namespace] if resource.plural == "namespaces" else [queue()]), "1"
+
+        async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
+            await asyncio.Event().wait()
+            yield {}
+
+    async with running(Lists(), Cache(["namespaces.v1.", QUEUES])) as cache:
+        await until(lambda: all(one.settled for one in cache.informers.values()))
+        assert cache.get("namespaces.v1.", "ada") == {"metadata": {"labels": {}}}
+        assert (cache.get(QUEUES, "default") or {})["spec"]
+        assert cache.get("namespaces.v1.", "eve") is None

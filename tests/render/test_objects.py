@@ -145,7 +145,8 @@ def test_a_selector_of_all_pods_is_never_installed() -> None:
 def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothing_else() -> None:
     rendered = objects(KINDS, Installation())
     (role,) = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("ClusterRole", "jobgate-webhook")]
-    resources = {(kind.group, kind.plural) for kind in wired(KINDS)} | {("scheduling.volcano.sh", "queues")}
+    jobs = {(kind.group, kind.plural) for kind in wired(KINDS)}
+    resources = jobs | {("", "namespaces"), ("scheduling.volcano.sh", "queues")}
     assert role["rules"] == [
         {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch"]}
         for group, plural in sorted(resources)
@@ -153,7 +154,7 @@ def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothi
 
 
 def test_without_anything_to_look_up_the_server_has_no_rights_in_all_namespaces() -> None:
-    rendered = objects(Registry([replace(DIJOB, spec=Model)]), Installation())
+    rendered = objects(Registry([replace(DIJOB, spec=Model, watches=())]), Installation())
     (account,) = [
         one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
     ]

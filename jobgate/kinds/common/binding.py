@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from crdgen import CustomResource
 from jobgate.kinds.common.operator import Operator
+from jobgate.kinds.common.pod_security.rules import NAMESPACES, pod_security_rules
 from jobgate.kinds.common.schema import StructuralSchema
 from webhook import Default, Kind, Rule, Task
 from webhook.conversion import Convert
@@ -40,8 +41,10 @@ def bind(
         tasks: gives the neutral views of a spec's parts.
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
-        more: what few kinds have.
+        more: what few kinds have. What the shared rules look up is watched by itself.
     """
+    if any(rule in pod_security_rules for rule in rules):
+        more["watches"] = (NAMESPACES, *more.get("watches", ()))
     version = next(one for one in resource.versions if one.storage)
     return Kind(
         group=resource.group,

@@ -10,6 +10,7 @@ from jobgate.kinds.common.dependencies import dependency_rules
 from jobgate.kinds.common.gang import gang_rules
 from jobgate.kinds.common.heeded import heeded_rules
 from jobgate.kinds.common.plugins import plugin_rules
+from jobgate.kinds.common.pod_security.rules import pod_security_rules
 from jobgate.kinds.common.policies import policy_rules
 from jobgate.kinds.common.priority import priority_rules
 from jobgate.kinds.common.scheduling import scheduling_rules
@@ -29,6 +30,7 @@ SHARED: Final[tuple[Rule, ...]] = (
     *priority_rules,
     *heeded_rules,
     *pod_template_rules,
+    *pod_security_rules,
 )
 
 

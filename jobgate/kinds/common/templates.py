@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate.kinds.common import pod, vintage
@@ -12,6 +12,19 @@ from webhook import Cause, Context, Job, Notice, Path, Task, readable
 
 def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
+    yield from judged(job, pod.check)
+
+
+def judged(
+    job: Job[Any], check: Callable[[Mapping[str, Any], Path], Iterable[Cause | Notice]]
+) -> Iterator[Cause | Notice]:
+    """Judge the Pods that the operator makes of a job's templates, and yield what is found.
+
+    Args:
+        job: whose templates can be read.
+        check: gives what is found in a Pod, with the path of its template. What it finds in a volume of the job's own
+            list, which every pod has, is told once, where the volume stands.
+    """
     operator = operator_of(job)
     told: set[Cause | Notice] = set()
     shared: Shared | None = None
@@ -25,7 +38,7 @@ def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause 
         else:
             places = shared.named_in(spec)
         volumes = [shared.volumes[place] for place in places]
-        for finding in pod.check(operator.pod(job, task, volumes), task.template_path):
+        for finding in check(operator.pod(job, task, volumes), task.template_path):
             moved = _of_the_job(finding, task.template_path, own_count, operator.volumes_path, places)
             if moved is None:
                 yield finding

@@ -1,0 +1,51 @@
+"""What a pod may not share with its host: namespaces, ports, processes of Windows, and whom probes reach.
+
+From the checks hostNamespaces, hostPorts, windowsHostProcess and hostProbesAndHostLifecycle of Pod Security admission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from jobgate.kinds.common.pod.reading import containers, mapping, objects, spec_of, whole
+from jobgate.kinds.common.pod_security.contexts import of_all
+from jobgate.kinds.common.pod_security.violation import Level, Violation
+from webhook.path import Path
+
+_NAMESPACES: Final = ("hostNetwork", "hostPID", "hostIPC")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS: Final = ("postStart", "preStop")
+_REACHING: Final = ("httpGet", "tcpSocket")
+
+#: Since then a probe may not be pointed at another host: the kubelet would knock there for who wrote the pod.
+_OWN_HOST_SINCE: Final = 34
+
+
+def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+    """Yield what a pod shares with its host."""
+    spec, here = spec_of(pod), path / "spec"
+    for field in _NAMESPACES:
+        if spec.get(field) is True:
+            yield Violation(here / field, True, "must be false or left out", Level.BASELINE)
+    for context in of_all(pod, path):
+        if mapping(context.json.get("windowsOptions")).get("hostProcess") is True:
+            where = context.path / "windowsOptions" / "hostProcess"
+            yield Violation(where, True, "must be false or left out", Level.BASELINE)
+    for container, where in containers(spec, here):
+        for index, port in objects(container.get("ports")):
+            if whole(port.get("hostPort")):
+                place = where / "ports" / index / "hostPort"
+                yield Violation(place, port["hostPort"], "must be left out", Level.BASELINE)
+        yield from _hosts_of_handlers(container, where)
+
+
+def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+    lifecycle = mapping(container.get("lifecycle"))
+    handlers = [(mapping(container.get(probe)), path / probe) for probe in _PROBES]
+    handlers += [(mapping(lifecycle.get(hook)), path / "lifecycle" / hook) for hook in _HOOKS]
+    for handler, where in handlers:
+        for way in _REACHING:
+            if host := mapping(handler.get(way)).get("host"):
+                right = "must be left out: the pod itself is asked then"
+                yield Violation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)

@@ -1,0 +1,67 @@
+"""What containers may do beyond others: all, by capability, or by gaining privileges.
+
+From the checks privileged, capabilities_baseline, capabilities_restricted and allowPrivilegeEscalation of Pod Security
+admission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.pod_security.contexts import Context, of_containers, on_windows
+from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
+from webhook.path import Path
+
+#: What container runtimes give by default, save for NET_RAW.
+DEFAULT: Final = (
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "MKNOD",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
+)
+#: The one that may be added where all must be dropped.
+_BINDING: Final = "NET_BIND_SERVICE"
+
+#: Since when the level restricted asks for each, and since when not of Windows, which has none of it.
+_ESCALATION_SINCE: Final = 8
+_CAPABILITIES_SINCE: Final = 22
+_WINDOWS_EXEMPT_SINCE: Final = 25
+
+
+def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+    """Yield what containers are privileged to do, or are not kept from."""
+    until = _WINDOWS_EXEMPT_SINCE if on_windows(pod) else ALWAYS
+    for context in of_containers(pod, path):
+        if context.json.get("privileged") is True:
+            yield Violation(context.path / "privileged", True, "must be false or left out", Level.BASELINE)
+        escalation = context.json.get("allowPrivilegeEscalation")
+        if escalation is not False:
+            where = context.path / "allowPrivilegeEscalation"
+            yield Violation(where, escalation, "must be false", Level.RESTRICTED, _ESCALATION_SINCE, until)
+        yield from _capabilities(context, until)
+
+
+def _capabilities(context: Context, until: int) -> Iterator[Violation]:
+    capabilities, here = mapping(context.json.get("capabilities")), context.path / "capabilities"
+    for index, name in enumerate(items(capabilities.get("add"))):
+        where = here / "add" / index
+        if name != _BINDING:
+            right = f"must be {_BINDING}, or left out"
+            yield Violation(where, name, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
+        if name not in DEFAULT:
+            yield Violation(where, name, f"must be one of {', '.join(DEFAULT)}", Level.BASELINE)
+    dropped = items(capabilities.get("drop"))
+    if "ALL" not in dropped:
+        shown = list(dropped) or None
+        yield Violation(here / "drop", shown, 'must have "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until)

@@ -1,0 +1,85 @@
+"""The rule: what a namespace refuses in the pods that a job will have, the job is refused for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from jobgate.kinds.common.pod.reading import mapping, spec_of
+from jobgate.kinds.common.pod_security.levels import violations
+from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
+from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
+from jobgate.kinds.common.templates import judged
+from webhook import Cause, Context, Invalid, Job, Notice, Path, Required
+from webhook.cause import shown
+
+#: What the rule looks up.
+NAMESPACES: Final = "namespaces.v1."
+
+
+def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
+    """A namespace's `pod-security.kubernetes.io/enforce` refuses pods, and never a job: its operator would fail alone.
+
+    https://kubernetes.io/docs/concepts/security/pod-security-standards/. Where nothing is known of the namespace,
+    nothing is said. What only some versions of Kubernetes refuse, what the API server may exempt by the pod's runtime
+    class, and what the namespace only warns of, is told.
+    """
+    policy = _policy(context)
+    if policy.enforce.level is not Level.PRIVILEGED or policy.warn.level is not Level.PRIVILEGED:
+        yield from judged(job, partial(_findings, policy=policy, namespace=context.namespace))
+
+
+def _policy(context: Context) -> Policy:
+    """Return what the job's namespace asks for; nothing where that is not known."""
+    try:
+        namespace = context.objects.get(NAMESPACES, context.namespace)
+    except LookupError:
+        return Policy()
+    return policy_of(mapping(mapping(mapping(namespace).get("metadata")).get("labels")))
+
+
+def _findings(pod: Mapping[str, Any], path: Path, *, policy: Policy, namespace: str) -> Iterator[Cause | Notice]:
+    """Yield what a policy minds in a Pod, once a field: the surest."""
+    exempt = spec_of(pod).get("runtimeClassName")
+    found: dict[str, tuple[int, Cause | Notice]] = {}
+    for violation in violations(pod, path):
+        rank, finding = _finding(violation, policy, namespace, exempt)
+        place = str(violation.path)
+        if finding is not None and (place not in found or rank < found[place][0]):
+            found[place] = rank, finding
+    yield from (finding for _, finding in found.values())
+
+
+def _finding(violation: Violation, policy: Policy, namespace: str, exempt: Any) -> tuple[int, Cause | Notice | None]:
+    """Return a finding and its rank, the lower the surer."""
+    enforced = policy.enforce.minds(violation)
+    by = f"namespace {namespace} enforces the Pod Security level {policy.enforce}"
+    if enforced is Certainty.YES and not exempt:
+        return 0, _refusal(violation, f"{violation.right}: {by}")
+    if enforced is Certainty.YES:
+        unless = f"unless the API server exempts the runtime class {shown(exempt)}, the pods are refused"
+        return 1, Notice(violation.path, f"{violation.right}: {by}; {unless}")
+    if enforced is Certainty.BY_VERSION:
+        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} refuses the pods")
+    if policy.warn.minds(violation) is not Certainty.NO:
+        asked = f"namespace {namespace} warns of what the Pod Security level {policy.warn} forbids"
+        return 3, Notice(violation.path, f"{violation.right}: {asked}")
+    return 4, None
+
+
+def _refusal(violation: Violation, detail: str) -> Cause:
+    if violation.value is None:
+        return Required(violation.path, detail)
+    return Invalid(violation.path, violation.value, detail)
+
+
+def _versions(violation: Violation) -> str:
+    """Return which versions of Kubernetes mind a violation."""
+    if violation.until == ALWAYS:
+        return f"Kubernetes 1.{violation.since} and later"
+    return f"Kubernetes before 1.{violation.until}"
+
+
+#: The rules, for `shared_rules`.
+pod_security_rules = (pods_keep_to_their_namespaces_security_level,)

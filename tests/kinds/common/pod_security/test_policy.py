@@ -1,0 +1,78 @@
+"""What a namespace's labels ask for, and whether a violation refuses a pod by it."""
+
+import pytest
+
+from jobgate.kinds.common.pod_security.policy import (
+    ENFORCE,
+    WARN,
+    Certainty,
+    Policy,
+    Standard,
+    labels_of,
+    policy_of,
+    standard,
+)
+from jobgate.kinds.common.pod_security.violation import Level, Violation
+from webhook.path import Path
+
+BASELINE, RESTRICTED = Standard(Level.BASELINE), Standard(Level.RESTRICTED)
+
+
+@pytest.mark.parametrize(
+    "labels, policy",
+    [
+        ({}, Policy()),
+        ({"team": "a"}, Policy()),
+        ({ENFORCE: "baseline"}, Policy(BASELINE)),
+        ({ENFORCE: "privileged", WARN: "restricted"}, Policy(warn=RESTRICTED)),
+        ({ENFORCE: "baseline", f"{ENFORCE}-version": "latest"}, Policy(BASELINE)),
+        ({ENFORCE: "baseline", f"{ENFORCE}-version": "v1.28"}, Policy(Standard(Level.BASELINE, 28))),
+        ({WARN: "baseline", f"{WARN}-version": "v1.28"}, Policy(warn=Standard(Level.BASELINE, 28))),
+        # What cannot be read: as strict as can be where it is enforced, nothing where it is warned of.
+        ({ENFORCE: "Baseline", WARN: "Baseline"}, Policy(RESTRICTED)),
+        ({ENFORCE: "baseline", f"{ENFORCE}-version": "1.28"}, Policy(BASELINE)),
+        ({f"{ENFORCE}-version": "v1.28"}, Policy()),
+    ],
+)
+def test_labels_are_read_as_the_api_server_reads_them(labels: dict[str, str], policy: Policy) -> None:
+    assert policy_of(labels) == policy
+
+
+@pytest.mark.parametrize("text", ["baseline", "restricted:latest", "restricted:v1.30", "privileged"])
+def test_a_standard_is_written_as_it_is_read(text: str) -> None:
+    assert policy_of(labels_of(standard(text))).enforce == standard(text)
+
+
+@pytest.mark.parametrize("text, fault", [("strict", "must be one of privileged, baseline, restricted"),
+                                         ("restricted:1.30", "must be latest or a version as v1.34")])  # fmt: skip
+def test_what_is_no_standard_is_told(text: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        standard(text)
+
+
+def violation(level: Level = Level.BASELINE, **when: int) -> Violation:
+    return Violation(Path("spec"), True, "must not be", level, **when)
+
+
+@pytest.mark.parametrize(
+    "held, found, certainty",
+    [
+        ("baseline", violation(), Certainty.YES),
+        ("restricted", violation(), Certainty.YES),
+        ("baseline", violation(Level.RESTRICTED), Certainty.NO),
+        ("privileged", violation(), Certainty.NO),
+        # Whose version the API server is, is not known: the oldest that we are installed on, or any newer one.
+        ("baseline", violation(since=22), Certainty.YES),
+        ("baseline", violation(since=34), Certainty.BY_VERSION),
+        ("baseline", violation(until=35), Certainty.BY_VERSION),
+        ("baseline", violation(until=29), Certainty.NO),
+        # An older API server takes its own version's definition for that of a newer one.
+        ("baseline:v1.34", violation(since=34), Certainty.BY_VERSION),
+        ("baseline:v1.34", violation(until=35), Certainty.YES),
+        ("baseline:v1.33", violation(since=34), Certainty.NO),
+        ("baseline:v1.20", violation(since=22), Certainty.NO),
+        ("baseline:v1.20", violation(until=22), Certainty.YES),
+    ],
+)
+def test_a_violation_refuses_by_level_and_version(held: str, found: Violation, certainty: Certainty) -> None:
+    assert standard(held).minds(found) is certainty
