@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Tests start hundreds of programs: none is to compile what it imports anew, whatever the user's habit is elsewhere.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install lock demo test chart check format crds docs controlplane bench soak-certs golden clean
 
