@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from jobgate.doctor.expected import entries_of
 from jobgate.doctor.observed import (
@@ -26,6 +26,8 @@ from jobgate.render.configurations import NAME
 from jobgate.render.installation import Rotation
 from jobgate.render.workload import ACCOUNT
 from webhook import Kind
+
+T = TypeVar("T")
 
 #: The ClusterRole that names all kinds that are on.
 VIEW = "jobgate-jobs-view"
@@ -86,7 +88,7 @@ def _services(configurations: Iterable[Mapping[str, Any] | None]) -> Sequence[Ma
     return [client["service"] for client in clients if client.get("service")]
 
 
-def _most(values: Sequence[Any], otherwise: Any) -> Any:
+def _most(values: Sequence[T], otherwise: T) -> T:
     """Return the value that most have, the usual one where as many do."""
     counted = Counter(values)
     return max(counted, key=lambda one: (counted[one], one == otherwise)) if counted else otherwise

@@ -35,5 +35,7 @@ _ORDER = list(Severity)
 
 def diagnose(observed: Observed, expected: Expected) -> list[Finding]:
     """Return all that is wrong with what was seen, the worst first."""
+    if nothing := workloads.not_installed(observed, expected):
+        return [nothing]
     found = [finding for check in CHECKS for finding in check(observed, expected)]
     return sorted(dict.fromkeys(found), key=lambda one: _ORDER.index(one.severity))

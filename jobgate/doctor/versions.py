@@ -8,7 +8,7 @@ from typing import Any
 
 from jobgate import __version__
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import Finding, error, warning
+from jobgate.doctor.finding import Finding, error, notice, warning
 from jobgate.doctor.labels import matches
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, Observed, Unseen, place
 from jobgate.render.installation import LABELS
@@ -27,6 +27,11 @@ SKEW = warning(
     "Pods run another version than this command's: what it compares with is not what belongs to them.",
     "use the doctor of their version, or install this one",
 )
+UNKNOWN = notice(
+    "version-unknown",
+    "The tag of an image tells no version, so that nobody can say here whether pods run that of this command.",
+    "tag images by their version, or see `jobgate --version` in a pod",
+)
 MIXED = warning(
     "versions-mixed",
     "Pods of ours run different images: a rollout is under way, or does not get on; servers and controllers of "
@@ -34,7 +39,7 @@ MIXED = warning(
     "`kubectl rollout status deployment`; where it stands still, see why its new pods are not ready",
 )
 
-FAULTS = (TOO_OLD, SKEW, MIXED)
+FAULTS = (TOO_OLD, SKEW, UNKNOWN, MIXED)
 
 _VERSION = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:[-.+_a-z0-9]*)?)\Z")
 
@@ -53,15 +58,16 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
         yield MIXED.at(f"pods in {expected.namespace}", f"they run different images: {said}")
     for image, where in sorted(images.items()):
         version = version_of(image)
-        if version is not None and version != __version__:
+        if version is None:
+            yield UNKNOWN.at(", ".join(sorted(where)), f"it runs {image}, and this command is of version {__version__}")
+        elif version != __version__:
             yield SKEW.at(", ".join(sorted(where)), f"it runs {image}, and this command is of version {__version__}")
 
 
 def version_of(image: str) -> str | None:
     """Return the version that an image's tag says; None where it says none."""
-    name, at, _ = image.partition("@")
-    tag = name.rpartition("/")[2].partition(":")[2]
-    found = _VERSION.match(tag) if tag or not at else None
+    name, _, _ = image.partition("@")
+    found = _VERSION.match(name.rpartition("/")[2].partition(":")[2])
     return found["version"] if found else None
 
 

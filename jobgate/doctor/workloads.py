@@ -7,8 +7,15 @@ from typing import Any
 
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import APPLY, Finding, error, warning
-from jobgate.doctor.observed import CRON_JOBS, DEPLOYMENTS, Observed, place
+from jobgate.doctor.observed import CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, SERVICES, Observed, place
+from jobgate.render.configurations import NAME
+from jobgate.render.workload import ACCOUNT
 
+NOT_INSTALLED = error(
+    "not-installed",
+    "There is nothing of jobgate: no webhook configuration, no Service, no server.",
+    "install it, or name its namespace with `--namespace`",
+)
 MISSING = error(
     "workload-missing",
     "A Deployment or CronJob of the installation is not there: nobody serves, wires pods or renews the certificate.",
@@ -25,7 +32,7 @@ UNAVAILABLE = warning(
     "see why: `kubectl describe deployment`, `kubectl describe pod`, and the logs of its pods",
 )
 
-FAULTS = (MISSING, STOPPED, UNAVAILABLE)
+FAULTS = (NOT_INSTALLED, MISSING, STOPPED, UNAVAILABLE)
 
 
 def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
@@ -39,6 +46,16 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
                 yield MISSING.at(where, "it is not there")
             elif (found := observed.get(resource, name, namespace)) is not None:
                 yield from _runs(found, where)
+
+
+def not_installed(observed: Observed, expected: Expected) -> Finding | None:
+    """Return what is said where there certainly is no installation; each thing that is missing need not be told."""
+    namespace = expected.namespace
+    refs = [(resource, NAME, "") for resource in CONFIGURATIONS]
+    refs += [(SERVICES, expected.installation.service, namespace), (DEPLOYMENTS, ACCOUNT, namespace)]
+    if all(observed.missing(*ref) for ref in refs):
+        return NOT_INSTALLED.at(f"namespaces/{namespace}", "nothing of jobgate is there")
+    return None
 
 
 def _runs(workload: Mapping[str, Any], where: str) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from jobgate.doctor.observed import Access
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, Access
 from tests.doctor.world import (
     CONTROLLER,
     DIJOBS,
@@ -413,16 +413,22 @@ def old_api_server(world: World) -> None:
 
 
 def old_image(world: World) -> None:
-    for kind, name in (("Deployment", CONTROLLER), ("Pod", f"{CONTROLLER}-0"), ("Pod", f"{CONTROLLER}-1")):
-        _set_image(world.get(kind, name, SYSTEM), "registry.example/jobgate:v0.0.9")
-    for kind, name in (("Deployment", SERVER), ("Pod", f"{SERVER}-0"), ("Pod", f"{SERVER}-1")):
-        _set_image(world.get(kind, name, SYSTEM), "registry.example/jobgate:v0.0.9")
-    for kind, name in (("Deployment", ROTATOR), ("Pod", f"{ROTATOR}-0")):
-        _set_image(world.get(kind, name, SYSTEM), "registry.example/jobgate:v0.0.9")
+    _set_images(world, "registry.example/jobgate:v0.0.9")
+
+
+def unknown_image(world: World) -> None:
+    _set_images(world, "registry.example/jobgate@sha256:" + 64 * "0")
+
+
+def _set_images(world: World, image: str) -> None:
+    for ref, one in world.objects.items():
+        if ref.resource in {DEPLOYMENTS, PODS}:
+            _set_image(one, image)
 
 
 def mixed_images(world: World) -> None:
-    _set_image(world.get("Pod", f"{SERVER}-1", SYSTEM), "jobgate:edge")
+    image = world.get("Deployment", SERVER, SYSTEM)["spec"]["template"]["spec"]["containers"][0]["image"]
+    _set_image(world.get("Pod", f"{SERVER}-1", SYSTEM), f"registry.example/{image}")
 
 
 def _set_image(one: Mapping[str, Any], image: str) -> None:
@@ -521,7 +527,8 @@ FAULTS: Mapping[str, Planted] = {
     "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody),
     "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server, real=False),
     "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", old_image),
-    "pods run different images": Planted("versions-mixed", "jobgate:edge", mixed_images),
+    "the version of pods is not told": Planted("version-unknown", "registry.example/jobgate@sha256", unknown_image),
+    "pods run different images": Planted("versions-mixed", "registry.example/jobgate", mixed_images),
     "this machine's clock is wrong": Planted("clock-skew", "1200 s behind", wrong_clock, real=False),
     "a holder's clock is ahead": Planted("clock-skew", "in the future", clock_of_holder),
     "a Lease is gone": Planted("lease-missing", f"leases/{ROTATOR}", no_lease),

@@ -11,7 +11,7 @@ from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, S
 from jobgate.render.installation import Rotation
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS
-from tests.doctor.world import KINDS, ROTATOR, SERVER, SERVICE, SYSTEM, TLS, World, generation, sound
+from tests.doctor.world import DIJOBS, KINDS, ROTATOR, SERVER, SERVICE, SYSTEM, TLS, World, generation, sound
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LACKS = "this account lacks the right to get it"
@@ -84,7 +84,7 @@ def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) 
 def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
     catalogue = [fault.id for family in CATALOGUE.values() for fault in family]
     assert [name for name, count in Counter(catalogue).items() if count > 1] == []
-    elsewhere = {"certificate-expired", "bundle-ca-expired", "server-serves-another"}
+    elsewhere = {"not-installed", "certificate-expired", "bundle-ca-expired", "server-serves-another"}
     assert {one.id for one in FAULTS.values()} | elsewhere == set(catalogue)
 
 
@@ -150,7 +150,7 @@ def test_a_schedule_that_is_suspended_is_told() -> None:
 
 
 def test_a_crd_that_another_chart_owns_need_not_be_ours_but_must_have_our_fields(world: World) -> None:
-    world.get("CustomResourceDefinition", faults.DIJOBS)["metadata"]["labels"] = {"helm.sh/chart": "di-orchestrator"}
+    world.get("CustomResourceDefinition", DIJOBS)["metadata"]["labels"] = {"helm.sh/chart": "di-orchestrator"}
     faults.other_schema(world)
     assert ids(world) == []
     faults.lacks_field(world)
@@ -158,8 +158,8 @@ def test_a_crd_that_another_chart_owns_need_not_be_ours_but_must_have_our_fields
 
 
 def test_a_crd_that_takes_anything_lacks_no_field(world: World) -> None:
-    world.get("CustomResourceDefinition", faults.DIJOBS)["metadata"]["labels"] = {}
-    schema = world.get("CustomResourceDefinition", faults.DIJOBS)["spec"]["versions"][0]["schema"]
+    world.get("CustomResourceDefinition", DIJOBS)["metadata"]["labels"] = {}
+    schema = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"][0]["schema"]
     schema["openAPIV3Schema"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     assert ids(world) == []
 
@@ -190,6 +190,11 @@ def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, senten
     found = {one.id for one in world.diagnosed()}
     # Without the namespaces it is not told apart from a selector that leaves out some.
     assert found <= {FAULTS[sentence].id, "namespace-selector-differs"} or "missing" in FAULTS[sentence].id
+
+
+def test_where_nothing_is_installed_that_alone_is_told(world: World) -> None:
+    world.objects = {ref: one for ref, one in world.objects.items() if ref.resource == NAMESPACES}
+    assert ids(world) == ["not-installed"]
 
 
 def test_one_fault_in_many_entries_is_told_once(world: World) -> None:

@@ -1,0 +1,128 @@
+"""The command `doctor` where there is no cluster, and what it prints. With one: tests/doctor/test_real.py."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jobgate.cli import doctor as command
+from jobgate.cli import main
+from tests.doctor import faults
+from tests.doctor.world import World, sound
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+clusters: [{name: nowhere, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: nobody, user: {token: none}}]
+contexts: [{name: there, context: {cluster: nowhere, user: nobody}}]
+current-context: there
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded() -> World:
+    return sound(NOW)
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    path = tmp_path / "kubeconfig"
+    path.write_text(KUBECONFIG)
+    return path
+
+
+def run(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["doctor", *arguments], input=text, catch_exceptions=False)
+
+
+def looking_at(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def seen(kubeconfig: Path | None, told: dict[str, Any], way: object) -> object:
+        return world.looked(**told)
+
+    monkeypatch.setattr(command, "_look", seen)
+
+
+def test_a_cluster_that_does_not_answer_is_no_sound_one(kubeconfig: Path) -> None:
+    told = run(f"--kubeconfig={kubeconfig}")
+    assert told.exit_code == 2
+    assert told.stderr.startswith("Error: get ")
+    assert "no answer" in told.stderr
+
+
+def test_without_credentials_nothing_can_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    told = run()
+    assert told.exit_code == 2
+    assert "no credentials for a cluster" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("failurePolicy: Sometimes\n", "failurePolicy: Input should be 'Fail' or 'Ignore'"),
+        ("replica: 3\n", "replica: Extra inputs"),
+        ("a: [\n", "is no YAML"),
+    ],
+)
+def test_values_that_are_none_are_refused(kubeconfig: Path, text: str, says: str) -> None:
+    told = run(f"--kubeconfig={kubeconfig}", "--values=-", text=text)
+    assert told.exit_code == 2
+    assert says in told.stderr
+
+
+def test_an_address_without_a_port_is_refused(kubeconfig: Path) -> None:
+    told = run(f"--kubeconfig={kubeconfig}", "--address=10.0.0.1")
+    assert told.exit_code == 2
+    assert "must be HOST:PORT" in told.stderr
+
+
+def test_a_sound_installation_is_told_with_what_was_taken_for_right(
+    recorded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking_at(recorded.copy(), monkeypatch)
+    told = run()
+    assert (told.exit_code, told.stdout.splitlines()[-1]) == (0, "no fault")
+    assert "jobgate in jobgate-system: service jobgate-webhook, failurePolicy Fail" in told.stdout
+    assert "kinds: dijobs.diengine.opendilab.org, " in told.stdout
+
+
+def test_faults_are_told_with_where_they_are_and_how_to_mend_them(
+    recorded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = recorded.copy()
+    faults.no_service(world)
+    world.show(None, certain=False)
+    looking_at(world, monkeypatch)
+    told = run()
+    assert told.exit_code == 1
+    assert (
+        "error service-missing: services/jobgate-webhook in jobgate-system\n  it is not there\n  mend: " in told.stdout
+    )
+    assert "not looked at:\n  what 10.0.0.1:9443 serves: not reached from here" in told.stdout
+    assert told.stdout.splitlines()[-1] == "1 fault in what was looked at"
+
+
+def test_notices_are_told_and_are_no_fault(recorded: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = recorded.copy()
+    faults.all_ignore(world)
+    looking_at(world, monkeypatch)
+    told = run("--output=json")
+    document = json.loads(told.stdout)
+    assert (told.exit_code, document["sound"]) == (0, True)
+    assert [(one["id"], one["severity"]) for one in document["findings"]] == [("failure-policy-ignores", "notice")]
+    assert document["installation"]["failurePolicy"] == "Ignore"
+
+
+def test_what_values_tell_is_held_against_the_cluster(recorded: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = recorded.copy()
+    faults.all_ignore(world)
+    looking_at(world, monkeypatch)
+    told = run("--values=-", "--output=json", text="failurePolicy: Fail\n")
+    assert told.exit_code == 1
+    assert "failure-policy-differs" in told.stdout
