@@ -1,20 +1,40 @@
-"""Pod templates and volumes as field types. In the model they are plain JSON; the schema is Kubernetes' own, inlined.
+"""Pod templates, volumes and their parts as field types, as each minor of Kubernetes has them.
 
-The schemas are kept in a generated file; `python -m crdgen.podtemplate` makes it anew.
+In the model they are plain JSON; the schema is Kubernetes' own, inlined: `PodTemplate` is that of one minor, and
+`Annotated[dict[str, Any], pod_template("1.30")]` pins another. What is newer than the minor is pruned. The definitions
+of all minors are kept in one generated file, each where it changed; `python -m crdgen.podtemplate` makes it anew.
 """
 
 import json
 from collections.abc import Mapping
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, partial
 from importlib.resources import files
 from typing import Annotated, Any, Final, TypeAlias
 
+from crdgen.errors import SchemaError
 from crdgen.markers.types import Replace
+from crdgen.podtemplate.convert import structural
 
-__all__ = ["FILE", "KUBERNETES", "OpenPodTemplate", "PodTemplate", "Volumes", "load"]
+__all__ = [
+    "FILE",
+    "KUBERNETES",
+    "MINORS",
+    "OpenPodTemplate",
+    "PodTemplate",
+    "Volumes",
+    "core_type",
+    "known",
+    "load",
+    "pod_template",
+    "volumes",
+]
 
+#: The minor of what is not pinned.
 KUBERNETES: Final = "1.36"
-FILE: Final = f"kubernetes-{KUBERNETES}.json"
+#: The minors whose definitions are known.
+MINORS: Final = tuple(f"1.{minor}" for minor in range(25, 38))
+FILE: Final = "kubernetes.json"
 
 _OPEN: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -43,31 +63,93 @@ _OPEN: Final[Mapping[str, Any]] = {
 }
 
 
+def pod_template(kubernetes: str = KUBERNETES) -> Replace:
+    """Return the marker of a pod template of a Kubernetes minor, for a `dict[str, Any]`.
+
+    Raises:
+        SchemaError: When the minor is not known.
+    """
+    return core_type("PodTemplateSpec", kubernetes)
+
+
+def volumes(kubernetes: str = KUBERNETES) -> Replace:
+    """Return the marker of a list of volumes, merged by name, for a `list[dict[str, Any]]`.
+
+    Raises:
+        SchemaError: When the minor is not known.
+    """
+    _check_minor(kubernetes, f'volumes("{kubernetes}")')
+    return Replace(partial(_volumes, kubernetes))
+
+
+def core_type(name: str, kubernetes: str = KUBERNETES) -> Replace:
+    """Return the marker of a type that pod templates are made of, for a `dict[str, Any]`.
+
+    Args:
+        name: As Kubernetes calls it: `Container`, `ResourceRequirements`, `Toleration`, `LabelSelector`.
+        kubernetes: The minor.
+
+    Raises:
+        SchemaError: When the minor is not known, or has no such type.
+    """
+    at = f'core_type("{name}", "{kubernetes}")'
+    _check_minor(kubernetes, at)
+    if name not in known(kubernetes):
+        near = get_close_matches(name, known(kubernetes), 3)
+        fix = f"use {' or '.join(near)}" if near else "use a type that a pod template is made of, as `Container`"
+        raise SchemaError(at, f"no pod template of Kubernetes {kubernetes} holds a {name}", fix)
+    return Replace(partial(_core, name, kubernetes))
+
+
 @cache
-def load() -> Mapping[str, Mapping[str, Any]]:
-    """Return the generated schemas by type: `PodTemplateSpec` and `Volume`."""
-    schemas: Mapping[str, Mapping[str, Any]] = json.loads(files(__name__).joinpath(FILE).read_text(encoding="utf-8"))
-    return schemas
+def known(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
+    """Return the definitions of a minor by name, each of which refers to others by `$ref`."""
+    number = MINORS.index(kubernetes)
+    found: dict[str, Mapping[str, Any]] = {}
+    for name, versions in _read().items():
+        states = [schema for minor, schema in versions.items() if MINORS.index(minor) <= number]
+        if states and states[-1] is not None:
+            found[name] = states[-1]
+    return found
 
 
-def _pod_template() -> Mapping[str, Any]:
-    return load()["PodTemplateSpec"]
+@cache
+def load(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
+    """Return the schemas of a minor by type: `PodTemplateSpec` and `Volume`."""
+    return {name: _core(name, kubernetes) for name in ("PodTemplateSpec", "Volume")}
 
 
-def _volumes() -> Mapping[str, Any]:
+@cache
+def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
+    """Return the generated file: by name and by the minor since when it is so, rising, what a definition is, if any."""
+    table: Mapping[str, Any] = json.loads(files(__name__).joinpath(FILE).read_text(encoding="utf-8"))
+    return table
+
+
+@cache
+def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
+    return structural(known(kubernetes), name)
+
+
+def _volumes(kubernetes: str) -> Mapping[str, Any]:
     return {
         "type": "array",
-        "items": load()["Volume"],
+        "items": _core("Volume", kubernetes),
         "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["name"],
     }
 
 
-PodTemplate: TypeAlias = Annotated[dict[str, Any], Replace(_pod_template)]
+def _check_minor(kubernetes: str, at: str) -> None:
+    if kubernetes not in MINORS:
+        raise SchemaError(at, f"Kubernetes {kubernetes} is not known", f"use one of {MINORS[0]} to {MINORS[-1]}")
+
+
+PodTemplate: TypeAlias = Annotated[dict[str, Any], Replace(partial(_core, "PodTemplateSpec", KUBERNETES))]
 """A pod template with every field of this Kubernetes minor; newer fields are pruned."""
 
 OpenPodTemplate: TypeAlias = Annotated[dict[str, Any], Replace(lambda: _OPEN)]
 """A pod template of any Kubernetes: nothing is pruned, and little is checked."""
 
-Volumes: TypeAlias = Annotated[list[dict[str, Any]], Replace(_volumes)]
+Volumes: TypeAlias = Annotated[list[dict[str, Any]], Replace(partial(_volumes, KUBERNETES))]
 """A list of core/v1 Volumes, merged by name."""

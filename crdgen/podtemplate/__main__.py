@@ -1,4 +1,4 @@
-"""Writes the schemas of pod templates and volumes from the definitions that the package kubernetes-validate ships.
+"""Writes the definitions of pod templates and volumes, of all minors, from the package kubernetes-validate.
 
 python -m crdgen.podtemplate          write the file
 python -m crdgen.podtemplate --check  fail where the file is not what the definitions give
@@ -8,19 +8,32 @@ import json
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from crdgen.podtemplate import FILE, KUBERNETES
-from crdgen.podtemplate.convert import structural
+from crdgen.podtemplate import FILE, MINORS
+from crdgen.podtemplate.convert import definitions
 
-_NAMES = {"PodTemplateSpec": "io.k8s.api.core.v1.PodTemplateSpec", "Volume": "io.k8s.api.core.v1.Volume"}
+WANTED = ("io.k8s.api.core.v1.PodTemplateSpec", "io.k8s.api.core.v1.Volume")
 
 
 def text() -> str:
-    """Return what the generated file must hold: JSON, one line a definition's property, sorted."""
-    folder = files("kubernetes_validate") / "kubernetes-json-schema" / f"v{KUBERNETES}.0-local"
-    definitions = json.loads((folder / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
-    schemas = {name: structural(definitions, definition) for name, definition in _NAMES.items()}
-    return json.dumps(schemas, indent=1, sort_keys=True) + "\n"
+    """Return what the generated file must hold: JSON, one line for each time that a definition changed."""
+    table: dict[str, dict[str, Any]] = {}
+    for minor in MINORS:
+        found = definitions(published(minor), WANTED)
+        for name in {*table, *found}:
+            versions = table.setdefault(name, {})
+            schema = found.get(name)  # None where it is no more
+            if not versions or versions[next(reversed(versions))] != schema:
+                versions[minor] = schema
+    return "{\n" + ",\n".join(_entry(name, table[name]) for name in sorted(table)) + "\n}\n"
+
+
+def published(minor: str) -> dict[str, Any]:
+    """Return Kubernetes' own definitions of a minor, by their full names."""
+    folder = files("kubernetes_validate") / "kubernetes-json-schema" / f"v{minor}.0-local"
+    found: dict[str, Any] = json.loads((folder / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
+    return found
 
 
 def main(arguments: list[str]) -> int:
@@ -33,6 +46,11 @@ def main(arguments: list[str]) -> int:
         return 0
     sys.stderr.write(f"{path} is out of date; `python -m crdgen.podtemplate` writes it\n")
     return 1
+
+
+def _entry(name: str, versions: dict[str, Any]) -> str:
+    lines = (f"  {json.dumps(minor)}: {json.dumps(schema, sort_keys=True)}" for minor, schema in versions.items())
+    return f" {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n }"
 
 
 if __name__ == "__main__":

@@ -1,18 +1,20 @@
 """The pod template's schema: Kubernetes' own, and no stricter than it is on Pods."""
 
-from typing import Any
+from importlib.resources import files
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel
 
-from crdgen import check_structural
+from crdgen import SchemaError, check_structural, size, structural_schema
 from crdgen.evaluate import Evaluator
-from crdgen.podtemplate import FILE, load
-from crdgen.podtemplate.__main__ import main
-from crdgen.podtemplate.convert import structural
+from crdgen.podtemplate import FILE, KUBERNETES, MINORS, PodTemplate, core_type, known, load, pod_template, volumes
+from crdgen.podtemplate.__main__ import WANTED, published
+from crdgen.podtemplate.convert import definitions, structural
 
 
-def evaluator() -> Evaluator:
-    return Evaluator({"type": "object", "properties": {"template": load()["PodTemplateSpec"]}})
+def evaluator(kubernetes: str = KUBERNETES) -> Evaluator:
+    return Evaluator({"type": "object", "properties": {"template": load(kubernetes)["PodTemplateSpec"]}})
 
 
 def template(**container: Any) -> dict[str, Any]:
@@ -23,13 +25,103 @@ def pod(**spec: Any) -> dict[str, Any]:
     return {"template": {"spec": {"containers": [{"name": "main"}], **spec}}}
 
 
-def test_the_file_is_what_the_definitions_give() -> None:
-    assert main(["--check"]) == 0, f"`python -m crdgen.podtemplate` writes {FILE} anew"
+@pytest.mark.parametrize("minor", [MINORS[0], MINORS[-1]])
+def test_the_file_is_what_the_definitions_give(minor: str) -> None:
+    # All minors are checked by `make check`; reading each takes a second.
+    assert definitions(published(minor), WANTED) == known(minor), f"`python -m crdgen.podtemplate` writes {FILE} anew"
 
 
-@pytest.mark.parametrize("name", ["PodTemplateSpec", "Volume"])
-def test_the_schemas_are_structural(name: str) -> None:
-    assert check_structural({"type": "object", "properties": {"field": load()[name]}}) == []
+def test_the_file_is_smaller_than_one_minor_written_out() -> None:
+    assert len(files("crdgen.podtemplate").joinpath(FILE).read_bytes()) < 100_000
+
+
+@pytest.mark.parametrize("minor", [MINORS[0], KUBERNETES, MINORS[-1]])
+def test_the_schemas_are_structural(minor: str) -> None:
+    assert check_structural({"type": "object", "properties": dict(load(minor))}) == []
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_template_without_descriptions_is_a_quarter_of_what_kubectl_can_apply(minor: str) -> None:
+    assert 45_000 < size(load(minor)["PodTemplateSpec"]) < 65_000
+
+
+@pytest.mark.parametrize(
+    "field, since",
+    [
+        ("spec.schedulingGates", "1.26"),
+        ("spec.initContainers.restartPolicy", "1.28"),
+        ("spec.securityContext.appArmorProfile", "1.30"),
+        ("spec.volumes.image", "1.31"),
+        ("spec.resources", "1.32"),
+        ("spec.hostnameOverride", "1.34"),
+    ],
+)
+def test_a_field_is_there_from_its_minor_on(field: str, since: str) -> None:
+    def has(minor: str) -> bool:
+        node: Any = load(minor)["PodTemplateSpec"]
+        for name in field.split("."):
+            node = node.get("items", node).get("properties", {}).get(name)
+            if node is None:
+                return False
+        return True
+
+    assert [minor for minor in MINORS if has(minor)] == list(MINORS[MINORS.index(since) :])
+
+
+def test_a_minor_is_pinned_field_by_field() -> None:
+    class Spec(BaseModel):
+        today: PodTemplate
+        old: Annotated[dict[str, Any], pod_template("1.25")]
+        disks: Annotated[list[dict[str, Any]], volumes("1.31")]
+        limits: Annotated[dict[str, Any], core_type("ResourceRequirements", "1.30")]
+
+    fields = structural_schema(Spec)["properties"]
+    assert fields["today"] == load(KUBERNETES)["PodTemplateSpec"]
+    assert fields["old"] == load("1.25")["PodTemplateSpec"]
+    assert fields["disks"]["items"] == load("1.31")["Volume"]
+    assert sorted(fields["limits"]["properties"]) == ["claims", "limits", "requests"]
+
+
+@pytest.mark.parametrize(
+    "case, make, path, problem, fix",
+    [
+        (
+            "a minor before",
+            lambda: pod_template("1.24"),
+            'core_type("PodTemplateSpec", "1.24")',
+            "1.24 is not",
+            "1.25 to",
+        ),
+        ("a patch release", lambda: volumes("1.36.3"), 'volumes("1.36.3")', "1.36.3 is not known", "1.25 to 1.37"),
+        (
+            "another type",
+            lambda: core_type("Contaner"),
+            'core_type("Contaner", "1.36")',
+            "holds a Contaner",
+            "use Container",
+        ),
+        (
+            "a type of later",
+            lambda: core_type("AppArmorProfile", "1.29"),
+            'core_type("AppArmorProfile", "1.29")',
+            "no",
+            "",
+        ),
+        (
+            "no type",
+            lambda: core_type("Deployment"),
+            'core_type("Deployment", "1.36")',
+            "holds a Deployment",
+            "a pod temp",
+        ),
+    ],
+)
+def test_what_no_minor_has_is_refused(case: str, make: Any, path: str, problem: str, fix: str) -> None:
+    with pytest.raises(SchemaError) as raised:
+        make()
+    assert raised.value.path == path
+    assert problem in raised.value.problem
+    assert fix in raised.value.fix
 
 
 @pytest.mark.parametrize("name", ["PodTemplateSpec", "Volume"])
@@ -110,4 +202,13 @@ def test_labels_and_annotations_survive_and_typing_errors_do_not() -> None:
 
 def test_a_definition_that_contains_itself_is_refused() -> None:
     with pytest.raises(ValueError, match="A → B → A"):
-        structural({"A": {"$ref": "#/$defs/B"}, "B": {"properties": {"a": {"$ref": "#/$defs/A"}}}}, "A")
+        structural({"A": {"$ref": "B"}, "B": {"properties": {"a": {"$ref": "A"}}}}, "A")
+
+
+def test_two_definitions_of_one_short_name_are_refused() -> None:
+    source: dict[str, dict[str, Any]] = {
+        "x.A": {"properties": {"b": {"$ref": "#/$defs/y.A"}}},
+        "y.A": {"type": "string"},
+    }
+    with pytest.raises(ValueError, match=r"x\.A .*y\.A|y\.A and x\.A are both called A"):
+        definitions(source, ["x.A"])
