@@ -1,6 +1,6 @@
 """What every marker does: travel through Pydantic to the pipeline, and hold for values as it does in the schema."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -12,7 +12,13 @@ from crdgen.schema.walk import Schema
 
 
 class Marker:
-    """Base of the markers. A marker is immutable, and overrides `apply`, and `check` where values can break it."""
+    """Base of the markers. A marker is immutable, and overrides `apply`, and `check` where values can break it.
+
+    Attributes:
+        replaces: The marker gives the whole schema; what Pydantic says of the type is not looked at.
+    """
+
+    replaces: ClassVar[bool] = False
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the schema node with what the marker says.

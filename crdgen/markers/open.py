@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from crdgen.errors import SchemaError
 from crdgen.markers.marker import Marker
 from crdgen.schema.known import PRESERVE
-from crdgen.schema.unions import INT_OR_STRING
+from crdgen.schema.mixed import INT_OR_STRING
 from crdgen.schema.walk import Schema
 
 

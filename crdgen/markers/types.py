@@ -2,19 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic_core import PydanticCustomError
 
 from crdgen.formats import FORMATS
 from crdgen.markers.marker import Marker
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
-from crdgen.schema.inline import MARKERS
-from crdgen.schema.unions import INT_OR_STRING
+from crdgen.schema.inline import OWN
+from crdgen.schema.mixed import INT_OR_STRING
 from crdgen.schema.walk import Schema
-
-# What the field says of itself, and not its type.
-_OWN = frozenset({"default", "description", "example", "nullable", MARKERS})
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +28,12 @@ class Replace(Marker):
     accepts: Callable[[Any], bool] | None = None
     wanted: str = "a valid value"
 
+    replaces: ClassVar[bool] = True
+
     def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
         """Return the given schema with the field's own words."""
         given = self.schema() if callable(self.schema) else self.schema
-        return {**given, **{key: value for key, value in schema.items() if key in _OWN}}
+        return {**given, **{key: value for key, value in schema.items() if key in OWN}}
 
     def check(self, value: Any) -> Any:
         """Refuse what the schema would refuse."""

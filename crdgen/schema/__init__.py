@@ -1,38 +1,60 @@
-"""From a Pydantic model to a structural schema, one stage a file."""
+"""From a Pydantic model to a structural schema, one stage a file.
+
+The stages `generate` and `inline` take the model as a whole. The next ones take one node each, and run for the children
+before their parents: a union finds members that are complete. `policy`, `tidy` and `order` take the whole again.
+"""
+
+from functools import reduce
+from typing import Final
 
 from pydantic import BaseModel
 
+from crdgen.schema.defaults import defaults
 from crdgen.schema.descriptions import descriptions
 from crdgen.schema.extensions import extensions
 from crdgen.schema.generate import generate
 from crdgen.schema.inline import inline
+from crdgen.schema.keys import keys
 from crdgen.schema.keywords import keywords
 from crdgen.schema.known import known
 from crdgen.schema.order import order
 from crdgen.schema.parents import parents
 from crdgen.schema.policy import policy
+from crdgen.schema.tidy import tidy
 from crdgen.schema.unions import unions
-from crdgen.schema.walk import Schema, rewrite
+from crdgen.schema.walk import Schema, Stage, rewrite
 
-__all__ = ["Schema", "structural_schema"]
+__all__ = ["STAGES", "Schema", "structural_schema"]
 
-# The order is the pipeline's: markers find nodes that already have one type, and act before texts are tidied.
-_STAGES = (keywords, unions, known, extensions, parents, descriptions)
+# The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
+# made of it, and texts are tidied last.
+STAGES: Final[tuple[Stage, ...]] = (keywords, unions, known, keys, extensions, parents, defaults, descriptions)
 
 
-def structural_schema(model: type[BaseModel], path: str | None = None, *, limit: int | None = None) -> Schema:
+def structural_schema(
+    model: type[BaseModel], path: str | None = None, *, limit: int | None = None, depth: int | None = None
+) -> Schema:
     """Return the structural schema of what a model accepts.
 
+    It is what the model accepts as JSON, strictly: the coercions that Pydantic also makes (`"3"` for an integer) are no
+    part of it, and neither is what validators written in Python refuse.
+
     Args:
-        model: Any Pydantic model.
+        model: Any Pydantic model; dataclasses and TypedDicts are taken too.
         path: What errors call the model; its class name by default.
         limit: The most characters of a description; None keeps them, 0 drops them. Markers on fields may say otherwise.
+        depth: How often a recursive model is written into itself before it is cut, and anything is taken below; None
+            refuses recursive models, except where the marker `Depth` stands on the field.
 
     Raises:
         SchemaError: When no structural schema says what the model says.
     """
-    at = path or model.__name__
-    schema = inline(generate(model, at), at)
-    for stage in _STAGES:
-        schema = rewrite(schema, at, stage)
-    return order(policy(schema, limit))
+    at = path or str(getattr(model, "__name__", model))
+    inlined = inline(generate(model, at), at, depth)
+    whole = rewrite(inlined, at, _each)
+    return order(tidy(policy(whole, limit), at))
+
+
+def _each(schema: Schema, path: str) -> Schema:
+    """Run all stages of one node."""
+    return reduce(lambda node, stage: stage(node, path), STAGES, schema)

@@ -1,15 +1,16 @@
 """Stage 5: types that Pydantic and Kubernetes write differently."""
 
-from typing import Final
+from typing import Any, Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.inline import MARKERS
-from crdgen.schema.unions import INT_OR_STRING
+from crdgen.schema.inline import OWN
+from crdgen.schema.mixed import INT_OR_STRING, PRESERVE, mixed, typed_enum
+from crdgen.schema.notes import BOUNDS, CLOSED, PREFIX
+from crdgen.schema.temporal import ISO_PATTERN
 from crdgen.schema.walk import Schema
 
-PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-# A node with one of these and no type takes anything.
-_ANNOTATIONS: Final = frozenset({"default", "description", "example", "nullable", MARKERS})
+__all__ = ["NUMBER_FORMATS", "PRESERVE", "TEXT_FORMATS", "known"]
+
 _SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 # What the API server checks; any other format it ignores. https://github.com/kubernetes/apiextensions-apiserver,
 # pkg/apiserver/validation/formats.go
@@ -19,10 +20,30 @@ TEXT_FORMATS: Final = (
     *("ipv4", "ipv6", "isbn", "isbn10", "isbn13", "k8s-long-name", "k8s-short-name", "mac", "password", "rgbcolor"),
     *("ssn", "uri", "uuid", "uuid3", "uuid4", "uuid5"),
 )
-_MISLEADING: Final = {
-    "duration": ("ISO 8601 durations are not Kubernetes durations", "use a string such as `30s`, or whole seconds"),
-    "binary": ("bytes are base64 in Kubernetes", "use a string of `format: byte`"),
+_FAMILIES: Final = {"v4": "^[0-9./]+$", "v6": ":"}
+_NETWORK: Final = [{"format": "cidr"}, {"format": "ipv4"}, {"format": "ipv6"}]
+# What JSON Schema and Pydantic call otherwise than the API server, or it not at all.
+_TRANSLATED: Final[dict[str, Schema]] = {
+    "base64": {"format": "byte"},
+    "base64url": {"pattern": "^[A-Za-z0-9_-]*=*$"},
+    "ipvanyaddress": {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]},
+    "uuid1": {"format": "uuid"},
+    "uuid6": {"format": "uuid"},
+    "uuid7": {"format": "uuid"},
+    "uuid8": {"format": "uuid"},
+    # Pydantic takes a single address for a network too.
+    **{f"ipv4{kind}": {"anyOf": _NETWORK[:2], "pattern": _FAMILIES["v4"]} for kind in ("network", "interface")},
+    **{f"ipv6{kind}": {"anyOf": _NETWORK, "pattern": _FAMILIES["v6"]} for kind in ("network", "interface")},
+    **{f"ipvany{kind}": {"anyOf": _NETWORK} for kind in ("network", "interface")},
 }
+_MISLEADING: Final = {
+    "duration": (
+        "in JSON Schema `format: duration` is ISO 8601 (`PT30S`), and in Kubernetes what Go writes (`30s`)",
+        "use `crdgen.Duration`, or leave the format out",
+    ),
+    "binary": ("bytes in JSON are base64 in Kubernetes", "use `format: byte`, or `pydantic.Base64Bytes`"),
+}
+_NAMES: Final = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
 def known(schema: Schema, path: str) -> Schema:
@@ -31,32 +52,64 @@ def known(schema: Schema, path: str) -> Schema:
     Raises:
         SchemaError: For a type whose JSON form means something else to the API server.
     """
-    if not set(schema) - _ANNOTATIONS:
-        return schema | {PRESERVE: True}
-    for stage in (_type_of_enum, _integers, _formats, _sets, _objects):
+    if not {key for key in schema if not key.startswith(PREFIX)} - OWN:
+        return _any(schema)
+    for stage in (_enum, _null_in_enum, _integers, _bounds, _formats, _sets, _objects):
         schema = stage(schema, path)
-    if "type" not in schema and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
-        raise SchemaError(path, "has no single type", "use one type, or `Annotated[Any, PreserveUnknown]`")
     return schema
 
 
-def _type_of_enum(schema: Schema, path: str) -> Schema:
-    if "enum" not in schema:
+def _any(schema: Schema) -> Schema:
+    """A value of any type, null among them."""
+    return schema | {PRESERVE: True, "nullable": True}
+
+
+def _enum(schema: Schema, path: str) -> Schema:
+    """An enum has one type, or several that are then mixed."""
+    if "enum" not in schema or schema.keys() & {"type", PRESERVE, INT_OR_STRING}:
         return schema
-    if schema.get("nullable"):
+    by_type: dict[type, list[Any]] = {}
+    for value in schema["enum"]:
+        by_type.setdefault(type(value), []).append(value)
+    if not by_type or not by_type.keys() <= _NAMES.keys():
+        raise SchemaError(
+            path, "an enum of lists or objects cannot be structural", "name the values, and use the names"
+        )
+    if float in by_type and int in by_type:
+        by_type[float] += by_type.pop(int)
+    if len(by_type) == 1:
+        return schema | {"type": _NAMES[next(iter(by_type))]}
+    rest = {key: value for key, value in schema.items() if key != "enum"}
+    return rest | mixed([{"type": _NAMES[kind], "enum": values} for kind, values in by_type.items()], path)
+
+
+def _null_in_enum(schema: Schema, path: str) -> Schema:
+    """The API server takes null for no enum, not even for one that lists it: it is said by a pattern, or bounds."""
+    if "enum" not in schema or not schema.get("nullable"):
+        return schema
+    if "type" not in schema:
         fix = "make None the field's default, so that null means absent, or drop `| None`"
         raise SchemaError(path, "the API server takes null for no enum, not even for one that lists it", fix)
-    if "type" in schema:
-        return schema
-    types = {type(value) for value in schema["enum"]}
-    names = {str: "string", int: "integer", bool: "boolean", float: "number"}
-    if len(types) != 1 or not types <= names.keys():
-        raise SchemaError(path, "the enum's values have more than one type", "use strings only")
-    return schema | {"type": names[types.pop()]}
+    rest = {key: value for key, value in schema.items() if key != "enum"}
+    said = typed_enum(schema["enum"], schema["type"])
+    return rest | (said if not said.keys() & rest.keys() else {"allOf": [*rest.get("allOf", ()), said]})
 
 
 def _integers(schema: Schema, _path: str) -> Schema:
     return {"format": "int64", **schema} if schema.get("type") == "integer" and "enum" not in schema else schema
+
+
+def _bounds(schema: Schema, path: str) -> Schema:
+    """Bounds of durations as ISO 8601 writes them. Those of `crdgen.Duration` are its own."""
+    bounds = schema.get(BOUNDS)
+    if bounds is None or schema.get("pattern") != ISO_PATTERN:
+        return schema
+    if any(bounds.values()) or bounds.keys() & {"le", "lt"}:
+        fix = "use `crdgen.Duration` with the same bounds, or whole seconds"
+        raise SchemaError(path, "durations as ISO 8601 writes them cannot be compared by a rule", fix)
+    # At least nothing, or more: no minus, and a digit that is no zero.
+    checks = [{"pattern": "^[^-]"}, *([{"pattern": "[1-9]"}] if "gt" in bounds else [])]
+    return {key: value for key, value in schema.items() if key != BOUNDS} | {"allOf": checks}
 
 
 def _formats(schema: Schema, path: str) -> Schema:
@@ -65,30 +118,44 @@ def _formats(schema: Schema, path: str) -> Schema:
         raise SchemaError(path, *_MISLEADING[name])
     if name is None or name in {*NUMBER_FORMATS, *TEXT_FORMATS}:
         return schema
-    return {key: value for key, value in schema.items() if key != "format"}
+    rest = {key: value for key, value in schema.items() if key != "format"}
+    said = _TRANSLATED.get(name, {})
+    return rest | (said if not said.keys() & rest.keys() else {"allOf": [*rest.get("allOf", ()), said]})
 
 
 def _sets(schema: Schema, path: str) -> Schema:
+    """A set of objects or lists is one whose items are merged by nobody."""
     if not schema.get("uniqueItems"):
-        return schema
-    if schema.get("items", {}).get("type") not in _SCALARS:
-        raise SchemaError(path, "a set of lists or objects has no key", "use `Annotated[list[…], MapList(…)]`")
+        return {key: value for key, value in schema.items() if key != "uniqueItems"}
+    items = schema.get("items") or {PRESERVE: True}
+    if items.get("nullable") and "type" in items:
+        raise SchemaError(path, "the items of a set may not be null", "drop `| None` from the items")
+    items = {key: value for key, value in items.items() if key != "nullable"}
+    if items.get("type") not in _SCALARS and not items.get(INT_OR_STRING):
+        # Objects and lists are compared as a whole only where they are atomic; of values of any type nothing is said.
+        extension = {"object": "x-kubernetes-map-type", "array": "x-kubernetes-list-type"}.get(items.get("type", ""))
+        items = items | ({extension: "atomic"} if extension else {})
     rest = {key: value for key, value in schema.items() if key != "uniqueItems"}
-    return rest | {"x-kubernetes-list-type": "set"}
+    return rest | {"items": items, "x-kubernetes-list-type": "set"}
 
 
 def _objects(schema: Schema, path: str) -> Schema:
     values = schema.get("additionalProperties")
-    if schema.get("type") == "array" and "items" not in schema:
-        return schema | {"items": {PRESERVE: True}}
+    if schema.get("type") == "array" and not isinstance(schema.get("items"), dict):
+        return schema | {"items": {PRESERVE: True, "nullable": True}}
     if values is None:
-        return schema
-    if isinstance(values, dict) and "properties" in schema:
+        return schema | {PRESERVE: True} if _is_bare(schema) else schema
+    if isinstance(values, dict) and schema.get("properties"):
         raise SchemaError(
             path, "named fields and typed extra fields exclude each other", "put the extra ones into a dict"
         )
     if isinstance(values, dict):
-        return schema
+        return {key: value for key, value in schema.items() if key != "properties"}
     rest = {key: value for key, value in schema.items() if key != "additionalProperties"}
     # `true` would keep an object's values and yet prune what is inside them; `false` is what pruning does anyway.
-    return rest | {PRESERVE: True} if values else rest
+    return rest | ({PRESERVE: True} if values else {CLOSED: True})
+
+
+def _is_bare(schema: Schema) -> bool:
+    """An object of which a model says nothing, not even that it has no fields."""
+    return schema.get("type") == "object" and "properties" not in schema

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from crdgen.schema.notes import KEYS
+
 Schema: TypeAlias = dict[str, Any]
 Stage: TypeAlias = Callable[[Schema, str], Schema]
 
@@ -24,6 +26,10 @@ def map_children(schema: Schema, path: str, function: Stage) -> Schema:
         result["items"] = function(schema["items"], f"{path}[]")
     if isinstance(schema.get("additionalProperties"), dict):
         result["additionalProperties"] = function(schema["additionalProperties"], f"{path}.*")
+    if KEYS in schema:
+        result[KEYS] = function(schema[KEYS], f"{path} (its keys)")
+    if "prefixItems" in schema:
+        result["prefixItems"] = [function(child, f"{path}[{at}]") for at, child in enumerate(schema["prefixItems"])]
     for keyword in BRANCHES:
         if keyword in schema:
             result[keyword] = [function(child, path) for child in schema[keyword]]

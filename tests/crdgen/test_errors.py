@@ -1,11 +1,22 @@
 """What cannot be structural is an error that names the field and the fix."""
 
 from collections.abc import Callable
-from datetime import timedelta
-from typing import Annotated, Any, Literal
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID, uuid4
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    WithJsonSchema,
+    create_model,
+)
+from typing_extensions import TypeAliasType
 
 from crdgen import (
     Atomic,
@@ -15,6 +26,7 @@ from crdgen import (
     MapList,
     MinItems,
     Model,
+    ModelDefault,
     Names,
     PreserveUnknown,
     SchemaError,
@@ -38,9 +50,67 @@ class Outer(Model):
     node: Node
 
 
+Tree = TypeAliasType("Tree", "dict[str, Tree] | str")
+
+
+class Left(Model):
+    right: "Right"
+
+
+class Right(Model):
+    lefts: dict[str, Left]
+
+
+class Circle(Model):
+    size: int
+
+
+class Label(Model):
+    size: str
+
+
+class Stamped(Model):
+    id: Annotated[UUID, ModelDefault] = Field(default_factory=uuid4)
+
+
+class Opaque:
+    pass
+
+
+class Twins(BaseModel):
+    own: int
+    other: int = Field(alias="own")
+
+
+class Unfinished(BaseModel):
+    value: "NowhereDefined"  # type: ignore[name-defined]  # noqa: F821
+
+
+def looking(pattern: str) -> Any:
+    return WithJsonSchema({"type": "string", "pattern": pattern})
+
+
+def widened(levels: int) -> type[BaseModel]:
+    """Return a model whose schema has twice the nodes with each level."""
+    model: Any = Circle
+    for level in range(levels):
+        fields: Any = {"one": (model, ...), "other": (model, ...)}
+        model = create_model(f"Level{level}", **fields)
+    return model
+
+
+Wide = widened(20)
+NAIVE = datetime(2020, 1, 1)  # noqa: DTZ001
+
+
 def field(annotation: Any, **options: Any) -> type[BaseModel]:
     """Return a model with one field, `value`."""
-    return type("Spec", (Model,), {"__annotations__": {"value": annotation}, "__module__": __name__, **options})
+    config = ConfigDict(arbitrary_types_allowed=True)
+    return type(
+        "Spec",
+        (Model,),
+        {"__annotations__": {"value": annotation}, "__module__": __name__, "model_config": config, **options},
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,8 +123,19 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "Int32 is for integers",
             "annotate an `int`",
         ),
-        ("a cycle", Outer, "Outer.node.children[]", "Node → Node", "cut the cycle"),
-        ("a union of two types", field(int | list[str]), "Spec.value", "a union (integer | array)", "use one type"),
+        ("a cycle", Outer, "Outer.node.children[]", "(Node.children[] → Node)", "`Depth(…)`"),
+        ("a cycle of two", Left, "Left.right.lefts.*", "(Left.right → Right.lefts.* → Left)", "`Depth(…)`"),
+        ("a recursive alias", field(Tree), "Spec.value.*", "(Tree.* → Tree)", "`Depth(…)`"),
+        ("models beyond number", field(Wide), "Spec", "more than 60000 nodes", "PreserveUnknown"),
+        (
+            "variants that disagree",
+            field(Circle | Label),
+            "Spec.value.size",
+            "its type (integer in Circle, string in Label)",
+            "one type in all variants",
+        ),
+        ("lists that disagree", field(list[int] | list[str]), "Spec.value[]", "(integer, string)", "one type"),
+        ("a dict or a model", field(dict[str, int] | Circle), "Spec.value", "disagree on its fields", "another name"),
         (
             "a union of models",
             field(dict[str, Node | Part]),
@@ -64,22 +145,116 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ),
         (
             "a factory",
-            field(int, value=Field(default_factory=lambda: 1)),
+            field(UUID, value=Field(default_factory=uuid4)),
             "Spec.value",
-            "default_factory",
-            "plain default",
+            "default_factory uuid4",
+            "ModelDefault",
         ),
-        ("a mixed tuple", field(tuple[int, str]), "Spec.value", "prefixItems", "a model with one field"),
-        ("an ISO duration", field(timedelta), "Spec.value", "ISO 8601", "`30s`"),
         (
-            "an enum or null",
-            field(Literal["a"] | None),
+            "a factory of a model with such a factory",
+            field(Stamped, value=Field(default_factory=Stamped)),
             "Spec.value",
-            "null for no enum",
-            "make None the field's default",
+            "default_factory Stamped",
+            "`ModelDefault`",
         ),
-        ("bytes", field(bytes), "Spec.value", "base64", "`format: byte`"),
-        ("a callable", field(Callable[[], None]), "Spec", "", "JSON can carry"),
+        (
+            "a default made by such a factory",
+            field(Stamped, value=Stamped()),
+            "Spec.value",
+            "Stamped.id",
+            "in the default",
+        ),
+        (
+            "a factory that fails",
+            field(Circle, value=Field(default_factory=Circle)),
+            "Spec.value",
+            "factory fails",
+            "whole",
+        ),
+        ("a mixed tuple", field(tuple[int, str]), "Spec.value", "a tuple of different types", "a model with one field"),
+        (
+            "bounds on ISO durations",
+            field(Annotated[timedelta, Field(le=timedelta(1))]),
+            "Spec.value",
+            "ISO 8601",
+            "Duration",
+        ),
+        (
+            "bounds without a zone",
+            field(Annotated[datetime, Field(ge=NAIVE)]),
+            "Spec.value",
+            "zone",
+            "UTC",
+        ),
+        (
+            "a default without a zone",
+            field(datetime, value=NAIVE),
+            "Spec.value",
+            "is refused",
+            "tzinfo=UTC",
+        ),
+        ("an infinite default", field(float, value=float("inf")), "Spec.value", "no infinity", "None"),
+        ("a secret default", field(SecretStr, value=SecretStr("x")), "Spec.value", "a secret", "drop the default"),
+        (
+            "a default below its bound",
+            field(Annotated[int, Field(ge=1)], value=0),
+            "Spec.value",
+            "at least 1",
+            "bounds take",
+        ),
+        ("a default of another type", field(int, value="x"), "Spec.value", "'x' is refused", "own type"),
+        ("a default that is no JSON", field(Any, value=object()), "Spec.value", "cannot be written as JSON", "None"),
+        ("only null", field(None), "Spec.value", "nothing but null", "leave it out"),
+        ("a set with null", field(set[int | None]), "Spec.value", "may not be null", "drop `| None`"),
+        ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "a map's keys", "keys of text"),
+        (
+            "rules over keys of any number of maps",
+            field(list[dict[Annotated[str, Field(pattern="^a")], int]]),
+            "Spec.value[]",
+            "cost more",
+            "max_length",
+        ),
+        ("look-ahead", field(Annotated[str, looking("^(?!a)b")]), "Spec.value", "look-ahead", "a rule"),
+        ("a callable", field(Callable[[], None]), "Spec.value", "a function has no form in JSON", "JSON can carry"),
+        ("a class", field(type[int]), "Spec.value", "a class has no form", "JSON can carry"),
+        ("an object of any class", field(Opaque), "Spec.value", "class Opaque", "WithJsonSchema"),
+        (
+            "a format that means something else",
+            field(Annotated[str, WithJsonSchema({"type": "string", "format": "duration"})]),
+            "Spec.value",
+            "`30s`",
+            "crdgen.Duration",
+        ),
+        (
+            "two names",
+            field(int, value=Field(validation_alias=AliasChoices("a", "b"))),
+            "Spec.a",
+            "several names",
+            "`alias=`",
+        ),
+        (
+            "another place",
+            field(int, value=Field(validation_alias=AliasPath("a", "b"))),
+            "Spec.value",
+            "`a.b`",
+            "as models",
+        ),
+        (
+            "read and written under two names",
+            field(int, value=Field(validation_alias="in")),
+            "Spec.in",
+            "read as `in` and written as `value`",
+            "`alias=`",
+        ),
+        ("one name for two", Twins, "Twins", "two fields are called `own`", "another alias"),
+        (
+            "a condition",
+            field(Annotated[str, WithJsonSchema({"type": "string", "if": {}})]),
+            "Spec.value",
+            "if cannot",
+            "rule",
+        ),
+        ("no forward reference", Unfinished, "Unfinished", "not fully defined", "defined where"),
         (
             "too large a bound",
             field(Annotated[int, Int32(maximum=2**40)]),

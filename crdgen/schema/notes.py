@@ -1,0 +1,34 @@
+"""Private keywords: what an early stage leaves in a node for a later one. The last stage takes them out."""
+
+from typing import Final
+
+PREFIX: Final = "x-crdgen-"
+# A pair (problem, fix), found where the path is not known.
+PROBLEM: Final = "x-crdgen-problem"
+# The name of a factory whose result cannot be known.
+FACTORY: Final = "x-crdgen-factory"
+# A default as the Python object that it is, held in a `Held`.
+DEFAULT: Final = "x-crdgen-default"
+# The schema of a map's keys.
+KEYS: Final = "x-crdgen-keys"
+# The bounds of a duration, which JSON schema has no words for.
+BOUNDS: Final = "x-crdgen-bounds"
+# Unknown fields are refused by the model, and not only ignored; of meaning in a union.
+CLOSED: Final = "x-crdgen-closed"
+# The model that the node was written for, for messages.
+NAME: Final = "x-crdgen-name"
+# The one-type schemas that a node of several types was made of.
+MIXED: Final = "x-crdgen-mixed"
+# There is a rule here whose cost grows with the list or map that it is in.
+COSTLY: Final = "x-crdgen-costly"
+
+
+class Held:
+    """Any Python object in a schema, safe from the copying that happens to schemas."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __deepcopy__(self, memo: object) -> "Held":
+        """Return the same object: it is only read."""
+        return self
