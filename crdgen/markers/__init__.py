@@ -1,20 +1,32 @@
 """What a field says in `Annotated[…]` beyond its type. A marker checks itself against the schema that it is put on."""
 
 from crdgen.markers.depth import Depth
+from crdgen.markers.descriptions import Descriptions
 from crdgen.markers.duration import Duration
+from crdgen.markers.embedded import EmbeddedResource
+from crdgen.markers.immutable import Immutable, ImmutableOnceSet
 from crdgen.markers.integer import Int32, Int64, Integer
 from crdgen.markers.lists import Atomic, MapList, MaxItems, MinItems, SetList
+from crdgen.markers.maps import AtomicMap, GranularMap
 from crdgen.markers.marker import Marker
 from crdgen.markers.modeldefault import ModelDefault
+from crdgen.markers.oneof import at_least_one_of, at_most_one_of, exactly_one_of
 from crdgen.markers.open import PreserveUnknown
+from crdgen.markers.rule import Rule, rules
 from crdgen.markers.text import Doc
 from crdgen.markers.types import IntOrString, Quantity, Replace, Time
 
 __all__ = [
     "Atomic",
+    "AtomicMap",
     "Depth",
+    "Descriptions",
     "Doc",
     "Duration",
+    "EmbeddedResource",
+    "GranularMap",
+    "Immutable",
+    "ImmutableOnceSet",
     "Int32",
     "Int64",
     "IntOrString",
@@ -27,6 +39,11 @@ __all__ = [
     "PreserveUnknown",
     "Quantity",
     "Replace",
+    "Rule",
     "SetList",
     "Time",
+    "at_least_one_of",
+    "at_most_one_of",
+    "exactly_one_of",
+    "rules",
 ]

@@ -64,7 +64,7 @@ class _ListType(Marker):
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with its list type."""
         name = "Atomic" if self.kind == "atomic" else "SetList"
-        require_type(schema, "array", name, path, "annotate a list")
+        require_type(schema, "array", name, path, "annotate a list; for an object there is `AtomicMap`")
         if self.kind == "set" and schema["items"].get("type") not in _SCALARS:
             raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
         if self.kind == "set" and schema["items"].get("nullable"):
@@ -99,6 +99,8 @@ class MapList(Marker):
             raise SchemaError(path, "MapList has no key", 'name the fields that identify an item: `MapList("name")`')
         if items.get("type") != "object" or (items.get(PRESERVE) and "properties" not in items):
             raise SchemaError(path, "MapList is for lists of models", "use `SetList` for scalars")
+        if len(set(self.keys)) < len(self.keys):
+            raise SchemaError(path, f"MapList names a key twice: {', '.join(self.keys)}", "name each key once")
         for key in self.keys:
             self._check_key(items, key, f"{path}[].{key}")
         return schema | {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(self.keys)}

@@ -2,7 +2,7 @@
 
 On a field a rule stands in `Annotated[…]`; on a model it is given by the decorator `rules`, which leaves the model
 itself as it was. In a rule `self` is the value, or the object with its JSON names, escaped where they are no
-identifiers (`crdgen.escape`).
+identifiers (`escape`).
 """
 
 from collections.abc import Callable
