@@ -1,6 +1,6 @@
 """What is otherwise between two CRDs, and whom each change breaks: one family of changes a file.
 
-- `change`: the answer; `look`, `pair`: the question
+- `change`: the answer; `pair`: the question
 - `names`, `conversion`, `versions`, `views`: the CRD
 - `schemas`: the walk, and what it asks of each field: `shapes`, `fields`, `values`, `bounds`, `defaults`, `topology`,
   `rules`, `branches`, `texts`
@@ -12,12 +12,12 @@ cannot be told, as for two patterns, a break is assumed.
 from collections.abc import Mapping
 from typing import Any
 
-from crdgen.diff.change import Break, Change
+from crdgen.diff.change import EVERYTHING, Break, Change
 from crdgen.diff.conversion import conversion
 from crdgen.diff.names import names
 from crdgen.diff.versions import versions
 
-__all__ = ["Break", "Change", "diff"]
+__all__ = ["EVERYTHING", "Break", "Change", "diff"]
 
 
 def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:

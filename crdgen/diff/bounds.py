@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.look import number, shown
 from crdgen.diff.pair import Pair
+from crdgen.look import number, shown
 
 _LEAST: Final = ("minLength", "minItems", "minProperties")
 _MOST: Final = ("maxLength", "maxItems", "maxProperties")
@@ -47,7 +47,7 @@ def _limit(schema: Mapping[str, Any], keyword: str, exclusive: str, sign: int) -
     if bound is None:
         return None
     beyond = schema.get(exclusive) is True
-    if beyond and schema.get("type") == "integer" and isinstance(bound, int):
+    if beyond and schema.get("type") == "integer" and float(bound).is_integer():
         return sign * bound + 1, False
     return sign * bound, beyond
 
@@ -60,7 +60,7 @@ def _with(schema: Mapping[str, Any], keyword: str, exclusive: str) -> Any:
 def _multiple(pair: Pair) -> Iterator[Change]:
     old, new = number(pair.old.get("multipleOf")), number(pair.new.get("multipleOf"))
     if old != new:
-        whole = isinstance(old, int) and isinstance(new, int) and new != 0 and old % new == 0
+        whole = bool(old and new) and (old or 0) % (new or 1) == 0
         yield _told(pair, "multipleOf", old, new, tighter=new is not None and not whole)
 
 

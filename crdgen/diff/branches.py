@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.look import canonical, members
 from crdgen.diff.pair import INT_OR_STRING, Pair
+from crdgen.look import canonical, members
 
 _EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
 _FIX: Final = "keep the branches, or show that every stored object passes the new ones"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.look import canonical, shown
 from crdgen.diff.pair import Pair
+from crdgen.look import canonical, shown
 
 _FIX: Final = "keep the default in this version, and change it in a new one"
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.look import mapping
 from crdgen.diff.pair import INT_OR_STRING, PRESERVE, Pair, is_judged_whole, required
+from crdgen.look import mapping
 
 _CONVERT: Final = "add a version with a conversion webhook that moves the data, and keep this one as it is"
 _TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example", "externalDocs", "nullable"})

@@ -1,15 +1,12 @@
 """CEL rules."""
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
+from crdgen.cel import uses_old_self
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.look import canonical, named, shown
 from crdgen.diff.pair import VALIDATIONS, Pair
-
-_OLD_SELF: Final = re.compile(r"\boldSelf\b")
-_TEXTS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+from crdgen.look import canonical, named, shown
 
 
 def rules(pair: Pair) -> Iterator[Change]:
@@ -31,13 +28,8 @@ def rules(pair: Pair) -> Iterator[Change]:
 
 
 def _new(pair: Pair, text: str, rule: Mapping[str, Any]) -> Change:
-    if is_transition(text) and not rule.get("optionalOldSelf"):
+    if uses_old_self(text) and not rule.get("optionalOldSelf"):
         what = f"rule {shown(text)} is new: changes that were allowed may be refused"
         return pair.change(what, Break.CLIENTS, fix="allow what clients do today")
     fix = "let it pass what was stored before, as `oldSelf.hasValue() || …` does with optionalOldSelf"
     return pair.change(f"rule {shown(text)} is new: objects that were taken may be refused", *REFUSES, fix=fix)
-
-
-def is_transition(rule: str) -> bool:
-    """Tell whether a rule looks at the stored object, and so is asked at updates only."""
-    return bool(_OLD_SELF.search(_TEXTS.sub("''", rule)))

@@ -8,13 +8,13 @@ from crdgen.diff.branches import branches
 from crdgen.diff.change import Change
 from crdgen.diff.defaults import defaults
 from crdgen.diff.fields import fields
-from crdgen.diff.look import canonical, mapping
 from crdgen.diff.pair import Family, Pair
 from crdgen.diff.rules import rules
 from crdgen.diff.shapes import incompatible, shapes
 from crdgen.diff.texts import texts
 from crdgen.diff.topology import topology
 from crdgen.diff.values import values
+from crdgen.look import canonical, mapping
 
 _FAMILIES: Final[tuple[Family, ...]] = (
     shapes,

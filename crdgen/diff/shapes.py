@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change
-from crdgen.diff.look import mapping
 from crdgen.diff.pair import INT_OR_STRING, PRESERVE, Pair
+from crdgen.look import mapping
 
 _ALL: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
 _EMBEDDED: Final = "x-kubernetes-embedded-resource"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen.diff.change import Change
-from crdgen.diff.look import canonical
 from crdgen.diff.pair import Pair
+from crdgen.look import canonical
 
 _TEXTS: Final = ("description", "title", "example", "externalDocs")
 

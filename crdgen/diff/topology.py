@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import Break, Change
-from crdgen.diff.look import words
 from crdgen.diff.pair import Pair
+from crdgen.look import words
 
 _LIST: Final = "x-kubernetes-list-type"
 _KEYS: Final = "x-kubernetes-list-map-keys"

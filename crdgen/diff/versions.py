@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.conversion import strategy
-from crdgen.diff.look import mapping, named, words
 from crdgen.diff.schemas import schemas
 from crdgen.diff.views import views
+from crdgen.look import mapping, named, words
 
 _MIGRATE: Final = (
     "keep it, served or not, until every object is rewritten in the new storage version and "
@@ -70,7 +70,7 @@ def _between(
     """
     before = _stored(was)
     after = _stored(now)
-    pairs = [(before, name) for name in now if name not in was]
+    pairs: list[tuple[str | None, str | None]] = [(before, name) for name in now if name not in was]
     pairs += [(name, after) for name in was if name not in now]
     if before in now and after in was and before != after:
         pairs.append((before, after))

@@ -19,9 +19,11 @@ _COMMANDS = {
     "review": "jobgate.cli.review:review",
     "convert": "jobgate.cli.convert:convert",
     "audit": "jobgate.cli.audit:audit_command",
+    "fit": "jobgate.cli.fit:fit",
     "serve": "jobgate.cli.serve:serve",
     "control": "jobgate.cli.control:control",
     "manifests": "jobgate.cli.manifests:manifests",
+    "crdgen": "jobgate.cli.crdgen:crdgen",
     "certs": "jobgate.cli.certs:certs_group",
     "doctor": "jobgate.cli.doctor:doctor",
 }

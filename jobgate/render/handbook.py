@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from crdgen.docs import fields
+from crdgen.docs.markdown import code, table
 from jobgate.kinds import BUILT_IN
 from jobgate.kinds.common.updates import MayChange
 from jobgate.render.definitions import definition
@@ -48,9 +49,9 @@ def page(kind: Kind) -> str:
         f"What differs from the original, and why: [{name}-differences.md](../{name}-differences.md).",
         f"Jobs to apply: [examples/{name}](../../examples/{name}).",
         "## Fields",
-        _table(("field", "type", "default", ""), _fields("spec", schema["properties"]["spec"], top=True)),
+        fields({"spec": schema["properties"]["spec"]}),
         "## Status",
-        _table(("field", "type", "default", ""), _fields("status", schema["properties"]["status"], top=True)),
+        fields({"status": schema["properties"]["status"]}),
         "## Defaults",
         "What the table of fields has, and beside it, in this order:",
         _list(kind.defaults),
@@ -66,78 +67,6 @@ def _schema(kind: Kind) -> Mapping[str, Any]:
     version = next(one for one in definition(kind)["spec"]["versions"] if one["storage"])
     schema: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]
     return schema
-
-
-def _fields(path: str, schema: Mapping[str, Any], *, top: bool = False) -> Iterator[tuple[str, str, str, str]]:
-    """Yield a row for each field below a schema; what Kubernetes documents is not entered."""
-    if not top:
-        yield f"`{path}`", _type(schema), _default(schema), _cell(schema.get("description", ""))
-    if _is_kubernetes(schema):
-        return
-    required = set(schema.get("required", ()))
-    for name, field in schema.get("properties", {}).items():
-        for row in _fields(f"{path}.{name}", field):
-            first = row[0] == f"`{path}.{name}`"
-            yield (row[0], row[1], "required", row[3]) if first and name in required and not row[2] else row
-    if "items" in schema:
-        yield from _below(f"{path}[]", schema["items"])
-    if isinstance(schema.get("additionalProperties"), Mapping):
-        yield from _below(f"{path}.*", schema["additionalProperties"])
-
-
-def _below(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows below an item or an entry, which has none of its own unless it holds no field."""
-    if schema.get("type") == "object" and not _is_kubernetes(schema):
-        yield from _fields(path, schema, top=True)
-
-
-def _is_kubernetes(schema: Mapping[str, Any]) -> bool:
-    return bool(_kubernetes_type(schema))
-
-
-def _kubernetes_type(schema: Mapping[str, Any]) -> str:
-    """Return the name of a type whose fields are Kubernetes' own, or nothing."""
-    properties = schema.get("properties", {})
-    if "containers" in properties.get("spec", {}).get("properties", {}):
-        return "PodTemplateSpec"
-    return "Volume" if {"configMap", "emptyDir"} <= properties.keys() else ""
-
-
-def _type(schema: Mapping[str, Any]) -> str:
-    if "enum" in schema:
-        return ", ".join(f"`{value}`" for value in schema["enum"])
-    if schema.get("type") == "array":
-        least = f", at least {schema['minItems']}" if "minItems" in schema else ""
-        return f"list of {_type(schema['items'])}{least}"
-    if isinstance(schema.get("additionalProperties"), Mapping):
-        return f"map of {_type(schema['additionalProperties'])}"
-    return _kubernetes_type(schema) or _scalar(schema)
-
-
-def _scalar(schema: Mapping[str, Any]) -> str:
-    if schema.get("x-kubernetes-int-or-string"):
-        return "integer or string"
-    words = [schema.get("format") or schema.get("type", "anything")]
-    if "minimum" in schema and abs(schema["minimum"]) < 2**31:
-        words.append(f"≥ {schema['minimum']}")
-    if "maximum" in schema and schema["maximum"] < 2**31 - 1:
-        words.append(f"≤ {schema['maximum']}")
-    if "maxLength" in schema:
-        words.append(f"of at most {schema['maxLength']} characters")
-    return " ".join(words)
-
-
-def _default(schema: Mapping[str, Any]) -> str:
-    return f"`{json.dumps(schema['default'])}`" if "default" in schema else ""
-
-
-def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _list(functions: tuple[Callable[..., Any], ...]) -> str:
@@ -159,8 +88,8 @@ def _updates(kind: Kind) -> Iterator[str]:
         yield "Every field may change, as far as the rules hold afterwards."
         return
     yield "What stands in none of these never changes once the job is stored. The most specific line counts."
-    rows = ((f"`{field}`", when.value) for field, when in rule.fields.items())
-    yield _table(("field", "may change"), iter(rows))
+    rows = ((code(field), when.value) for field, when in rule.fields.items())
+    yield table(("field", "may change"), rows)
 
 
 def main(arguments: list[str]) -> int:

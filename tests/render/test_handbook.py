@@ -29,7 +29,7 @@ def test_a_page_has_a_row_for_each_field_and_none_for_those_of_kubernetes() -> N
         "| `spec.tasks` | list of object, at least 1 | required |",
         "| `spec.tasks[].template` | PodTemplateSpec | required |",
         "| `spec.tasks[].dependsOn.name` | list of string |  |",
-        "| `spec.volumes` | list of Volume |  |",
+        "| `spec.volumes` | list of Volume, by `name` |  |",
         "| `status.taskStatus` | map of map of int32 |  |",
         "| `spec.tasks[*].type` | before the job runs |",
     ):

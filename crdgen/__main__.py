@@ -1,0 +1,8 @@
+"""`python -m crdgen`: the command line; it needs pydantic and PyYAML only."""
+
+import sys
+
+from crdgen.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], program="python -m crdgen"))

@@ -1,0 +1,102 @@
+"""`crdgen check`: whether generated files are up to date."""
+
+import sys
+import tomllib
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Final
+
+from crdgen.check import Entry, Unclear, listing, stale
+from crdgen.cli.command import Command
+from crdgen.cli.models import definition_of, model_arguments
+from crdgen.cli.unusable import Unusable
+from crdgen.docs import page
+from crdgen.text import to_yaml
+
+_ABOUT: Final = """Say whether generated files are what their models give, and show the difference where they are not.
+
+With FILE and MODULE:MODEL, that file: a CRD as `crdgen generate` prints it, or, where it ends with .md, a page as
+`crdgen docs` does. Without, all files that pyproject.toml lists:
+
+  [[tool.crdgen.files]]
+  model = "shop.models:OrderSpec"     # or a CustomResource, which needs neither group nor version
+  group = "shop.example.com"          # and so on: what `generate` takes as a flag
+  version = "v1"
+  crd = "crds/orders.yaml"            # the file of the CRD
+  docs = "docs/order.md"              # the file of its page; one of the two is enough
+
+Exit status: 0, or 1 where a file is not up to date, or 2 where a model cannot be a CRD or nothing is listed."""
+
+_EXAMPLES: Final = """
+  crdgen check crds/orders.yaml shop.models:OrderSpec --group shop.example.com --version v1
+  crdgen check             # what pyproject.toml lists
+  crdgen check --write     # write what is not up to date
+"""
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a generated file (default: those of the listing)")
+    parser.add_argument("model", metavar="MODULE:MODEL", nargs="?", help="what it is generated from")
+    parser.add_argument("--config", metavar="FILE", help="the listing (default: pyproject.toml)")
+    parser.add_argument("--write", action="store_true", help="write files that are not up to date, and exit with 0")
+    model_arguments(parser)
+
+
+def _run(options: Namespace) -> int:
+    wanted = _wanted(options)
+    outdated = [found for file, text in wanted.items() if (found := stale(file, _kept(file), text))]
+    for found in outdated:
+        if options.write:
+            _write(found.file, wanted[found.file])
+            sys.stderr.write(f"{found.file}: written\n")
+        else:
+            sys.stdout.write(found.difference)
+            sys.stderr.write(f"{found.file}: not what its model gives\n")
+    return int(bool(outdated) and not options.write)
+
+
+def _wanted(options: Namespace) -> dict[str, str]:
+    """Return what files should hold, by name."""
+    if options.file is not None:
+        if options.model is None:
+            raise Unusable(f"{options.file}: name the model that it is generated from, as MODULE:MODEL")
+        definition = definition_of(options.model, options)
+        return {options.file: page(definition) if options.file.endswith(".md") else to_yaml(definition)}
+    config = Path(options.config or "pyproject.toml")
+    try:
+        entries = listing(tomllib.loads(config.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise Unusable(f"{config}: {error.strerror or error}: name FILE and MODULE:MODEL, or a --config") from error
+    except (Unclear, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Unusable(f"{config}: {error}") from error
+    return {file: text for entry in entries for file, text in _files(entry, config.parent).items()}
+
+
+def _files(entry: Entry, folder: Path) -> dict[str, str]:
+    definition = definition_of(entry.model, Namespace(**entry.model_dump()))
+    found = {}
+    if entry.crd is not None:
+        found[str(folder / entry.crd)] = to_yaml(definition)
+    if entry.docs is not None:
+        found[str(folder / entry.docs)] = page(definition)
+    return found
+
+
+def _kept(file: str) -> str | None:
+    try:
+        return Path(file).read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).write_bytes(text.encode())
+    except OSError as error:
+        raise Unusable(f"{file}: {error.strerror or error}") from error
+
+
+COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

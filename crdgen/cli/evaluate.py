@@ -1,0 +1,187 @@
+"""`crdgen eval`: what the API server would make of an object."""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crdgen.cli.command import Command
+from crdgen.cli.sources import name_of, objects, one_definition
+from crdgen.cli.unusable import Unusable
+from crdgen.evaluate import Evaluator, Reason, Violation
+from crdgen.look import mapping, named
+from crdgen.reading import Manifest
+from crdgen.text import to_yaml
+
+_ABOUT: Final = """Say what the API server would make of objects: what it prunes, what it fills in, what it refuses.
+
+Objects of other kinds are passed over. Webhooks, quotas and rights are not asked.
+
+Exit status: 0, or 1 where an object is refused, or 2 where a file cannot be read or holds no object of the kind."""
+
+_EXAMPLES: Final = """
+  crdgen eval widget.yaml --crd crds/widgets.yaml
+  crdgen eval widget.yaml --crd crds/widgets.yaml --output yaml        # the object as it would be stored
+"""
+
+_WORDS: Final = {
+    Reason.REQUIRED: "Required value",
+    Reason.NOT_SUPPORTED: "Unsupported value",
+    Reason.TOO_LONG: "Too long",
+    Reason.TOO_MANY: "Too many",
+    Reason.DUPLICATE: "Duplicate value",
+}
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What becomes of one object."""
+
+    manifest: Manifest
+    name: str
+    kept: Any
+    pruned: dict[str, Any]
+    nulls: list[str]
+    defaulted: dict[str, Any]
+    violations: list[Violation]
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the objects, or - for standard input")
+    parser.add_argument("--crd", metavar="FILE", required=True, help="a file with the CRD of their kind")
+    parser.add_argument("--output", "-o", choices=["text", "json", "yaml"], default="text", help="(default: text)")
+
+
+def _run(options: Namespace) -> int:
+    definition = one_definition(options.crd).object
+    found = objects(options.file)
+    ours = [one for one in found if _is_of(definition, one.object)]
+    if not ours:
+        raise Unusable(_not_ours(definition, options, found))
+    verdicts = [_verdict(definition, one) for one in ours]
+    sys.stdout.write(_OUTPUTS[options.output](verdicts))
+    return int(any(verdict.violations for verdict in verdicts))
+
+
+def _is_of(definition: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    group, kind = mapping(definition, "spec").get("group"), mapping(definition, "spec", "names").get("kind")
+    return found.get("kind") == kind and str(found.get("apiVersion")).partition("/")[0] == group
+
+
+def _not_ours(definition: Mapping[str, Any], options: Namespace, found: list[Manifest]) -> str:
+    kind = f"{mapping(definition, 'spec').get('group')} {mapping(definition, 'spec', 'names').get('kind')}"
+    others = ", ".join(sorted({f"{one.object.get('apiVersion')} {one.object.get('kind')}" for one in found}))
+    return f"{options.file}: holds no {kind}, which {options.crd} defines{f', but {others}' if others else ''}"
+
+
+def _verdict(definition: Mapping[str, Any], manifest: Manifest) -> _Verdict:
+    written = manifest.object
+    version = str(written.get("apiVersion")).partition("/")[2]
+    versions = named(mapping(definition, "spec").get("versions"))
+    if version not in versions:
+        known = ", ".join(versions) or "none"
+        raise Unusable(f"{manifest.file}:{manifest.line}: the CRD has no version {version}: it has {known}")
+    evaluator = Evaluator(dict(mapping(versions[version], "schema", "openAPIV3Schema")))
+    pruned = evaluator.prune(written)
+    kept = evaluator.default(pruned)
+    violations = evaluator.validate(kept)
+    gone = dict(_missing(written, pruned, ""))
+    lost = dict(_missing(pruned, kept, ""))
+    return _Verdict(
+        manifest,
+        name_of(manifest),
+        kept,
+        pruned=gone,
+        nulls=[path for path, value in lost.items() if value is None],
+        defaulted=dict(_missing(kept, pruned, "")),
+        violations=violations,
+    )
+
+
+def _missing(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield what `before` has and `after` has not, or has otherwise, with the paths."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key, value in before.items():
+            below = f"{path}.{key}".lstrip(".")
+            if key not in after or (after[key] is None) != (value is None):
+                yield below, value
+            else:
+                yield from _missing(value, after[key], below)
+    elif isinstance(before, list) and isinstance(after, list):
+        for index, (one, other) in enumerate(zip(before, after, strict=False)):
+            yield from _missing(one, other, f"{path}[{index}]")
+
+
+def _text(verdicts: list[_Verdict]) -> str:
+    return "".join(f"{line}\n" for verdict in verdicts for line in _lines(verdict))
+
+
+def _lines(verdict: _Verdict) -> Iterator[str]:
+    kind = verdict.manifest.object.get("kind")
+    word = "refused" if verdict.violations else "accepted"
+    yield f"{verdict.manifest.file}:{verdict.manifest.line}: {kind} {verdict.name}: {word}"
+    for path, value in verdict.pruned.items():
+        yield f"  - {path}: {_shown(value)} is pruned: the schema does not know the field"
+    for path in verdict.nulls:
+        yield f"  - {path}: null is dropped"
+    for path, value in verdict.defaulted.items():
+        yield f"  + {path}: {_shown(value)} is the default"
+    causes = [_cause(violation) for violation in verdict.violations]
+    if len(causes) == 1:
+        yield f'The {kind} "{verdict.name}" is invalid: {causes[0]}'
+    elif causes:
+        yield f'The {kind} "{verdict.name}" is invalid:'
+        yield from (f"* {cause}" for cause in causes)
+
+
+def _cause(violation: Violation) -> str:
+    """Return what `kubectl` prints of a cause: path, reason, value, message."""
+    word = _WORDS.get(violation.reason, "Invalid value")
+    if violation.reason is Reason.REQUIRED:
+        return f"{_path(violation.path)}: {word}: {violation.message}"
+    return f"{_path(violation.path)}: {word}: {_shown(violation.value)}: {violation.message}"
+
+
+def _path(steps: tuple[str | int, ...]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return text.lstrip(".") or "<nil>"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:197]}…"
+
+
+def _json(verdicts: list[_Verdict]) -> str:
+    return json.dumps([_entry(verdict) for verdict in verdicts], indent=2, ensure_ascii=False) + "\n"
+
+
+def _entry(verdict: _Verdict) -> dict[str, Any]:
+    return {
+        "file": verdict.manifest.file,
+        "line": verdict.manifest.line,
+        "name": verdict.name,
+        "accepted": not verdict.violations,
+        "pruned": verdict.pruned,
+        "nulls": verdict.nulls,
+        "defaulted": verdict.defaulted,
+        "causes": [
+            {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}
+            for one in verdict.violations
+        ],
+        "object": verdict.kept,
+    }
+
+
+def _yaml(verdicts: list[_Verdict]) -> str:
+    for verdict in verdicts:
+        for violation in verdict.violations:
+            sys.stderr.write(f"{verdict.manifest.file}:{verdict.manifest.line}: {_cause(violation)}\n")
+    return "---\n".join(to_yaml(verdict.kept) for verdict in verdicts)
+
+
+_OUTPUTS: Final = {"text": _text, "json": _json, "yaml": _yaml}
+
+COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

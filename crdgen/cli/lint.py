@@ -1,0 +1,75 @@
+"""`crdgen lint`: what the API server would say of CRDs."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from crdgen.cli.command import Command
+from crdgen.cli.sources import KIND, files, name_of, objects
+from crdgen.cli.unusable import Unusable
+from crdgen.lint import Finding, Severity, as_json, lint, sarif, text
+
+_ABOUT: Final = """Say what the API server would refuse in CRDs, and what it takes but will surprise.
+
+FILE is YAML or JSON of one or more objects, - for standard input, or a folder, whose CRDs are looked for. Objects of
+other kinds are passed over.
+
+Exit status: 0, or 1 where something is refused (with --strict: or surprising), or 2 where a file cannot be read or
+there is no CRD at all."""
+
+_EXAMPLES: Final = """
+  crdgen lint crds/                                   # every CRD below the folder
+  crdgen lint --strict widget.yaml                    # fail on surprises too
+  kubectl get crd -o yaml | crdgen lint -             # what a cluster has
+  crdgen lint --output sarif crds/ > findings.sarif   # for code review on a code host
+"""
+
+_OUTPUTS: Final[Mapping[str, Callable[[Mapping[str, Sequence[Finding]]], str]]] = {
+    "text": text,
+    "json": as_json,
+    "sarif": sarif,
+}
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a file, a folder, or - for standard input")
+    parser.add_argument("--output", "-o", choices=list(_OUTPUTS), default="text", help="(default: text)")
+    parser.add_argument("--strict", action="store_true", help="fail where something is only surprising, too")
+
+
+def _run(options: Namespace) -> int:
+    found: dict[str, list[Finding]] = {}
+    broken = False
+    for path in options.files:
+        try:
+            for file in files(path):
+                found.update(_lint(file))
+        except Unusable as error:
+            sys.stderr.write(f"{error}\n")
+            broken = True
+    if not found and not broken:
+        raise Unusable(f"{', '.join(options.files)}: no {KIND} found")
+    sys.stdout.write(_OUTPUTS[options.output](found))
+    if broken:
+        return 2
+    every = [finding for findings in found.values() for finding in findings]
+    return int(any(options.strict or finding.severity is Severity.REFUSED for finding in every))
+
+
+def _lint(file: str) -> dict[str, list[Finding]]:
+    """Return the findings in a file, if it holds a CRD; where it holds several, paths begin with the CRD's name."""
+    manifests = [manifest for manifest in objects(file) if manifest.object.get("kind") == KIND]
+    findings: list[Finding] = []
+    for manifest in manifests:
+        for key in manifest.duplicates:
+            sys.stderr.write(f"{manifest.file}:{manifest.line}: warning: {key} is written twice: the last counts\n")
+        told = lint(manifest.object)
+        if len(manifests) > 1:
+            told = [replace(finding, path=f"{name_of(manifest)}: {finding.path}") for finding in told]
+        findings += told
+    return {manifests[0].file: findings} if manifests else {}
+
+
+COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -1,0 +1,97 @@
+"""`crdgen size`: how many bytes a CRD has, where, and what would shrink it."""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from crdgen.cli.command import Command
+from crdgen.cli.models import definition_of, is_model, model_arguments
+from crdgen.cli.sources import definitions, name_of
+from crdgen.size import LIMIT, Part, annotations, parts, savings, size
+
+_ABOUT: Final = f"""Say how many bytes of compact JSON a CRD has, field by field, and what would shrink it.
+
+Client-side `kubectl apply` stores the whole CRD in an annotation and is refused above {LIMIT:,} bytes; server-side
+apply is not. Savings are each counted by itself: they do not add up.
+
+Exit status: 0, or 1 where a CRD is too large for client-side apply, or 2 where there is nothing to measure."""
+
+_EXAMPLES: Final = """
+  crdgen size crds/widgets.yaml
+  crdgen size shop.models:OrderSpec --depth 3
+  crdgen size crds/ --output json
+"""
+
+_SHARE: Final = 0.05
+_SAVINGS: Final = 8
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
+    parser.add_argument("--depth", type=int, metavar="N", help="how deep to go (default: what has 5 %% or more)")
+    parser.add_argument("--limit", type=int, default=LIMIT, metavar="BYTES", help=f"(default: {LIMIT})")
+    parser.add_argument("--output", "-o", choices=["text", "json"], default="text", help="(default: text)")
+    model_arguments(parser)
+
+
+def _run(options: Namespace) -> int:
+    if is_model(options.subject):
+        definition = definition_of(options.subject, options, group="example.com", version="v1")
+        found = {definition["metadata"]["name"]: definition}
+    else:
+        found = {name_of(manifest): manifest.object for manifest in definitions(options.subject)}
+    if options.output == "json":
+        entries = [_entry(name, definition, options) for name, definition in found.items()]
+        sys.stdout.write(json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write("\n".join("".join(_lines(name, one, options)) for name, one in found.items()))
+    return int(any(annotations(definition) > options.limit for definition in found.values()))
+
+
+def _entry(name: str, definition: Mapping[str, Any], options: Namespace) -> dict[str, Any]:
+    kept = annotations(definition)
+    return {
+        "name": name,
+        "bytes": size(definition),
+        "annotations": kept,
+        "limit": options.limit,
+        "fits": kept <= options.limit,
+        "parts": [
+            {"path": part.path, "bytes": part.size, "descriptions": part.descriptions}
+            for part in _shown(parts(definition), size(definition), options.depth)
+        ],
+        "savings": [{"bytes": saving.bytes, "how": saving.how} for saving in savings(definition)],
+    }
+
+
+def _lines(name: str, definition: Mapping[str, Any], options: Namespace) -> Iterator[str]:
+    whole, kept = size(definition), annotations(definition)
+    yield f"{name}: {whole:,} bytes of compact JSON\n"
+    if kept <= options.limit:
+        yield f"client-side apply: {kept:,} of {options.limit:,} bytes ({kept / max(options.limit, 1):.0%})\n"
+    else:
+        yield f"client-side apply: refused, {kept:,} bytes are {kept - options.limit:,} more than {options.limit:,}; "
+        yield "use `kubectl apply --server-side`, or shrink it\n"
+    yield f"\n{'bytes':>11}  {'share':>5}  {'descriptions':>12}  field\n"
+    for part in _shown(parts(definition), whole, options.depth):
+        yield f"{part.size:>11,}  {part.size / whole:>5.0%}  {part.descriptions:>12,}  {part.path}\n"
+    found = savings(definition)[:_SAVINGS]
+    if found:
+        yield "\nwhat would shrink it, each by itself:\n"
+    for saving in found:
+        yield f"{-saving.bytes:>11,}  {saving.how}\n"
+
+
+def _shown(found: tuple[Part, ...], whole: int, depth: int | None) -> Iterator[Part]:
+    """Yield the parts down to a depth, or else those with a share that is worth a line; the largest first."""
+    for part in sorted(found, key=lambda part: -part.size):
+        if depth is None and part.size < _SHARE * whole:
+            continue
+        yield part
+        if depth is None or depth > 1:
+            yield from _shown(part.parts, whole, None if depth is None else depth - 1)
+
+
+COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -1,0 +1,91 @@
+"""The least object that a schema takes."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from crdgen.docs.types import kubernetes_type
+from crdgen.evaluate import Evaluator
+from crdgen.look import mapping, members, number
+
+_TEXTS: Final = {
+    "byte": "dGV4dA==",
+    "cidr": "10.0.0.0/8",
+    "date": "2006-01-02",
+    "date-time": "2006-01-02T15:04:05Z",
+    "duration": "30s",
+    "email": "someone@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "mac": "00:00:5e:00:53:01",
+    "uri": "https://example.com/",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+}
+_POD_TEMPLATE: Final = {"spec": {"containers": [{"name": "main", "image": "example.com/image:1"}]}}
+_DEEPEST: Final = 32
+
+
+def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return an object with what is required, and with the examples that authors gave.
+
+    Args:
+        head: Its apiVersion, kind and metadata.
+        schema: The schema of the whole object.
+
+    Returns:
+        None where a pattern, a branch or a rule asks for what cannot be guessed.
+    """
+    body = _object(mapping(schema), _DEEPEST)
+    found = {**head, **{key: value for key, value in body.items() if key not in head and key != "status"}}
+    evaluator = Evaluator(dict(schema))
+    return None if evaluator.validate(evaluator.default(evaluator.prune(found))) else found
+
+
+def _value(schema: Mapping[str, Any], depth: int) -> Any:
+    for keyword in ("example", "default"):
+        if keyword in schema:
+            return schema[keyword]
+    enum = members(schema.get("enum"))
+    if enum:
+        return enum[0]
+    kind = schema.get("type")
+    if kubernetes_type(schema) == "PodTemplateSpec":
+        return _POD_TEMPLATE
+    if kind == "object":
+        return _object(schema, depth)
+    if kind == "array":
+        least = number(schema.get("minItems")) or 0
+        return [_value(mapping(schema, "items"), depth - 1)] * int(least) if 0 < least <= 3 and depth else []
+    return _scalar(schema)
+
+
+def _scalar(schema: Mapping[str, Any]) -> Any:
+    kind = schema.get("type")
+    if kind in {"integer", "number"}:
+        return _number(schema)
+    if kind == "string":
+        return _text(schema)
+    return True if kind == "boolean" else 1 if schema.get("x-kubernetes-int-or-string") is True else {}
+
+
+def _object(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    properties = mapping(schema, "properties")
+    wanted = {name for name in members(schema.get("required")) if isinstance(name, str)} if depth else set()
+    wanted |= {name for name in properties if "example" in mapping(properties, name)}
+    return {name: _value(mapping(properties, name), depth - 1) for name in properties if name in wanted}
+
+
+def _number(schema: Mapping[str, Any]) -> float:
+    least, most = number(schema.get("minimum")), number(schema.get("maximum"))
+    if least is not None:
+        return least + 1 if schema.get("exclusiveMinimum") is True else max(least, min(1, most or 1))
+    if most is not None:
+        return most - 1 if schema.get("exclusiveMaximum") is True else min(most, 1)
+    return number(schema.get("multipleOf")) or 1
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    name = schema.get("format")
+    text = _TEXTS.get(name, "text") if isinstance(name, str) else "text"
+    least, most = number(schema.get("minLength")) or 0, number(schema.get("maxLength"))
+    return text.ljust(min(int(least), 64), "x")[: None if most is None else int(most)]

@@ -1,0 +1,119 @@
+"""The page of a kind, from its CRD."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from crdgen.docs.example import example
+from crdgen.docs.fields import fields
+from crdgen.docs.markdown import block, code, escape, paragraph, table
+from crdgen.docs.rules import rules
+from crdgen.look import mapping, named, words
+from crdgen.text import to_yaml
+
+_KUBERNETES = ("apiVersion", "kind", "metadata")
+
+
+def page(crd: Mapping[str, Any], comment: str = "") -> str:
+    """Return the page of a kind as Markdown.
+
+    Args:
+        crd: The CustomResourceDefinition.
+        comment: What is said on top, unseen by readers.
+    """
+    spec = mapping(crd, "spec")
+    names = mapping(spec, "names")
+    versions = named(spec.get("versions"))
+    stored = next((one for one in versions.values() if one.get("storage") is True), {})
+    parts = [f"<!-- {comment.replace('--', '- -')} -->"] if comment else []
+    parts += [f"# {escape(str(names.get('kind', '')))}", *_text(_schema(stored)), _identity(crd, spec, names)]
+    if len(versions) != 1 or any(version.get("deprecated") for version in versions.values()):
+        parts += ["## Versions", _versions(versions)]
+    for name, version in versions.items():
+        several = len(versions) > 1
+        parts += [f"## {escape(name)}"] if several else []
+        parts += _version(crd, name, version, "###" if several else "##")
+    return "\n\n".join(parts) + "\n"
+
+
+def _identity(crd: Mapping[str, Any], spec: Mapping[str, Any], names: Mapping[str, Any]) -> str:
+    group = spec.get("group")
+    versions = ", ".join(code(f"{group}/{name}") for name in named(spec.get("versions")))
+    rows = [
+        ("API version", versions),
+        ("resource", code(str(mapping(crd, "metadata").get("name", "")))),
+        ("scope", escape(str(spec.get("scope", "")))),
+        ("short names", ", ".join(map(code, words(names.get("shortNames"))))),
+        ("categories", ", ".join(map(code, words(names.get("categories"))))),
+    ]
+    return table(("", ""), [row for row in rows if row[1]])
+
+
+def _versions(versions: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = [
+        (
+            code(name),
+            "yes" if version.get("served") is True else "no",
+            "yes" if version.get("storage") is True else "no",
+            escape(str(version.get("deprecationWarning") or "yes")) if version.get("deprecated") else "no",
+        )
+        for name, version in versions.items()
+    ]
+    return table(("version", "served", "stored", "deprecated"), rows)
+
+
+def _version(crd: Mapping[str, Any], name: str, version: Mapping[str, Any], level: str) -> Iterator[str]:
+    schema = _schema(version)
+    own = {key: child for key, child in mapping(schema, "properties").items() if key not in _KUBERNETES}
+    body = {key: child for key, child in schema.items() if key != "properties"} | {
+        "properties": {key: child for key, child in own.items() if key != "status"}
+    }
+    yield f"{level} Fields"
+    yield fields({"": body})
+    if "status" in own:
+        yield f"{level} Status"
+        yield fields({"status": mapping(own, "status")})
+    found = list(rules("", schema))
+    if found:
+        yield f"{level} Rules"
+        yield "\n".join(f"- {line}" for line in found)
+    yield from _views(version, level)
+    head = {
+        "apiVersion": f"{mapping(crd, 'spec').get('group')}/{name}",
+        "kind": mapping(crd, "spec", "names").get("kind"),
+        "metadata": {"name": "example"},
+    }
+    least = example(head, schema)
+    if least is not None:
+        yield f"{level} Example"
+        yield block(to_yaml(least), "yaml")
+
+
+def _views(version: Mapping[str, Any], level: str) -> Iterator[str]:
+    columns = named(version.get("additionalPrinterColumns"))
+    if columns:
+        yield f"{level} Columns"
+        rows = [
+            (escape(name), code(str(column.get("jsonPath", ""))), escape(str(column.get("description", ""))))
+            for name, column in columns.items()
+        ]
+        yield table(("column", "shows", ""), rows)
+    subresources = mapping(version, "subresources")
+    selectable = [str(path) for path in named(version.get("selectableFields"), "jsonPath")]
+    lines = []
+    if "scale" in subresources:
+        lines.append(f"- scaled by {code(str(mapping(subresources, 'scale').get('specReplicasPath', '')))}")
+    if selectable:
+        lines.append(f"- field selectors: {', '.join(map(code, selectable))}")
+    if lines:
+        yield f"{level} Also"
+        yield "\n".join(lines)
+
+
+def _schema(version: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(version, "schema", "openAPIV3Schema")
+
+
+def _text(schema: Mapping[str, Any]) -> Iterator[str]:
+    text = schema.get("description")
+    if isinstance(text, str):
+        yield from (paragraph(one) for one in text.split("\n") if one.strip())

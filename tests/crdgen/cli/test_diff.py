@@ -1,0 +1,98 @@
+"""`crdgen diff` compares files, folders and revisions, and answers by its exit status."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from crdgen import crd, to_yaml
+from tests.crdgen.cli.conftest import Crdgen
+from tests.crdgen.cli.shop import ORDER
+
+OLD = to_yaml(crd(ORDER))
+WIDER = OLD.replace("maximum: 9", "maximum: 99")
+TIGHTER = OLD.replace("maximum: 9", "maximum: 5")
+
+
+@pytest.fixture
+def repository(folder: Path) -> Path:
+    """A git repository with one commit, in which `crds/orders.yaml` is the old one."""
+    (folder / "crds").mkdir()
+    (folder / "crds" / "orders.yaml").write_text(OLD)
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    for command in (("init", "--quiet"), ("add", "."), (*author, "commit", "--quiet", "-m", "one")):
+        subprocess.run(["git", *command], check=True, cwd=folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("new", "status", "last"), [(OLD, 0, "0 breaking, 0"), (WIDER, 0, "0 breaking, 1"), (TIGHTER, 1, "1 breaking, 0")]
+)
+def test_two_files(crdgen: Crdgen, folder: Path, new: str, status: int, last: str) -> None:
+    (folder / "old.yaml").write_text(OLD)
+    (folder / "new.yaml").write_text(new)
+    answer = crdgen("diff old.yaml new.yaml")
+    assert (answer.status, answer.err) == (status, "")
+    assert answer.out.splitlines()[-1] == f"{last} compatible"
+
+
+def test_a_break_is_told_with_its_place_and_its_fix(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "old.yaml").write_text(OLD)
+    (folder / "new.yaml").write_text(TIGHTER)
+    lines = crdgen("diff old.yaml new.yaml").out.splitlines()
+    assert lines[0] == "orders.shop.example.com"
+    assert lines[1].startswith("  breaks stored, clients: v1 spec.count: maximum 9 is now 5: ")
+    assert lines[2].startswith("      keep the bound")
+    (entry,) = json.loads(crdgen("diff old.yaml new.yaml -o json").out)
+    assert entry["breaks"] == ["stored", "clients"]
+    assert (entry["crd"], entry["version"], entry["path"]) == ("orders.shop.example.com", "v1", "spec.count")
+
+
+def test_a_file_is_compared_with_what_it_was(crdgen: Crdgen, repository: Path) -> None:
+    assert crdgen("diff crds/orders.yaml --against HEAD") == (0, "0 breaking, 0 compatible\n", "")
+    (repository / "crds" / "orders.yaml").write_text(TIGHTER)
+    for path in ("crds/orders.yaml", "crds", "."):
+        assert crdgen(f"diff {path} --against HEAD").status == 1
+
+
+def test_of_folders_each_crd_is_compared_with_its_own(crdgen: Crdgen, repository: Path) -> None:
+    other = OLD.replace("orders", "parcels").replace("Order", "Parcel").replace("order", "parcel")
+    (repository / "crds" / "parcels.yaml").write_text(other)
+    answer = crdgen("diff crds --against HEAD")
+    assert answer.status == 0
+    assert "compatible: the CRD is new" in answer.out
+    (repository / "crds" / "orders.yaml").unlink()
+    answer = crdgen("diff crds --against HEAD -o json")
+    assert answer.status == 1
+    assert {entry["crd"]: entry["breaks"] for entry in json.loads(answer.out)} == {
+        "orders.shop.example.com": ["stored", "clients", "apply"],
+        "parcels.shop.example.com": [],
+    }
+
+
+def test_a_file_that_was_not_there_is_new(crdgen: Crdgen, repository: Path) -> None:
+    (repository / "more.yaml").write_text(OLD)
+    answer = crdgen("diff more.yaml --against HEAD")
+    assert answer.status == 0
+    assert "not there at HEAD: all is new" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("diff crds/orders.yaml", "name two files, OLD and NEW, or one with --against REV"),
+        ("diff a b c", "name two files"),
+        ("diff a b --against HEAD", "--against compares one file or folder with itself"),
+        ("diff crds/orders.yaml --against nowhere", "nowhere is no revision"),
+        ("diff crds/orders.yaml --against=--help", "--help is no revision"),
+        ("diff nowhere/at.yaml --against HEAD", "no such file or folder"),
+        ("diff nowhere.yaml crds/orders.yaml", "nowhere.yaml: No such file"),
+    ],
+)
+def test_what_cannot_be_compared(crdgen: Crdgen, repository: Path, line: str, said: str) -> None:
+    assert repository
+    answer = crdgen(line)
+    assert (answer.status, answer.out) == (2, "")
+    assert said in answer.err
+    assert answer.err.count("\n") == 1

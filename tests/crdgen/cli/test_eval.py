@@ -1,0 +1,66 @@
+"""`crdgen eval` shows what becomes of an object, in the words of `kubectl`."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from crdgen import crd, to_yaml
+from tests.crdgen.cli.conftest import Crdgen
+from tests.crdgen.cli.shop import ORDER
+
+HEAD = "apiVersion: shop.example.com/v1\nkind: Order\nmetadata:\n  name: one\n"
+
+
+@pytest.fixture(autouse=True)
+def _definition(folder: Path) -> None:
+    (folder / "crd.yaml").write_text(to_yaml(crd(ORDER)))
+
+
+def test_what_is_pruned_and_filled_in_is_shown(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "a.yaml").write_text(f"{HEAD}spec:\n  item: tea\n  cuont: 2\n  tags: null\n")
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    assert answer.status == 0
+    assert answer.out.splitlines()[0] == "a.yaml:1: Order one: accepted"
+    assert "  - spec.cuont: 2 is pruned: the schema does not know the field\n" in answer.out
+    assert "  + spec.count: 1 is the default\n" in answer.out
+    stored = yaml.safe_load(crdgen("eval a.yaml --crd crd.yaml -o yaml").out)
+    assert stored["spec"] == {"item": "tea", "count": 1, "size": "small", "tags": []}
+
+
+def test_what_is_refused_is_told_as_kubectl_does(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "one.yaml").write_text(f"{HEAD}spec:\n  item: tea\n  count: 0\n")
+    (folder / "two.yaml").write_text(f"{HEAD}spec:\n  count: 0\n  size: vast\n")
+    answer = crdgen("eval one.yaml --crd crd.yaml")
+    assert answer.status == 1
+    assert 'The Order "one" is invalid: spec.count: Invalid value: 0: must be at least 1\n' in answer.out
+    lines = crdgen("eval two.yaml --crd crd.yaml").out.splitlines()
+    assert 'The Order "one" is invalid:' in lines
+    assert any(line.startswith("* spec.item: Required value") for line in lines)
+    assert any(line.startswith('* spec.size: Unsupported value: "vast": ') for line in lines)
+    (entry,) = json.loads(crdgen("eval two.yaml --crd crd.yaml -o json").out)
+    assert entry["accepted"] is False
+    assert {cause["field"] for cause in entry["causes"]} == {"spec.item", "spec.count", "spec.size"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HEAD.replace("Order", "Parcel"), "holds no shop.example.com Order, which crd.yaml defines, but"),
+        (HEAD.replace("/v1", "/v9"), "the CRD has no version v9: it has v1"),
+        ("", "holds no shop.example.com Order"),
+        ("a: [", "a.yaml:"),
+    ],
+)
+def test_what_is_no_such_object(crdgen: Crdgen, folder: Path, text: str, said: str) -> None:
+    (folder / "a.yaml").write_text(text)
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    assert (answer.status, answer.out) == (2, "")
+    assert said in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_the_crd_must_be_one(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "none.yaml").write_text(HEAD)
+    assert "none.yaml: holds no CustomResourceDefinition" in crdgen("eval none.yaml --crd none.yaml").err

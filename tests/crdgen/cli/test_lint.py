@@ -1,0 +1,64 @@
+"""`crdgen lint` reads what there is and answers by its exit status."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from crdgen import crd, to_yaml
+from tests.crdgen.cli.conftest import Crdgen
+from tests.crdgen.cli.shop import ORDER
+
+GOOD = to_yaml(crd(ORDER))
+BAD = GOOD.replace("scope: Namespaced", "scope: Galaxy")
+OTHER = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n"
+
+
+def put(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text)
+
+
+def test_what_is_fine_is_accepted_and_what_is_refused_is_not(crdgen: Crdgen, folder: Path) -> None:
+    put(folder, good=GOOD, bad=BAD)
+    assert crdgen("lint good.yaml").status == 0
+    answer = crdgen("lint good.yaml bad.yaml")
+    assert answer.status == 1
+    assert "bad.yaml: refused: spec.scope: " in answer.out
+
+
+def test_a_folder_is_searched_and_what_is_no_crd_passed_over(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "crds" / "deep").mkdir(parents=True)
+    put(folder / "crds" / "deep", bad=BAD)
+    put(folder / "crds", values="not: [a, manifest", more=f"{OTHER}---\n{GOOD}")
+    answer = crdgen("lint crds --output json")
+    assert answer.status == 1
+    assert {entry["file"] for entry in json.loads(answer.out)} == {"crds/deep/bad.yaml"}
+
+
+def test_of_a_file_with_several_each_finding_says_which(crdgen: Crdgen, folder: Path) -> None:
+    put(folder, two=f"{GOOD}---\n{BAD}")
+    answer = crdgen("lint two.yaml --output json")
+    assert {entry["path"].partition(": ")[0] for entry in json.loads(answer.out)} == {"orders.shop.example.com"}
+
+
+def test_standard_input_can_be_linted(crdgen: Crdgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
+    answer = crdgen("lint - --output sarif")
+    assert answer.status == 1
+    assert json.loads(answer.out)["version"] == "2.1.0"
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_linted(crdgen: Crdgen, folder: Path) -> None:
+    put(folder, bad=BAD, broken="a: [")
+    answer = crdgen("lint nowhere.yaml broken.yaml bad.yaml")
+    assert answer.status == 2
+    assert "nowhere.yaml: No such file or directory" in answer.err
+    assert "broken.yaml:" in answer.err
+    assert "bad.yaml: refused: spec.scope: " in answer.out
+
+
+def test_nothing_to_lint_is_a_mistake(crdgen: Crdgen, folder: Path) -> None:
+    put(folder, other=OTHER)
+    assert crdgen("lint other.yaml") == (2, "", "crdgen lint: other.yaml: no CustomResourceDefinition found\n")
