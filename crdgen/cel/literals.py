@@ -12,7 +12,9 @@ from crdgen.evaluate.patterns import UnknownPattern, compiled
 
 def literal_faults(tree: Node) -> list[str]:
     """Return what is wrong with the literals of the expression, one sentence each."""
-    return [fault for node in walk(tree) for fault in _faults(node)]
+    # What `format` fills in may be of any types.
+    free = {id(node.arguments[0]) for node in walk(tree) if isinstance(node, Call) and node.function == "format"}
+    return [fault for node in walk(tree) if id(node) not in free for fault in _faults(node)]
 
 
 def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of literal

@@ -15,6 +15,7 @@ class Reason(StrEnum):
     TOO_LONG = "TooLong"
     TOO_MANY = "TooMany"
     DUPLICATE = "Duplicate"
+    FORBIDDEN = "Forbidden"
 
 
 @dataclass(frozen=True, slots=True)

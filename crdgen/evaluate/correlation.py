@@ -1,0 +1,75 @@
+"""What an object was before a write, followed along the new one (k8s.io/apiserver, pkg/cel/common/equality.go).
+
+A part that did not change is not held against who writes another part: the API server ratchets.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crdgen.evaluate.check import identity
+from crdgen.schema.walk import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A part of the new object, the same part of the old one where there is one, and whether the two are the same."""
+
+    new: Any
+    old: Any
+    same: bool
+
+    @staticmethod
+    def of(new: Any, old: Any) -> "Before":
+        """Return the pair."""
+        return Before(new, old, identity(new) == identity(old))
+
+    def step(self, step: str | int, schema: Schema) -> "Before | None":
+        """Return the pair of a child, or None where it cannot be told which one it was."""
+        if isinstance(step, int):
+            old = counterpart(schema, self.new, self.old, step)
+            return None if old is None else Before.of(self.new[step], old)
+        # All three map types that there are, or none, tell the fields apart by their names.
+        if not isinstance(self.new, dict) or not isinstance(self.old, dict):
+            return None
+        return Before.of(self.new[step], self.old[step]) if step in self.new and step in self.old else None
+
+
+def counterpart(schema: Schema, new: Any, old: Any, index: int) -> Any:
+    """Return the old item of a map list with the keys of a new one, or None where there is none."""
+    keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
+    if schema.get("x-kubernetes-list-type") != "map" or not keys or not isinstance(old, list):
+        return None
+    if not isinstance(new, list) or index >= len(new) or not isinstance(new[index], dict):
+        return None
+    wanted = _key(new[index], keys)
+    return (
+        next((item for item in old if isinstance(item, dict) and _key(item, keys) == wanted), None) if wanted else None
+    )
+
+
+def _key(item: dict[str, Any], keys: Sequence[str]) -> tuple[Any, ...] | None:
+    if not all(isinstance(item.get(key), bool | float | int | str) for key in keys):
+        return None
+    return tuple(identity(item[key]) for key in keys)
+
+
+def child_schema(schema: Schema, step: str | int) -> Schema:
+    """Return the schema of a child."""
+    if isinstance(step, int):
+        items = schema.get("items")
+        return items if isinstance(items, dict) else {}
+    found = schema.get("properties", {}).get(step)
+    if found is None:
+        found = schema.get("additionalProperties")
+    return found if isinstance(found, dict) else {}
+
+
+def unchanged(schema: Schema, path: Sequence[str | int], new: Any, old: Any) -> bool:
+    """Tell whether what stands at a path, or something around it, is as it was."""
+    before: Before | None = Before.of(new, old)
+    for step in path:
+        if before is None or before.same:
+            break
+        before, schema = before.step(step, schema), child_schema(schema, step)
+    return before is not None and before.same

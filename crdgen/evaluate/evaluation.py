@@ -1,0 +1,81 @@
+"""What the API server would make of an object of a CRD."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crdgen.evaluate.evaluator import Evaluator
+from crdgen.evaluate.violation import Reason, Violation
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What was pruned (its paths), the object as it would be stored, what it is refused for (none: it is taken)."""
+
+    pruned: tuple[str, ...]
+    object: dict[str, Any]
+    violations: tuple[Violation, ...]
+
+
+def evaluate(
+    definition: Mapping[str, Any],
+    object_: Mapping[str, Any],
+    version: str | None = None,
+    old: Mapping[str, Any] | None = None,
+) -> Evaluation:
+    """Return what a write of the object to a CRD's main resource comes to.
+
+    An object's metadata, but for its being there, and what an admission webhook would do are not looked at.
+
+    Args:
+        definition: The CustomResourceDefinition.
+        object_: The object as it is written.
+        version: Which version's schema counts; that of the object's apiVersion, where it is left out.
+        old: The stored object in the same version, for an update.
+
+    Raises:
+        ValueError: When the CRD has no such version, or no schema for it.
+    """
+    spec = definition["spec"]
+    name = version or str(object_.get("apiVersion", "")).rpartition("/")[2]
+    served = {entry["name"]: entry for entry in spec["versions"]}
+    if name not in served:
+        raise ValueError(f"the CRD has no version {name!r}; it has {', '.join(served)}")
+    schema = served[name].get("schema", {}).get("openAPIV3Schema")
+    if schema is None:
+        raise ValueError(f"the CRD has no schema for its version {name!r}")
+    evaluator = Evaluator(schema)
+    written = dict(object_)
+    before = None if old is None else evaluator.default(evaluator.prune(dict(old)))
+    pruned = evaluator.prune(written)
+    paths = tuple(_missing(written, pruned))
+    if "status" in served[name].get("subresources", {}):
+        # A write to the main resource does not touch the status.
+        pruned = {key: value for key, value in pruned.items() if key != "status"}
+        if before is not None and "status" in before:
+            pruned["status"] = before["status"]
+    result = evaluator.default(pruned)
+    found = [*_type(spec, name, written), *evaluator.validate(result, before)]
+    return Evaluation(paths, result, tuple(found))
+
+
+def _type(spec: Mapping[str, Any], version: str, written: Mapping[str, Any]) -> Iterator[Violation]:
+    wanted = {"apiVersion": f"{spec['group']}/{version}", "kind": spec["names"]["kind"]}
+    for field, right in wanted.items():
+        if written.get(field) != right:
+            yield Violation((field,), Reason.INVALID, written.get(field), f"must be {right}")
+
+
+def _missing(whole: Any, pruned: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of what was pruned."""
+    if isinstance(whole, dict):
+        for key, value in whole.items():
+            at = f"{path}.{key}" if path else key
+            if key not in pruned:
+                yield at
+            elif value is not pruned[key]:
+                yield from _missing(value, pruned[key], at)
+    elif isinstance(whole, list):
+        for index, value in enumerate(whole):
+            if value is not pruned[index]:
+                yield from _missing(value, pruned[index], f"{path}[{index}]")
