@@ -1,0 +1,125 @@
+"""`jobgate fit`: whether CRDs that somebody else owns fit the kinds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crdgen.reading import Unreadable, read
+from jobgate.cli.settings import WITHOUT_KIND
+from jobgate.offline.fit import Misfit, Outcome, misfits
+from webhook import Registry
+
+_CRDS = "customresourcedefinitions.v1.apiextensions.k8s.io"
+_DEFINITION = "CustomResourceDefinition"
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE…]")
+@click.option(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="KUBECONFIG",
+    help="Credentials for the cluster, in the place of the pod's own.",
+)
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@WITHOUT_KIND
+@click.pass_context
+def fit(
+    context: click.Context, *, files: tuple[str, ...], kubeconfig: Path | None, output: str, kinds: Registry
+) -> None:
+    """Compare CRDs that another chart owns with what the kinds need: those in FILEs, or those of the cluster.
+
+    Told is each field that would be dropped or refused. Exit status: 0 where all fit, 1 where one does not or is not
+    there, 2 where they cannot be read.
+    """
+    try:
+        definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
+    except ImportError as error:
+        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[cluster]'") from None
+    except _Unread as error:
+        click.echo(f"Error: {error}", err=True)
+        context.exit(2)
+    found = {
+        kind.qualified_plural: misfits(stored, kind)
+        for kind in kinds
+        if (stored := definitions.get(kind.qualified_plural)) is not None
+    }
+    missing = [] if files else [kind.qualified_plural for kind in kinds if kind.qualified_plural not in found]
+    if files and not found:
+        click.echo("Error: the files hold no CRD of a kind that is known here", err=True)
+        context.exit(2)
+    _print(found, missing, output)
+    context.exit(1 if missing or any(map(_loses, found.values())) else 0)
+
+
+class _Unread(Exception):
+    """What CRDs there are cannot be told."""
+
+
+def _loses(found: Sequence[Misfit]) -> bool:
+    return any(one.outcome is not Outcome.DIFFERS for one in found)
+
+
+def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the CRDs of files, by name.
+
+    Raises:
+        _Unread: a file cannot be read.
+    """
+    found: list[Mapping[str, Any]] = []
+    for file in files:
+        try:
+            text = click.get_binary_stream("stdin").read() if file == "-" else Path(file).read_bytes()
+            found += [manifest.object for manifest in read(text, file)]
+        except OSError as error:
+            raise _Unread(f"{file}: {error.strerror or error}") from None
+        except Unreadable as error:
+            raise _Unread(str(error)) from None
+    return _by_name(one for one in found if one.get("kind") == _DEFINITION)
+
+
+async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
+    """Return the CRDs of a cluster, by name.
+
+    Raises:
+        ImportError: the client is not installed.
+        _Unread: there is no way to the cluster, or no right to list.
+    """
+    from jobgate.cluster import Refused, Resource  # takes seconds, and may be missing
+    from jobgate.cluster.client import Client
+
+    try:
+        async with await Client.connect(kubeconfig) as client:
+            return _by_name((await client.list(Resource.parse(_CRDS)))[0])
+    except Refused as error:
+        raise _Unread(f"CRDs cannot be listed: {error}") from error
+    except ImportError:
+        raise
+    except Exception as error:
+        raise _Unread(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
+
+
+def _by_name(definitions: Any) -> dict[str, Mapping[str, Any]]:
+    return {str((one.get("metadata") or {}).get("name")): one for one in definitions}
+
+
+def _print(found: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output: str) -> None:
+    if output == "json":
+        crds = {
+            name: [{"path": one.path, "outcome": one.outcome, "message": one.message} for one in listed]
+            for name, listed in found.items()
+        }
+        click.echo(json.dumps({"definitions": crds, "notInstalled": list(missing)}, indent=2))
+        return
+    for name, listed in found.items():
+        click.echo(f"{name}: {'does not fit' if _loses(listed) else 'fits'}")
+        for one in listed:
+            click.echo(f"  {'warning: ' if one.outcome is Outcome.DIFFERS else '* '}{one}")
+    for name in missing:
+        click.echo(f"{name}: not installed")

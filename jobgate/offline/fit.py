@@ -1,0 +1,182 @@
+"""Whether a CRD that somebody else owns fits a kind: what of a job it would drop or refuse.
+
+A cluster's CRD decides what an API server stores, whatever the webhook makes of a job. Where an operator's chart brings
+it, it is compared with the one that is generated from the kind's models: each field that these read, and each value
+that the kind's defaults write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from crdgen.evaluate import Evaluator, validate
+from jobgate.kinds.common.schema import shape_of
+from jobgate.offline.sample import sample
+from webhook import Context, Kind
+from webhook.cause import shown
+from webhook.review import mutated
+
+Schema = Mapping[str, Any]
+
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+
+#: Where a pod template's own fields stand. Their defaults are those of pods, whoever writes them.
+_TEMPLATE: Final = ".template."
+#: What a template may say and nobody reads: the API server gives them to pods by itself.
+_UNREAD: Final = (".template.metadata.creationTimestamp", ".template.metadata.generateName")
+
+#: What each type takes of the values of others.
+_TAKES: Final = {"number": {"integer", "number"}}
+
+
+class Outcome(StrEnum):
+    """What becomes of a job, by a misfit."""
+
+    UNSERVED = "not served"
+    DROPPED = "dropped"
+    REFUSED = "refused"
+    DIFFERS = "differs"
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """One thing in which a CRD does not fit.
+
+    Attributes:
+        path: the field of the job, with `[]` for any item and `[*]` for any entry; of what is about the CRD itself, the
+            field of the CRD.
+        outcome: what becomes of jobs. DIFFERS alone loses nothing: a job says less than was meant, or more.
+        message: what is lost, or wrong, and how.
+    """
+
+    path: str
+    outcome: Outcome
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.outcome}: {self.message}"
+
+
+def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
+    """Return in what a CRD does not fit a kind; nothing where it does.
+
+    Args:
+        stored: the CustomResourceDefinition.
+        kind: bound with its custom resource.
+    """
+    spec = _mapping(stored.get("spec"))
+    found = list(_names(spec, kind))
+    versions = [one for one in spec.get("versions") or () if isinstance(one, Mapping)]
+    version = next((one for one in versions if one.get("name") == kind.version), None)
+    if version is None or not version.get("served"):
+        said = "is there and not served" if version is not None else "is not there"
+        others = ", ".join(str(one.get("name")) for one in versions if one.get("served")) or "none"
+        message = f"the version {kind.version} {said}; served: {others}"
+        return [*found, Misfit("spec.versions", Outcome.UNSERVED, message)]
+    theirs = _mapping(_mapping(version.get("schema")).get("openAPIV3Schema"))
+    ours = shape_of(kind).node
+    found += _member(_mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")
+    seen = {one.path for one in found}
+    found += [one for one in _written(kind, ours, theirs) if one.path not in seen]
+    return found
+
+
+def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
+    """Compare what the API server calls the kind by, and where it looks for its objects."""
+    names = _mapping(spec.get("names"))
+    for path, theirs, ours in (
+        ("spec.group", spec.get("group"), kind.group),
+        ("spec.names.kind", names.get("kind"), kind.kind),
+        ("spec.names.plural", names.get("plural"), kind.plural),
+        ("spec.scope", spec.get("scope"), "Namespaced"),
+    ):
+        if theirs != ours:
+            yield Misfit(path, Outcome.UNSERVED, f"is {shown(theirs)}, and must be {shown(ours)}")
+
+
+def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misfit]:
+    """Compare a field of an object with the one of its name in the object's schema of the CRD."""
+    properties, entries = _mapping(theirs.get("properties")), theirs.get("additionalProperties")
+    if name in properties:
+        yield from _node(ours, _mapping(properties[name]), path)
+    elif isinstance(entries, Mapping):
+        yield from _node(ours, entries, path)
+    elif not theirs.get(PRESERVE) and entries is not True and not path.endswith(_UNREAD):
+        yield Misfit(path, Outcome.DROPPED, "the schema has no such field")
+
+
+def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
+    """Compare two schemas of one value."""
+    mine, other = _types(ours), _types(theirs)
+    refused = {one for one in mine if not any(one in _TAKES.get(sort, {sort}) for sort in other)} if other else set()
+    if refused:
+        said = (
+            f"a value of type {' or '.join(sorted(refused))} is refused, the schema wants {' or '.join(sorted(other))}"
+        )
+        yield Misfit(path, Outcome.REFUSED, said)
+        return
+    if ours.get("nullable") and other and not theirs.get("nullable"):
+        yield Misfit(path, Outcome.REFUSED, "null is refused")
+    yield from _values(ours, theirs, path)
+    for name, child in _mapping(ours.get("properties")).items():
+        yield from _member(child, theirs, name, f"{path}.{name}")
+    yield from _items(ours, theirs, path)
+
+
+def _values(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
+    """Compare the values that both take, and the one that each has by itself."""
+    allowed = theirs.get("enum")
+    if allowed and (lacking := [one for one in ours.get("enum") or () if one not in allowed]):
+        refused, known = ", ".join(map(shown, lacking)), ", ".join(map(shown, allowed))
+        yield Misfit(path, Outcome.REFUSED, f"{refused} is none of the schema's values: {known}")
+    elif "default" in ours and (violations := validate(dict(theirs), ours["default"])):
+        said = violations[0].message
+        yield Misfit(path, Outcome.REFUSED, f"the default {shown(ours['default'])} is refused: {said}")
+    if "default" in theirs and theirs["default"] != ours.get("default") and _TEMPLATE not in path:
+        mine = f"{shown(ours['default'])} was meant" if "default" in ours else "none was meant"
+        yield Misfit(path, Outcome.DIFFERS, f"the default is {shown(theirs['default'])}, {mine}")
+
+
+def _items(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
+    """Compare what lists and maps hold."""
+    for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
+        mine, other = ours.get(keyword), theirs.get(keyword)
+        if isinstance(mine, Mapping) and isinstance(other, Mapping):
+            yield from _node(mine, other, f"{path}{mark}")
+        elif isinstance(mine, Mapping) and keyword == "additionalProperties" and _drops(theirs):
+            yield Misfit(path, Outcome.DROPPED, "the schema knows no entries but those that it names")
+
+
+def _drops(theirs: Schema) -> bool:
+    """Tell whether an object loses what its schema does not name."""
+    return (
+        theirs.get("type") == "object" and not theirs.get(PRESERVE) and theirs.get("additionalProperties") is not True
+    )
+
+
+def _written(kind: Kind, ours: Schema, theirs: Schema) -> Iterator[Misfit]:
+    """Judge what the kind's defaults write into a job as the CRD would."""
+    before = sample(kind, ours)
+    job = mutated(kind, before, Context(namespace="default", name="job")).value
+    stands = Evaluator(dict(theirs))
+    already = {violation.path for violation in stands.validate(before)}
+    for violation in stands.validate(job):
+        if violation.path not in already:
+            path = "".join("[]" if isinstance(step, int) else f".{step}" for step in violation.path).removeprefix(".")
+            yield Misfit(path, Outcome.REFUSED, f"what a default writes is refused: {violation.message}")
+
+
+def _types(schema: Schema) -> set[str]:
+    """Return which JSON types a schema takes; none where it takes any."""
+    if schema.get(_INT_OR_STRING):
+        return {"integer", "string"}
+    sort = schema.get("type")
+    return {sort} if isinstance(sort, str) else set()
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

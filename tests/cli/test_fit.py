@@ -1,0 +1,76 @@
+"""`jobgate fit`: CRDs of others, in files and on a real API server."""
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from crdgen import crd
+from jobgate.cli import main, settings
+from jobgate.kinds.mxjob import MXJOB
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.plane import ControlPlane
+from webhook import Registry
+
+NAME = MXJOB.qualified_plural
+PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def fit(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["fit", *arguments], env={"KUBECONFIG": None}, catch_exceptions=False)
+
+
+def lacking() -> dict[str, Any]:
+    """Return the CRD of MxJob as a chart of another may have it: without the mode of a job."""
+    made = deepcopy(crd(MXJOB.resource))
+    del made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["jobMode"]
+    return made
+
+
+def test_a_file_that_fits_is_told_so() -> None:
+    told = fit(f"manifests/crds/{MXJOB.group}_{MXJOB.plural}.yaml")
+    assert told.exit_code == 0, told.output
+    assert told.output == f"{NAME}: fits\n"
+
+
+def test_a_file_that_does_not_fit_is_told_by_field(tmp_path: Path) -> None:
+    file = tmp_path / "crds.yaml"
+    file.write_text(yaml.safe_dump(lacking()))
+    told = fit(str(file))
+    assert told.exit_code == 1
+    assert told.output == f"{NAME}: does not fit\n  * spec.jobMode: dropped: the schema has no such field\n"
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "other.yaml"
+    file.write_text("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n")
+    assert fit(str(file)).exit_code == 2
+    assert "hold no CRD of a kind that is known here" in fit(str(file)).stderr
+    assert fit(str(tmp_path / "none.yaml")).exit_code == 2
+
+
+def test_the_crds_of_a_cluster_are_compared(
+    controlplane: ControlPlane, cluster_api: ClusterApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under a group of its own: others use the CRDs of the kinds."""
+    group = "fit.example.com"
+    kind = replace(MXJOB, group=group, resource=replace(MXJOB.resource, group=group))
+    monkeypatch.setattr(settings, "installed", lambda: Registry([kind]))
+    name, kubeconfig = f"{MXJOB.plural}.{group}", str(controlplane.kubeconfig)
+    gone = fit("--kubeconfig", kubeconfig)
+    assert (gone.exit_code, gone.output) == (1, f"{name}: not installed\n")
+
+    stored = lacking()
+    stored["metadata"]["name"], stored["spec"]["group"] = name, group
+    status, answer = cluster_api.post(PATH, stored)
+    assert status == 201, answer
+    told = fit("--kubeconfig", kubeconfig, "--output", "json")
+    cluster_api.delete(f"{PATH}/{name}")
+    assert told.exit_code == 1, told.output
+    dropped = {"path": "spec.jobMode", "outcome": "dropped", "message": "the schema has no such field"}
+    assert json.loads(told.stdout) == {"definitions": {name: [dropped]}, "notInstalled": []}
