@@ -4,10 +4,10 @@
 - `observed`: what was seen of a cluster, and what could not be looked at
 - `choices`: the choices of an installation, read back from it
 - `expected`: what should be there with these choices, as this version renders it
-- `certificates`, `configurations`, `selectors`, `policies`, `endpoints`, `workloads`, `rights`, `definitions`,
-  `versions`, `clock`: the checks, a family a file, pure functions of both
+- `certificates`, `bundles`, `configurations`, `selectors`, `policies`, `endpoints`, `workloads`, `rights`,
+  `definitions`, `versions`, `clock`: the checks, a family a file, pure functions of both
 - `labels`, `schemas`, `targets`: what checks share
-- `diagnosis`: all checks, and all faults that can be found
+- `diagnosis`: all checks, and all faults that can be found; `handbook` writes them down
 - `look`: reads a cluster, over `jobgate.cluster`
 """
 

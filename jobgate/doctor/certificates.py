@@ -1,8 +1,8 @@
-"""The certificate that is served, against the name that is asked for, the time, and the bundles of who asks."""
+"""The certificate, as it is stored and as it is served: against the name that is asked for, and against the time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ from cryptography import x509
 
 from certs import CLOCK_SKEW, ServerNames, Stored
 from certs.authority import AUTHORITY_NAME
-from certs.bundle import anchor, holds, read_certificates
+from certs.bundle import read_certificates
 from certs.mark import issuing_number
 from certs.pair import Pair, judged
 from certs.state import State, elapsed, read_state
@@ -18,9 +18,8 @@ from certs.store import CERTIFICATE, KEY, NEXT, Stamp
 from jobgate.cluster.secret import Content
 from jobgate.cluster.tls_secret import KEEPERS, PREFIX
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, Fault, Finding, error, warning
+from jobgate.doctor.finding import APPLY, Finding, error, warning
 from jobgate.doctor.observed import SECRETS, Observed, Shown, place
-from jobgate.doctor.targets import Trust, targets
 from jobgate.render.installation import Rotation
 
 #: With so much of its life left, or so many days, whichever is less, a certificate should have been renewed.
@@ -33,19 +32,19 @@ RELOADED = timedelta(minutes=10)
 #: Any time: of what is judged at it, nothing is kept but what holds at all times.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_ROTATE = "`jobgate certs status` says what keeps the rotation; `jobgate certs rotate` does what is due"
-_RENEW = f"renew it: {_ROTATE}; one of your own you replace in the Secret, after its CA is in all bundles"
+ROTATE = "`jobgate certs status` says what keeps the rotation; `jobgate certs rotate` does what is due"
+RENEW = f"renew it: {ROTATE}; one of your own you replace in the Secret, after its CA is in all bundles"
 _OURS = {Rotation.WATCH, Rotation.CRONJOB}
 
 SECRET_MISSING = error(
     "secret-missing",
     "The Secret of the server's certificate is not there: servers that start now are never ready.",
-    f"{_ROTATE}; where cert-manager or you keep it, see why it is not made",
+    f"{ROTATE}; where cert-manager or you keep it, see why it is not made",
 )
 SECRET_UNREADABLE = error(
     "secret-unreadable",
     "The Secret holds no certificate that can be read: servers go on with the last good one, and new ones never start.",
-    f"put a PEM certificate into tls.crt, and its key into tls.key; {_ROTATE}",
+    f"put a PEM certificate into tls.crt, and its key into tls.key; {ROTATE}",
 )
 SECRET_KEPT = error(
     "secret-kept-by-another",
@@ -55,56 +54,34 @@ SECRET_KEPT = error(
 KEY_MISMATCH = error(
     "key-mismatch",
     "The key in the Secret is none, or that of another certificate: no server can start with them.",
-    f"put the certificate's own key into tls.key; {_ROTATE}",
+    f"put the certificate's own key into tls.key; {ROTATE}",
 )
 UNFIT = error(
     "certificate-unfit",
     "What the Secret holds is no server's certificate, or not signed by the CA beside it.",
-    f"tls.crt must begin with a certificate for servers, signed by ca.crt; {_ROTATE}",
+    f"tls.crt must begin with a certificate for servers, signed by ca.crt; {ROTATE}",
 )
 LACKS_NAME = error(
     "certificate-lacks-name",
     "The certificate is not for the name that the API server asks for, `<service>.<namespace>.svc`: each call fails.",
-    f"issue it for that name as a DNS subject alternative name; {_ROTATE}",
+    f"issue it for that name as a DNS subject alternative name; {ROTATE}",
 )
-EXPIRED = error("certificate-expired", "The certificate or its CA has expired: each call fails.", _RENEW)
+EXPIRED = error("certificate-expired", "The certificate or its CA has expired: each call fails.", RENEW)
 EARLY = error(
     "certificate-not-yet-valid",
     "The certificate or its CA is valid from a later time on only: each call fails until then.",
     "set the clock of who issued it right, and issue it again",
 )
-LATE_RENEWAL = warning(
+LATERENEWAL = warning(
     "certificate-expires-soon",
     "The certificate or its CA should have been renewed by now: there is less than a sixth of its life left, and less "
     "than 14 days.",
-    _RENEW,
+    RENEW,
 )
 STANDS_STILL = warning(
     "rotation-stands-still",
     "A rotation of certificates was begun and has got no further for more than an hour.",
-    _ROTATE,
-)
-BUNDLE_EMPTY = error(
-    "bundle-empty",
-    "An entry has no `caBundle`: the API server trusts the machine's own CAs instead, which did not sign our "
-    "certificate. A manifest that states it empty wipes it at each apply.",
-    f"{_ROTATE}; let GitOps ignore `caBundle`; with a CA of your own give `jobgate manifests --ca-bundle FILE`",
-)
-BUNDLE_UNREADABLE = error(
-    "bundle-unreadable",
-    "An entry's `caBundle` holds no certificate, but a placeholder or garbage: each call fails.",
-    f"{_ROTATE}; with a CA of your own give `jobgate manifests --ca-bundle FILE`",
-)
-BUNDLE_LACKS_CA = error(
-    "bundle-lacks-served-ca",
-    "The CA of the certificate that is served is not in an entry's `caBundle`: each call fails. Something replaced one "
-    "without the other.",
-    f"add that CA to the bundle, beside those that are in it; {_ROTATE}",
-)
-BUNDLE_CA_EXPIRED = error(
-    "bundle-ca-expired",
-    "The CA by which an entry trusts the server has expired: each call fails.",
-    _RENEW,
+    ROTATE,
 )
 UNREACHABLE = error(
     "server-unreachable",
@@ -119,37 +96,54 @@ BEHIND = warning(
 )
 
 FAULTS = (
-    SECRET_MISSING, SECRET_UNREADABLE, SECRET_KEPT, KEY_MISMATCH, UNFIT, LACKS_NAME, EXPIRED, EARLY, LATE_RENEWAL,
-    STANDS_STILL, BUNDLE_EMPTY, BUNDLE_UNREADABLE, BUNDLE_LACKS_CA, BUNDLE_CA_EXPIRED, UNREACHABLE, BEHIND,
+    SECRET_MISSING, SECRET_UNREADABLE, SECRET_KEPT, KEY_MISMATCH, UNFIT, LACKS_NAME, EXPIRED, EARLY, LATERENEWAL,
+    STANDS_STILL, UNREACHABLE, BEHIND,
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """Where a certificate that is served was seen, and what came with it as far as that is known."""
+class Source:
+    """Where a certificate that is served was seen.
+
+    Attributes:
+        where: it was.
+        chain: it, and what came with it as far as that is known.
+        whole: whether all that leads to its CA is known.
+    """
 
     where: str
     chain: tuple[x509.Certificate, ...]
-    #: Whether all that leads to its CA is known.
     whole: bool = True
 
 
 def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what is wrong with certificates and with who trusts them."""
+    """Yield what is wrong with the certificate, as it is stored and as it is served."""
     secret = _secret(observed, expected)
-    stored = secret.contents if secret is not None else {}
-    chain = read_certificates(stored.get(CERTIFICATE, b""))
-    where = place(SECRETS, expected.installation.secret, expected.namespace)
-    yield from _secret_findings(observed, expected, secret, where)
-    sources = [_Source(where, chain)] if chain else []
+    chain = _chain(secret)
+    yield from _secret_findings(observed, expected, secret)
     for shown in observed.shown:
-        if shown.served.leaf is None:
+        leaf = shown.served.leaf
+        if leaf is None:
             if shown.certain:
                 yield UNREACHABLE.at(shown.served.address, shown.served.fault)
-        elif not chain or shown.served.leaf != chain[0]:
-            sources.append(_source(shown, whole=secret is not None))
-            yield from _served_findings(observed, expected, shown, stored=secret, chain=chain)
-    yield from _trust_findings(list(targets(observed, expected)), sources, observed.now)
+        elif leaf not in chain[:1]:
+            yield from _leaf_findings(leaf, None, expected, observed.now, shown.served.address)
+            if secret is not None and chain and not expected.outside and not _just_written(secret, observed.now):
+                yield BEHIND.at(shown.served.address, _behind(leaf, chain[0]))
+
+
+def sources(observed: Observed, expected: Expected) -> list[Source]:
+    """Return all certificates that API servers may be shown."""
+    secret = _secret(observed, expected)
+    chain = _chain(secret)
+    found = [Source(_where(expected), chain)] if chain else []
+    for shown in observed.shown:
+        leaf = shown.served.leaf
+        if leaf is not None and leaf not in chain[:1]:
+            # A handshake shows the leaf alone. Ours has nothing between itself and its CA.
+            ours = leaf.issuer.rfc4514_string().startswith(f"CN={AUTHORITY_NAME}")
+            found.append(Source(shown.served.address, shown.served.chain, whole=ours or secret is not None))
+    return found
 
 
 def lacks(leaf: x509.Certificate, name: str) -> bool:
@@ -176,7 +170,16 @@ def _secret(observed: Observed, expected: Expected) -> Stored | None:
     )
 
 
-def _secret_findings(observed: Observed, expected: Expected, secret: Stored | None, where: str) -> Iterator[Finding]:
+def _chain(secret: Stored | None) -> tuple[x509.Certificate, ...]:
+    return read_certificates((secret.contents if secret else {}).get(CERTIFICATE, b""))
+
+
+def _where(expected: Expected) -> str:
+    return place(SECRETS, expected.installation.secret, expected.namespace)
+
+
+def _secret_findings(observed: Observed, expected: Expected, secret: Stored | None) -> Iterator[Finding]:
+    where = _where(expected)
     if secret is None:
         missing = observed.missing(SECRETS, expected.installation.secret, expected.namespace)
         if missing and not expected.outside:  # outside, servers read files
@@ -219,7 +222,7 @@ def _leaf_findings(
     elif now < begins:
         yield EARLY.at(where, f"it is valid from {_time(begins)} on, and it is {_time(now)}")
     elif ends - now < min(LATE_DAYS, (ends - begins) * LATE):
-        yield LATE_RENEWAL.at(where, f"it ends at {_time(ends)}")
+        yield LATERENEWAL.at(where, f"it ends at {_time(ends)}")
 
 
 def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -> Iterator[Finding]:
@@ -241,31 +244,11 @@ def _is_unverified(state: State, now: datetime) -> bool:
     return not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL
 
 
-def _source(shown: Shown, *, whole: bool) -> _Source:
-    """Return a certificate of a handshake, which shows the leaf alone."""
-    leaf = shown.served.leaf
-    assert leaf is not None
-    # Ours has nothing between itself and its CA.
-    ours = leaf.issuer.rfc4514_string().startswith(f"CN={AUTHORITY_NAME}")
-    return _Source(shown.served.address, shown.served.chain, whole or ours)
-
-
-def _served_findings(
-    observed: Observed,
-    expected: Expected,
-    shown: Shown,
-    *,
-    stored: Stored | None,
-    chain: Sequence[x509.Certificate],
-) -> Iterator[Finding]:
-    leaf = shown.served.leaf
-    assert leaf is not None
-    yield from _leaf_findings(leaf, None, expected, observed.now, shown.served.address)
-    if chain and stored is not None and not expected.outside and not _just_written(stored, observed.now):
-        what = f"it shows generation {issuing_number(leaf)}, and the Secret holds generation {issuing_number(chain[0])}"
-        if issuing_number(leaf) == issuing_number(chain[0]):
-            what = "it shows another certificate than the Secret holds"
-        yield BEHIND.at(shown.served.address, what)
+def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:
+    is_, should = issuing_number(leaf), issuing_number(stored)
+    if is_ == should:
+        return "it shows another certificate than the Secret holds"
+    return f"it shows generation {is_}, and the Secret holds generation {should}"
 
 
 def _just_written(stored: Stored, now: datetime | None) -> bool:
@@ -274,36 +257,6 @@ def _just_written(stored: Stored, now: datetime | None) -> bool:
         return True
     times = [one.get("time", "") for one in stored.origin["metadata"].get("managedFields") or ()]
     return any(now - datetime.fromisoformat(time) < RELOADED for time in times if time)
-
-
-def _trust_findings(trusts: Iterable[Trust], sources: Sequence[_Source], now: datetime | None) -> Iterator[Finding]:
-    """Yield what is wrong with bundles, what is the same in many entries once."""
-    found: dict[tuple[str, Fault, str], list[str]] = {}
-    for trust in trusts:
-        for fault, what in _bundle_faults(trust, sources, now):
-            found.setdefault((trust.where, fault, what), []).append(trust.entry)
-    for (where, fault, what), entries in found.items():
-        yield fault.at(f"{where}: {', '.join(entries)}", what)
-
-
-def _bundle_faults(trust: Trust, sources: Sequence[_Source], now: datetime | None) -> Iterator[tuple[Fault, str]]:
-    if trust.bundle == b"":
-        yield BUNDLE_EMPTY, "caBundle is empty"
-        return
-    bundle = read_certificates(trust.bundle or b"")
-    if not bundle:
-        yield BUNDLE_UNREADABLE, "caBundle holds no certificate"
-        return
-    for source in sources:
-        if source.chain[0] in bundle:
-            continue  # Go takes a certificate that is itself in the bundle
-        if anchor(source.chain, bundle) is None:
-            if source.whole:
-                yield BUNDLE_LACKS_CA, f"no CA in caBundle signed what is served ({source.where})"
-        elif now is not None:
-            valid = [one for one in bundle if holds(one, now)]
-            if anchor(source.chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
-                yield BUNDLE_CA_EXPIRED, f"the CA in caBundle that signed what is served ({source.where}) has expired"
 
 
 def _time(time: datetime) -> str:
@@ -316,8 +269,7 @@ def without_strangers(observed: Observed, expected: Expected) -> Observed:
     Outside the cluster, the address of a pod may be somebody else's: who is not certain to have reached a server, and
     got a certificate that is for other names, has reached another host.
     """
-    secret = _secret(observed, expected)
-    chain = read_certificates((secret.contents if secret else {}).get(CERTIFICATE, b""))
+    chain = _chain(_secret(observed, expected))
 
     def known(shown: Shown) -> Shown:
         leaf = shown.served.leaf

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from jobgate.doctor.expected import entries_of
+from jobgate.doctor.expected import container_of, entries_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
@@ -101,10 +101,10 @@ def _failure_policy(configurations: Iterable[Mapping[str, Any] | None]) -> str:
 
 
 def _flags(deployment: Mapping[str, Any] | None) -> dict[str, list[str]]:
-    """Return the arguments of a Deployment's first container, by flag."""
+    """Return the arguments of a Deployment's container, by flag."""
     found: dict[str, list[str]] = {}
     if deployment is not None:
-        for argument in deployment["spec"]["template"]["spec"]["containers"][0].get("args") or ():
+        for argument in container_of(deployment["spec"]["template"]["spec"]).get("args") or ():
             name, equals, value = str(argument).removeprefix("--").partition("=")
             if equals:
                 found.setdefault(name, []).append(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from jobgate.doctor import (
+    bundles,
     certificates,
     clock,
     configurations,
@@ -23,7 +24,8 @@ from jobgate.doctor.observed import Observed
 Check = Callable[[Observed, Expected], Iterator[Finding]]
 
 _FAMILIES = (
-    certificates, configurations, selectors, policies, endpoints, workloads, rights, definitions, versions, clock,
+    certificates, bundles, configurations, selectors, policies, endpoints, workloads, rights, definitions, versions,
+    clock,
 )  # fmt: skip
 
 CHECKS: Sequence[Check] = tuple(family.check for family in _FAMILIES)

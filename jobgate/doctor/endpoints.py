@@ -118,7 +118,7 @@ def _ready(observed: Observed, expected: Expected, where: str) -> Iterator[Findi
     deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
     replicas = (deployment or {}).get("spec", {}).get("replicas", 1) if deployment is not None else None
     slices = observed.all(SLICES, namespace)
-    ready = None if slices is None else _ready_addresses(slices)
+    ready = None if slices is None else _ready_endpoints(slices)
     if ready is not None and not ready:
         yield NONE_READY.at(where, "none of its endpoints is ready")
     elif expected.installation.failure_policy != "Fail":
@@ -129,14 +129,16 @@ def _ready(observed: Observed, expected: Expected, where: str) -> Iterator[Findi
         yield SINGLE.at(where, f"of its endpoints only {', '.join(ready)} is ready")
 
 
-def _ready_addresses(slices: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the addresses that the Service sends calls to. What is not said of readiness counts as ready."""
+def _ready_endpoints(slices: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return to whom the Service sends calls, a pod of several addresses once.
+
+    What is not said of readiness counts as ready (discovery.k8s.io/v1).
+    """
     return {
-        address
+        (endpoint.get("targetRef") or {}).get("name") or ", ".join(endpoint.get("addresses") or ())
         for one in slices
         for endpoint in one.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready") is not False
-        for address in endpoint.get("addresses") or ()
     }
 
 

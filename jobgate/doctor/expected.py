@@ -14,6 +14,9 @@ from jobgate.render.definitions import definition
 from jobgate.render.objects import base
 from webhook import Kind, Phase, Registry
 
+#: Of the server, the controller and the rotation.
+_CONTAINERS = frozenset({"webhook", "controller", "certificates"})
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -87,6 +90,12 @@ def expected(kinds: Registry, installation: Installation, definitions: Sequence[
 def entries_of(configuration: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
     """Return the entries of a stored webhook configuration."""
     return [] if configuration is None else configuration.get("webhooks") or []
+
+
+def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return our container of a pod's spec: others may have been injected before it."""
+    containers: Sequence[Mapping[str, Any]] = pod["containers"]
+    return next((one for one in containers if one["name"] in _CONTAINERS), containers[0])
 
 
 def differing_entries(

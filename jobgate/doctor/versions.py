@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate import __version__
-from jobgate.doctor.expected import Expected
+from jobgate.doctor.expected import Expected, container_of
 from jobgate.doctor.finding import Finding, error, notice, warning
 from jobgate.doctor.labels import matches
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, Observed, Unseen, place
@@ -87,5 +87,5 @@ def _images(observed: Observed, expected: Expected) -> Mapping[str, Sequence[str
 
 
 def _image(pod: Mapping[str, Any]) -> str:
-    """Return the image of our container, which comes first; what others inject comes behind."""
-    return str(pod["containers"][0]["image"])
+    """Return the image of our container."""
+    return str(container_of(pod)["image"])

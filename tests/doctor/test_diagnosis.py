@@ -197,6 +197,22 @@ def test_where_nothing_is_installed_that_alone_is_told(world: World) -> None:
     assert ids(world) == ["not-installed"]
 
 
+def test_a_server_of_two_addresses_is_one(world: World) -> None:
+    piece = world.get("EndpointSlice", f"{SERVICE}-abcde", SYSTEM)
+    reference = {"kind": "Pod", "name": f"{SERVER}-0", "namespace": SYSTEM}
+    for endpoint in piece["endpoints"]:
+        endpoint["targetRef"] = reference
+    (finding,) = world.diagnosed()
+    assert (finding.id, f"only {SERVER}-0 is ready" in finding.what) == ("single-server", True)
+
+
+def test_what_others_inject_into_pods_is_not_taken_for_ours(world: World) -> None:
+    for name in (SERVER, ROTATOR):
+        spec = world.get("Deployment", name, SYSTEM)["spec"]["template"]["spec"]
+        spec["containers"].insert(0, {"name": "sidecar", "image": "mesh:7", "args": ["--port=1"]})
+    assert ids(world) == []
+
+
 def test_one_fault_in_many_entries_is_told_once(world: World) -> None:
     faults.other_ca(world)
     for entry in world.entries():
