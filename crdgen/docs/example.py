@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from crdgen.docs.types import kubernetes_type
 from crdgen.evaluate import Evaluator
+from crdgen.lint import check_structural
 from crdgen.look import mapping, members, number
 
 _TEXTS: Final = {
@@ -35,7 +36,12 @@ def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
     Returns:
         None where a pattern, a branch or a rule asks for what cannot be guessed.
     """
-    body = _object(mapping(schema), _DEEPEST)
+    if check_structural(dict(schema)):
+        return None  # of what is no schema, there are no objects
+    body = _object(schema, _DEEPEST)
+    spec = mapping(schema, "properties", "spec")
+    if spec and "spec" not in body:
+        body["spec"] = _value(spec, _DEEPEST)
     found = {**head, **{key: value for key, value in body.items() if key not in head and key != "status"}}
     evaluator = Evaluator(dict(schema))
     return None if evaluator.validate(evaluator.default(evaluator.prune(found))) else found

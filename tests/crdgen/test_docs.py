@@ -1,0 +1,152 @@
+"""Pages tell every field, default, bound and rule, and Markdown shows their texts as they are."""
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crdgen.docs import fields, page
+from crdgen.docs.example import example
+from crdgen.docs.markdown import code, escape, paragraph
+from crdgen.docs.types import type_of
+from crdgen.evaluate import Evaluator
+from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
+from tests.crdgen.diff.builder import definition, obj, version
+
+__all__ = ["crdgen", "folder"]
+
+TEXTS = [
+    ("a | b", "a \\| b"),
+    ("two\nlines", "two lines"),
+    ("*not* _so_ snake_case", "\\*not\\* \\_so\\_ snake_case"),
+    ("a <tag> & [link](x) &amp;", "a \\<tag> & \\[link\\](x) &amp;amp;"),
+    ("see `a|b` and ``c`d``", "see `a\\|b` and ``c`d``"),
+    ("an odd ` mark", "an odd \\` mark"),
+    ("back\\slash", "back\\\\slash"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), TEXTS)
+def test_text_is_escaped_and_code_is_not(text: str, shown: str) -> None:
+    assert escape(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("# no", "\\# no"), ("- no", "\\- no"), ("1. no", "1\\. no"), ("yes", "yes")]
+)
+def test_a_paragraph_begins_nothing_else(text: str, shown: str) -> None:
+    assert paragraph(text) == shown
+
+
+@pytest.mark.parametrize(("text", "shown"), [("a", "`a`"), ("a`b", "``a`b``"), ("`a", "`` `a ``"), ("a|b", "`a\\|b`")])
+def test_code_is_fenced_by_what_it_does_not_hold(text: str, shown: str) -> None:
+    assert code(text) == shown
+
+
+@given(st.text())
+def test_a_cell_is_one_cell_of_one_line(text: str) -> None:
+    for cell in (escape(text), code(text)):
+        assert "\n" not in cell
+        assert "|" not in cell.replace("\\|", "")
+
+
+TYPES: list[tuple[dict[str, Any], str]] = [
+    ({"type": "string"}, "string"),
+    ({"type": "string", "format": "date-time", "nullable": True}, "date-time, or null"),
+    ({"type": "string", "minLength": 1, "maxLength": 63}, "string of 1 to 63 characters"),
+    ({"type": "string", "minLength": 1, "pattern": "^a|b$"}, "string of at least 1 character matching `^a\\|b$`"),
+    ({"type": "string", "enum": ["a", ""]}, '`a`, `""`'),
+    ({"type": "integer", "format": "int32", "minimum": 0, "exclusiveMinimum": True, "maximum": 9}, "int32 > 0 ≤ 9"),
+    ({"type": "integer", "multipleOf": 5}, "integer in steps of 5"),
+    ({"x-kubernetes-int-or-string": True}, "integer or string"),
+    ({"x-kubernetes-preserve-unknown-fields": True}, "anything"),
+    (
+        {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
+        "list of string, at least 1, at most 2",
+    ),
+    ({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}, "list of string, each once"),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, "map of integer"),
+]
+
+
+@pytest.mark.parametrize(("schema", "shown"), TYPES, ids=[shown for _, shown in TYPES])
+def test_a_type_is_told_with_its_bounds(schema: dict[str, Any], shown: str) -> None:
+    assert type_of(schema) == shown
+
+
+def test_each_field_has_its_row_below_lists_and_maps_too() -> None:
+    inner = obj(("b",), b={"type": "string", "description": "B | b.", "example": "x"})
+    schema = obj(
+        a={"type": "array", "items": {"type": "object", "additionalProperties": inner}},
+        c={"type": "boolean", "default": False},
+    )
+    assert fields({"spec": schema}).splitlines()[2:] == [
+        "| `spec.a` | list of map of object |  |  |",
+        '| `spec.a[].*.b` | string | required | B \\| b. Example: `"x"`. |',
+        "| `spec.c` | boolean | `false` |  |",
+    ]
+
+
+RULED = obj(
+    ("size",),
+    size={"type": "integer", "minimum": 2, "x-kubernetes-validations": [{"rule": "self != 3", "message": "not 3"}]},
+    one={"type": "string"},
+) | {"oneOf": [{"required": ["size"]}, {"required": ["one"]}]}
+
+
+def test_a_page_has_versions_rules_columns_and_an_example() -> None:
+    column = {"name": "Size", "type": "integer", "jsonPath": ".spec.size"}
+    old = version("v1", obj(), storage=False, deprecated=True, deprecationWarning="use v2")
+    new = version("v2", RULED, additionalPrinterColumns=[column], subresources={"status": {}})
+    text = page(definition(old, new))
+    for part in (
+        "# Widget\n",
+        "| API version | `example.com/v1`, `example.com/v2` |",
+        "| `v1` | yes | no | use v2 |",
+        "## v2\n",
+        "- `spec.size`: not 3 (`self != 3`)",
+        "- `spec`: exactly one of `size`, `one`",
+        "| Size | `.spec.size` |  |",
+    ):
+        assert part in text
+    shown = [yaml.safe_load(block.partition("```")[0])["spec"] for block in text.split("```yaml\n")[1:]]
+    assert shown == [{}, {"size": 2}]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [schema for schema, _ in TYPES if "pattern" not in schema]
+    + [{"type": "string", "format": name} for name in ("date", "uuid", "ipv6", "mac", "byte", "duration")],
+    ids=str,
+)
+def test_an_example_is_taken(field: dict[str, Any]) -> None:
+    schema = obj(("spec",), spec=obj(("x",), x=field))
+    found = example({"apiVersion": "a/v1", "kind": "A", "metadata": {"name": "a"}}, schema)
+    assert found is not None
+    assert "x" in found["spec"]
+    assert Evaluator(schema).validate(found) == []
+
+
+def test_there_is_no_example_of_what_cannot_be_guessed() -> None:
+    schema = obj(("x",), x={"type": "string", "pattern": "^[0-9]{9}$"})
+    assert example({}, schema) is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_any_json_has_a_page(value: Any) -> None:
+    page({"spec": value})
+    page(definition(version(spec={"properties": value})))
+
+
+def test_the_command_prints_it_or_writes_a_file_a_kind(crdgen: Crdgen, folder: Any) -> None:
+    text = crdgen("docs tests.crdgen.cli.shop:ORDER").out
+    assert "| `spec.count` | int64 ≥ 1 ≤ 9 | `1` |" in text
+    assert "What is wanted, and how much \\| of it." in text
+    assert crdgen("docs tests.crdgen.cli.shop:ORDER --output-dir pages") == (0, "", "")
+    assert (folder / "pages" / "orders.shop.example.com.md").read_text() == text
