@@ -8,12 +8,10 @@ from typing import Any, Final
 
 from crdgen import cel, paths
 from crdgen.errors import SchemaError
-from crdgen.markers.rule import VALIDATIONS
+from crdgen.schema.parents import VALIDATIONS
 from crdgen.schema.walk import Schema
 
 _EMBEDDED: Final = "x-kubernetes-embedded-resource"
-# What rules see of the metadata of a whole object.
-_VISIBLE: Final = {"type": "object", "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}}}
 
 
 def check_rules(schema: Schema, kind: str) -> None:
@@ -32,7 +30,7 @@ def _node(schema: Schema, path: str, root: str, apart: str) -> None:
         _check_old_self(entry, at, apart)
         if "fieldPath" in entry:
             paths.rule_field(schema, entry["fieldPath"], at)
-        _compile(entry, _as_seen(schema) if path == root or schema.get(_EMBEDDED) else schema, at)
+        _compile(entry, schema, at, whole=path == root or schema.get(_EMBEDDED) is True)
     # Neither an atomic map's fields nor an atomic list's items are compared with what they were before.
     fields_apart = apart or (path if schema.get("x-kubernetes-map-type") == "atomic" else "")
     for name, child in schema.get("properties", {}).items():
@@ -53,15 +51,10 @@ def _check_old_self(entry: Mapping[str, Any], at: str, apart: str) -> None:
         )
 
 
-def _as_seen(schema: Schema) -> Schema:
-    """Return the node of a whole object with what rules see of every object."""
-    common = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _VISIBLE}
-    return schema | {"properties": schema.get("properties", {}) | common}
-
-
-def _compile(entry: Mapping[str, Any], schema: Schema, at: str) -> None:
-    for problem in cel.problems(entry["rule"], schema, returns="bool"):
-        raise SchemaError(at, problem, "mend the expression; names are those of the JSON, escaped as CEL wants them")
-    if "messageExpression" in entry:
-        for problem in cel.problems(entry["messageExpression"], schema, returns="string"):
-            raise SchemaError(f"{at} messageExpression", problem, "it must give a text")
+def _compile(entry: Mapping[str, Any], schema: Schema, at: str, *, whole: bool) -> None:
+    old = entry.get("optionalOldSelf", False)
+    for problem in cel.problems(entry["rule"], schema, root=whole, optional_old_self=old):
+        raise SchemaError(at, problem, "mend the rule; names are those of the JSON, escaped as CEL wants them")
+    text = entry.get("messageExpression")
+    for problem in cel.problems(text, schema, returns="string", root=whole, optional_old_self=old) if text else ():
+        raise SchemaError(f"{at} messageExpression {text!r}", problem, "mend the expression; it must give a text")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from crdgen.errors import SchemaError
-from crdgen.escaping import escape
 from crdgen.markers.marker import Marker
 from crdgen.markers.rule import Rule
 from crdgen.schema.parents import PARENT
@@ -38,19 +37,8 @@ class _Immutable(Marker):
                 path, f"no rule is checked on a null, so {self.name} would not hold", "make None the default"
             )
         changed = Rule("self == oldSelf", self.message).apply(schema, path)
-        return changed | {PARENT: [*schema.get(PARENT, ()), self.of_parent]}
-
-    def of_parent(self, parent: Schema, name: str, path: str) -> Schema:
-        """Return the object's node with the rule on the field of this name, where the field may be left out."""
-        if name in parent.get("required", ()) or "default" in parent["properties"][name]:
-            return parent
-        escaped = escape(name)
-        if escaped is None:
-            raise SchemaError(
-                f"{path}.{name}", "CEL cannot name this field", "use letters, digits, and `_ - . /` between them"
-            )
-        where = f".{name}" if name.isidentifier() else f"['{name}']"
-        return Rule(self.rule.format(escaped), self.parent_message, field_path=where).apply(parent, path)
+        asked = {"rule": self.rule, "message": self.parent_message}
+        return changed | {PARENT: [*schema.get(PARENT, ()), asked]}
 
 
 Immutable: Final[Marker] = _Immutable(
