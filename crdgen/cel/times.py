@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from functools import total_ordering
 from typing import Final
 
+from crdgen.evaluate.formats import go_duration
+
 NANO: Final = 1_000_000_000
 
 
@@ -47,8 +49,6 @@ class Timestamp:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=self.nanoseconds // NANO)
 
 
-_UNITS: Final = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": NANO, "m": 60 * NANO, "h": 3600 * NANO}
-_PART: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
 _MOMENT: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?([Zz]|[+-]\d\d:\d\d)", re.ASCII
 )
@@ -56,21 +56,10 @@ _MOMENT: Final = re.compile(
 
 def duration(text: str) -> Duration:
     """Read a duration as Go does: `1h30m`, `-1.5s`."""
-    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
-    if rest == "0":
-        return Duration(0)
-    total = at = 0
-    while at < len(rest):
-        found = _PART.match(rest, at)
-        if not found or not (found[1] or found[2]):
-            break
-        unit = _UNITS[found[3]]
-        fraction = (found[2] or "0")[:18]
-        total += int(found[1] or 0) * unit + int(fraction) * unit // 10 ** len(fraction)
-        at = found.end()
-    if not rest or at < len(rest):
+    nanoseconds = go_duration(text)
+    if nanoseconds is None:
         raise Fault(f"time: invalid duration {_quoted(text)}")
-    return Duration(sign * total)
+    return Duration(nanoseconds)
 
 
 def timestamp(text: str) -> Timestamp:

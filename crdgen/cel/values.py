@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from crdgen.cel.declared import with_meta
 from crdgen.cel.names import unescape
-from crdgen.cel.times import NANO, Duration, Fault, Timestamp, duration, timestamp
+from crdgen.cel.times import NANO, Duration, Fault, Timestamp, timestamp
 from crdgen.cel.tree import Unsigned
 from crdgen.escaping import escape
+from crdgen.evaluate.formats import duration
 from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
 
@@ -179,7 +180,10 @@ def value_of(value: Any, schema: Schema) -> Any:  # noqa: C901, PLR0911, PLR0912
 def _text(value: str, form: str) -> Any:
     match form:
         case "duration":
-            return _scala(value)
+            length = duration(value)
+            if length is None:
+                raise Fault(f"Invalid duration {value}: unable to parse {value} as duration")
+            return Duration(length)
         case "date":
             try:
                 return Timestamp((date.fromisoformat(value) - date(1970, 1, 1)).days * 86400 * NANO)
@@ -194,11 +198,6 @@ def _text(value: str, form: str) -> Any:
                 raise Fault(f"Invalid byte formatted string {value}: {error}") from None
         case _:
             return value
-
-
-def _scala(text: str) -> Duration:
-    """Read a duration in Go's form; the format takes a few spelled-out units beside."""
-    return duration("".join(text.split()))
 
 
 def go_type(value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from crdgen.evaluate.branches import branches
 from crdgen.evaluate.check import Check, both
+from crdgen.evaluate.embedded import embedded
 from crdgen.evaluate.lists import list_checker
 from crdgen.evaluate.objects import object_checker
 from crdgen.evaluate.scalars import scalar_checker, supported_values
@@ -23,6 +24,8 @@ __all__ = ["Check", "checker"]
 def checker(schema: Schema) -> Check:
     """Return the function that checks a value against this schema."""
     check = _of_type(schema)
+    if schema.get("x-kubernetes-embedded-resource"):
+        check = embedded(check)
     more = branches(schema, checker)
     return _nullable(both(check, more) if more else check, schema)
 
@@ -46,9 +49,10 @@ def _untyped(schema: Schema) -> Check:
     scalar = scalar_checker(schema)
 
     def check(value: Any) -> list[Violation] | None:
+        # An enum is the one keyword of scalars that holds for objects and lists too.
         if isinstance(value, dict):
-            return fields(value)
-        return items(value) if isinstance(value, list) else scalar(value)
+            return fields(value) or scalar(value)
+        return (items(value) or scalar(value)) if isinstance(value, list) else scalar(value)
 
     return check
 
