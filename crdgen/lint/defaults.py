@@ -7,13 +7,15 @@ from typing import Any, Final
 from crdgen.evaluate import Evaluator
 from crdgen.lint.decoding import Decoder
 from crdgen.lint.dns import is_label
-from crdgen.lint.node import EMBEDDED, Level, Node
+from crdgen.lint.node import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Level, Node
 from crdgen.lint.objectmeta import of_embedded
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.shape import OBJECT_META
 from crdgen.schema.walk import Schema
 
 _VALUE: Final = "value"
+# What the API server checks of objects, and not of defaults.
+_OF_OBJECTS: Final = frozenset({INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE})
 # What evaluating a schema may end in where nothing else is wrong with it: a pattern that Python does not know, or
 # cannot nest; a number that is too big to be divided.
 _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
@@ -50,7 +52,7 @@ def default_is_valid(node: Node) -> Iterator[Found]:
     Source: schema/defaulting/validation.go
     """
     if _is_seen(node):
-        yield from _violations(node)
+        yield from _violations(node.schema)
 
 
 def default_of_a_resource_is_whole(node: Node) -> Iterator[Found]:
@@ -104,13 +106,22 @@ def default_of_an_entry_replaces_null(node: Node) -> Iterator[Found]:
         yield Found("default", "the default of an entry is set only where the entry is null", "write it for its fields")
 
 
+def default_leaves_the_object_valid(node: Node) -> Iterator[Found]:
+    """Of a default the API server checks less than of an object: not whether items are there twice, nor int-or-string.
+
+    Source: schema/defaulting/validation.go, which holds it against the schema alone
+    """
+    if _is_seen(node) and not any(True for _ in _violations(node.schema)):
+        yield from _violations(node.schema, whole=True)
+
+
 def default_within_a_map_is_valid(node: Node) -> Iterator[Found]:
     """Defaults within a map's values are set, and nobody has looked at them before: each object gets an invalid field.
 
     Source: schema/defaulting/validation.go, which does not look below additionalProperties
     """
     if node.unseen_defaults and not node.branch and "default" in node.schema:
-        yield from _violations(node)
+        yield from _violations(node.schema, whole=True)
 
 
 def _is_seen(node: Node) -> bool:
@@ -123,9 +134,13 @@ def _wrapped(node: Node) -> Schema:
     return {"type": "object", "properties": {_VALUE: schema}}
 
 
-def _violations(node: Node) -> Iterator[Found]:
+def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Found]:
+    """Return what is wrong with the default: as the API server checks defaults, or as it does the `whole` object."""
+    wrapped = {"type": "object", "properties": {_VALUE: schema if whole else _as_defaults_are_checked(schema)}}
+    value = {_VALUE: schema["default"]}
     try:
-        violations = Evaluator(_wrapped(node)).validate({_VALUE: node.schema["default"]})
+        evaluator = Evaluator(wrapped)
+        violations = evaluator.validate(value) or ([] if whole else evaluator.validate(value, value))
     except _NOT_EVALUATED:
         return
     for violation in violations:
@@ -133,6 +148,22 @@ def _violations(node: Node) -> Iterator[Found]:
         yield Found(
             f"default{steps}", f"the default breaks the schema: {violation.message}", "correct it, or what it breaks"
         )
+
+
+def _as_defaults_are_checked(schema: Schema) -> Schema:
+    """Return the schema without what is checked by others than the validator of its keywords."""
+    plain = {keyword: value for keyword, value in schema.items() if keyword not in _OF_OBJECTS}
+    if not plain.get("enum", True):
+        del plain["enum"]
+    for keyword in ("additionalProperties", "items", "not"):
+        if isinstance(plain.get(keyword), dict):
+            plain[keyword] = _as_defaults_are_checked(plain[keyword])
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        if keyword in plain:
+            plain[keyword] = [_as_defaults_are_checked(branch) for branch in plain[keyword]]
+    if "properties" in plain:
+        plain["properties"] = {name: _as_defaults_are_checked(child) for name, child in plain["properties"].items()}
+    return plain
 
 
 def _defaulted(node: Node) -> Iterator[Node]:
@@ -220,7 +251,7 @@ REFUSED = refused(
     default_of_a_resource_is_whole,
     keywords=_KEYWORDS,
 )
-HIDDEN = surprising(default_within_a_map_is_valid, keywords=_KEYWORDS)
+HIDDEN = surprising(default_leaves_the_object_valid, default_within_a_map_is_valid, keywords=_KEYWORDS)
 SURPRISING = (
     *surprising(default_can_be_set, keywords=("properties",)),
     *surprising(default_of_the_root_is_never_set, default_of_an_entry_replaces_null, keywords=_KEYWORDS),

@@ -111,7 +111,7 @@ def format_is_checked(node: Node) -> Iterator[Found]:
 
 
 def duration_is_of_go(node: Node) -> Iterator[Found]:
-    """Format duration is Go's syntax: what JSON Schema and most libraries mean by it, ISO 8601, is refused in objects.
+    """Format duration is Go's syntax: of ISO 8601, which most libraries mean, some is refused and some misread.
 
     Source: kube-openapi validation/strfmt/duration.go
     """
@@ -120,8 +120,9 @@ def duration_is_of_go(node: Node) -> Iterator[Found]:
     shown = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
     texts = [value for value in shown if isinstance(value, str) and value]
     if not texts or any(text.startswith(("P", "-P")) for text in texts):
+        problem = "format duration is Go's (30s, 1h30m): of ISO 8601, P1Y is refused and PT0.5S is read as 5 seconds"
         fix = "give an example in Go's syntax, so that it is clear; or write a pattern in the place of the format"
-        yield Found("format", "format duration takes 30s and 1h30m, and refuses ISO 8601, such as PT30S", fix)
+        yield Found("format", problem, fix)
 
 
 def keyword_fits_the_type(node: Node) -> Iterator[Found]:

@@ -54,7 +54,6 @@ class _Parser:
         self.last: int | None = None
         self.most = 1
         self.groups: list[int] = []
-        self.names: set[str] = set()
 
     def parse(self) -> None:
         repeated = False
@@ -122,7 +121,7 @@ class _Parser:
             if not found:
                 raise InvalidPatternError(f"{self.text[self.at : self.at + 4]}… is Perl's: Go has no look-around")
             if found.re is _NAME:
-                self._named(found[1])
+                _check_name(found[1])
             self.at = found.end()
             if found.re is _FLAGS and found[0].endswith(")"):
                 # Flags alone are no operand, and they do not part the operand before from a repetition.
@@ -134,13 +133,6 @@ class _Parser:
             raise InvalidPatternError(f"more than {_MOST_NESTED} parentheses within each other")
         self.most = 1
         self.last = None
-
-    def _named(self, name: str) -> None:
-        if not _WORD.fullmatch(name):
-            raise InvalidPatternError(f"({name}) is no name of a group: letters, digits and _")
-        if name in self.names:
-            raise InvalidPatternError(f"two groups are called {name}")
-        self.names.add(name)
 
     def _close(self) -> None:
         if not self.groups:
@@ -238,6 +230,11 @@ class _Parser:
             return self._character()
         self.at += 1
         return ord(self.text[self.at - 1])
+
+
+def _check_name(name: str) -> None:
+    if not _WORD.fullmatch(name):
+        raise InvalidPatternError(f"<{name}> is no name of a group: letters, digits and _")
 
 
 def _times(found: re.Match[str]) -> int:

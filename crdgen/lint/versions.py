@@ -10,7 +10,7 @@ from crdgen.lint.version import Definition, Version
 
 #: What the root must not say where status is a subresource, because `properties.status` is then checked alone. The
 #: others count where they have another value than Go's zero value.
-_LOST_WITH_STATUS: Final = (
+_LOST_WITH_STATUS: Final[tuple[str, ...]] = (
     *("default", "enum", "maxProperties", "minProperties", "allOf", "oneOf", "anyOf", "not", "additionalProperties"),
     *(LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE),
 )

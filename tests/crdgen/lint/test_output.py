@@ -1,0 +1,64 @@
+"""Findings as text, JSON and SARIF."""
+
+import json
+
+from crdgen.lint import Finding, Severity, as_json, sarif, text
+
+SURPRISE = Finding("spec.a", "it is odd", "mend it", Severity.SURPRISING, "odd")
+REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.REFUSED, "wrong")
+FOUND = {"crds/my crd.yaml": [SURPRISE, REFUSAL], "fine.yaml": []}
+
+
+def test_text_tells_what_is_refused_first_and_counts() -> None:
+    assert text(FOUND) == (
+        "crds/my crd.yaml: refused: spec.b: it is wrong\n    correct it [wrong]\n"
+        "crds/my crd.yaml: surprising: spec.a: it is odd\n    mend it [odd]\n"
+        "2 files: 1 refused, 1 surprising\n"
+    )
+
+
+def test_json_has_each_finding_with_its_file() -> None:
+    assert json.loads(as_json(FOUND)) == [
+        {
+            "file": "crds/my crd.yaml",
+            "severity": "surprising",
+            "path": "spec.a",
+            "problem": "it is odd",
+            "fix": "mend it",
+            "rule": "odd",
+        },
+        {
+            "file": "crds/my crd.yaml",
+            "severity": "refused",
+            "path": "spec.b",
+            "problem": "it is wrong",
+            "fix": "correct it",
+            "rule": "wrong",
+        },
+    ]
+
+
+def test_sarif_is_what_the_standard_asks_for() -> None:
+    log = json.loads(sarif(FOUND))
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"]
+    assert [rule["id"] for rule in driver["rules"]] == ["odd", "wrong"]
+    assert {rule["defaultConfiguration"]["level"] for rule in driver["rules"]} == {"warning", "error"}
+    assert len(run["results"]) == 2
+    for result in run["results"]:
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in {"none", "note", "warning", "error"}
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        artifact = location["physicalLocation"]["artifactLocation"]
+        assert run["artifacts"][artifact["index"]]["location"]["uri"] == artifact["uri"] == "crds/my%20crd.yaml"
+        assert location["logicalLocations"][0]["fullyQualifiedName"].startswith("spec.")
+
+
+def test_nothing_found_is_said_too() -> None:
+    assert text({"a.yaml": []}) == "1 file: 0 refused, 0 surprising\n"
+    assert json.loads(as_json({"a.yaml": []})) == []
+    assert json.loads(sarif({"a.yaml": []}))["runs"][0]["results"] == []
