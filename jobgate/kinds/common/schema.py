@@ -11,7 +11,7 @@ from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common.metadata import metadata_causes, type_word
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.shape import Shape
-from webhook import Cause, Duplicate, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
+from webhook import Cause, Duplicate, Forbidden, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
 
 
 class StructuralSchema:
@@ -64,6 +64,8 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
     path = shape.path(violation.path)
     if violation.reason is Reason.REQUIRED:
         return Required(path, violation.message)
+    if violation.reason is Reason.FORBIDDEN:
+        return Forbidden(path, violation.message)
     value = violation.value
     if violation.reason is not Reason.TYPE_INVALID or not is_private(violation.path, value):
         return _CAUSES[violation.reason].of(path, value, violation.message)
