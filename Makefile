@@ -67,8 +67,9 @@ golden: install ## Regenerate the golden files of the tests; read the difference
 	$(BIN)/python -m tests.crdgen.reading.oracle
 	$(BIN)/python -m tests.crdgen.golden
 
-bench: install ## Measure: CPU time of a review, verdicts on pod templates against a real API server
+bench: install ## Measure: CPU time of a review, making CRDs, verdicts on pod templates against a real API server
 	$(BIN)/python -m bench.review
+	$(BIN)/python -m bench.crdgen
 	$(BIN)/python -m bench.pod_templates
 
 soak-certs: install controlplane ## Rotate certificates 200 times, killed at every step, under load (an hour or more)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crdgen.cel import available
 from crdgen.cli.command import Command
 from crdgen.cli.sources import name_of, objects, one_definition
 from crdgen.cli.unusable import Unusable
-from crdgen.evaluate import Evaluator, Reason, Violation
-from crdgen.look import mapping, named
+from crdgen.evaluate import Reason, Violation, evaluate
+from crdgen.lint import Severity, lint
+from crdgen.look import mapping
 from crdgen.reading import Manifest
 from crdgen.text import to_yaml
 
@@ -23,6 +25,7 @@ Exit status: 0, or 1 where an object is refused, or 2 where a file cannot be rea
 
 _EXAMPLES: Final = """
   crdgen eval widget.yaml --crd crds/widgets.yaml
+  crdgen eval widget.yaml --crd crds/widgets.yaml --old stored.yaml    # as an update: rules see the stored object
   crdgen eval widget.yaml --crd crds/widgets.yaml --output yaml        # the object as it would be stored
 """
 
@@ -43,7 +46,7 @@ class _Verdict:
     name: str
     kept: Any
     pruned: dict[str, Any]
-    nulls: list[str]
+    left: dict[str, Any]
     defaulted: dict[str, Any]
     violations: list[Violation]
 
@@ -51,18 +54,31 @@ class _Verdict:
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the objects, or - for standard input")
     parser.add_argument("--crd", metavar="FILE", required=True, help="a file with the CRD of their kind")
+    parser.add_argument("--old", metavar="FILE", help="the objects as they are stored before the update")
     parser.add_argument("--output", "-o", choices=["text", "json", "yaml"], default="text", help="(default: text)")
 
 
 def _run(options: Namespace) -> int:
-    definition = one_definition(options.crd).object
+    definition = _definition(options.crd)
     found = objects(options.file)
+    stored = {_key(one.object): one.object for one in (objects(options.old) if options.old else [])}
     ours = [one for one in found if _is_of(definition, one.object)]
     if not ours:
         raise Unusable(_not_ours(definition, options, found))
-    verdicts = [_verdict(definition, one) for one in ours]
+    verdicts = [_verdict(definition, one, stored.get(_key(one.object))) for one in ours]
     sys.stdout.write(_OUTPUTS[options.output](verdicts))
     return int(any(verdict.violations for verdict in verdicts))
+
+
+def _definition(file: str) -> dict[str, Any]:
+    """Return the CRD, if it is one that can be there."""
+    definition = one_definition(file).object
+    for finding in lint(definition):
+        if finding.severity is Severity.REFUSED:
+            raise Unusable(f"{file}: the API server refuses the CRD: {finding.path}: {finding.problem} (crdgen lint)")
+    if "x-kubernetes-validations" in json.dumps(definition) and not available():
+        sys.stderr.write("note: the CEL rules of the CRD are not run: install jobgate[cel]\n")
+    return definition
 
 
 def _is_of(definition: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
@@ -76,28 +92,27 @@ def _not_ours(definition: Mapping[str, Any], options: Namespace, found: list[Man
     return f"{options.file}: holds no {kind}, which {options.crd} defines{f', but {others}' if others else ''}"
 
 
-def _verdict(definition: Mapping[str, Any], manifest: Manifest) -> _Verdict:
+def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Verdict:
     written = manifest.object
-    version = str(written.get("apiVersion")).partition("/")[2]
-    versions = named(mapping(definition, "spec").get("versions"))
-    if version not in versions:
-        known = ", ".join(versions) or "none"
-        raise Unusable(f"{manifest.file}:{manifest.line}: the CRD has no version {version}: it has {known}")
-    evaluator = Evaluator(dict(mapping(versions[version], "schema", "openAPIV3Schema")))
-    pruned = evaluator.prune(written)
-    kept = evaluator.default(pruned)
-    violations = evaluator.validate(kept)
-    gone = dict(_missing(written, pruned, ""))
-    lost = dict(_missing(pruned, kept, ""))
+    try:
+        found = evaluate(definition, written, old=old)
+    except ValueError as error:
+        raise Unusable(f"{manifest.file}:{manifest.line}: {error}") from error
+    gone = dict(_missing(written, found.object, ""))
     return _Verdict(
         manifest,
         name_of(manifest),
-        kept,
-        pruned=gone,
-        nulls=[path for path, value in lost.items() if value is None],
-        defaulted=dict(_missing(kept, pruned, "")),
-        violations=violations,
+        found.object,
+        pruned={path: value for path, value in gone.items() if path in found.pruned},
+        left={path: value for path, value in gone.items() if path not in found.pruned},
+        defaulted=dict(_missing(found.object, written, "")),
+        violations=list(found.violations),
     )
+
+
+def _key(found: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    metadata = mapping(found, "metadata")
+    return found.get("kind"), metadata.get("namespace"), metadata.get("name")
 
 
 def _missing(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -124,8 +139,9 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
     yield f"{verdict.manifest.file}:{verdict.manifest.line}: {kind} {verdict.name}: {word}"
     for path, value in verdict.pruned.items():
         yield f"  - {path}: {_shown(value)} is pruned: the schema does not know the field"
-    for path in verdict.nulls:
-        yield f"  - {path}: null is dropped"
+    for path, value in verdict.left.items():
+        why = "null is dropped" if value is None else f"{_shown(value)} is left out: it is written by a subresource"
+        yield f"  - {path}: {why}"
     for path, value in verdict.defaulted.items():
         yield f"  + {path}: {_shown(value)} is the default"
     causes = [_cause(violation) for violation in verdict.violations]
@@ -165,7 +181,7 @@ def _entry(verdict: _Verdict) -> dict[str, Any]:
         "name": verdict.name,
         "accepted": not verdict.violations,
         "pruned": verdict.pruned,
-        "nulls": verdict.nulls,
+        "left": verdict.left,
         "defaulted": verdict.defaulted,
         "causes": [
             {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}

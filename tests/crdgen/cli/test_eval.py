@@ -48,7 +48,7 @@ def test_what_is_refused_is_told_as_kubectl_does(crdgen: Crdgen, folder: Path) -
     ("text", "said"),
     [
         (HEAD.replace("Order", "Parcel"), "holds no shop.example.com Order, which crd.yaml defines, but"),
-        (HEAD.replace("/v1", "/v9"), "the CRD has no version v9: it has v1"),
+        (HEAD.replace("/v1", "/v9"), "the CRD has no version 'v9'; it has v1"),
         ("", "holds no shop.example.com Order"),
         ("a: [", "a.yaml:"),
     ],
@@ -64,3 +64,18 @@ def test_what_is_no_such_object(crdgen: Crdgen, folder: Path, text: str, said: s
 def test_the_crd_must_be_one(crdgen: Crdgen, folder: Path) -> None:
     (folder / "none.yaml").write_text(HEAD)
     assert "none.yaml: holds no CustomResourceDefinition" in crdgen("eval none.yaml --crd none.yaml").err
+
+
+def test_an_update_sees_what_is_stored(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "old.yaml").write_text(f"{HEAD}spec:\n  item: tea\n  count: 0\n")
+    (folder / "new.yaml").write_text(f"{HEAD}spec:\n  item: cake\n  count: 0\n")
+    assert crdgen("eval new.yaml --crd crd.yaml").status == 1
+    assert crdgen("eval new.yaml --crd crd.yaml --old old.yaml").status == 0
+
+
+def test_a_crd_that_cannot_be_there_is_named(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "crd.yaml").write_text(to_yaml(crd(ORDER)).replace("scope: Namespaced", "scope: Galaxy"))
+    (folder / "a.yaml").write_text(HEAD)
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    assert answer.status == 2
+    assert "the API server refuses the CRD: spec.scope: " in answer.err

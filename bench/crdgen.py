@@ -1,0 +1,68 @@
+"""`python -m bench.crdgen`: the CPU time that CRDs take; code 1 beyond the bounds.
+
+One is DIJob's, from a fresh interpreter, import included; then 200 kinds in one process, each with models and names of
+its own, with and without an inlined pod template.
+"""
+
+import resource
+import subprocess
+import sys
+import time
+from typing import Annotated, Any
+
+from pydantic import Field, create_model
+
+from crdgen import Doc, Model, PodTemplate, crd
+from crdgen.resource import of
+
+KINDS = 200
+#: Seconds that making DIJob's CRD, and that of all kinds, may take.
+ONE_WITHIN, ALL_WITHIN = 1.5, 10.0
+_CODE = "import crdgen; from jobgate.kinds.dijob import DIJOB; crdgen.to_yaml(crdgen.crd(DIJOB.resource))"
+
+
+def main() -> int:
+    """Measure all three and print them."""
+    one = min(fresh() for _ in range(3))
+    print(f"DIJob, import included: {one:.2f} s (best of 3; at most {ONE_WITHIN} s)", flush=True)
+    plain = kinds(KINDS, dict[str, str])
+    print(f"{KINDS} kinds: {_shown(plain)}", flush=True)
+    with_pods = kinds(KINDS, PodTemplate)
+    print(f"{KINDS} kinds with a pod template: {_shown(with_pods)}")
+    return int(one > ONE_WITHIN or max(plain, with_pods) > ALL_WITHIN)
+
+
+def fresh() -> float:
+    """Return the seconds until a new interpreter has DIJob's CRD as YAML."""
+    before = _of_children()
+    subprocess.run([sys.executable, "-c", _CODE], check=True)
+    return _of_children() - before
+
+
+def kinds(count: int, template: Any) -> float:
+    """Return the seconds for so many kinds, with the making of their models."""
+    began = time.process_time()
+    for number in range(count):
+        task: Any = create_model(
+            f"Task{number}",
+            __base__=Model,
+            name=(Annotated[str, Field(min_length=1), Doc("Unique.")], ...),
+            replicas=(Annotated[int, Field(ge=1)], 1),
+            template=(template, ...),
+        )
+        spec: Any = create_model(f"Job{number}Spec", __base__=Model, tasks=(list[task], ...), queue=(str | None, None))
+        crd(of(spec, group="bench.example.com", version="v1"))
+    return time.process_time() - began
+
+
+def _of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.2f} s, {seconds / KINDS * 1000:.1f} ms each (at most {ALL_WITHIN} s)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
