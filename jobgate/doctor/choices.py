@@ -41,7 +41,7 @@ def namespace_of(configurations: Iterable[Mapping[str, Any] | None], told: Mappi
     """Return where jobgate is installed: where it is told, or where most entries call."""
     if "namespace" in told:
         return str(told["namespace"])
-    return _most([one["namespace"] for one in _services(configurations)], Installation().namespace)
+    return _most([str(one["namespace"]) for one in _services(configurations)], Installation().namespace)
 
 
 def service_of(configurations: Iterable[Mapping[str, Any] | None], deployment: Any, told: Mapping[str, Any]) -> str:
@@ -51,7 +51,7 @@ def service_of(configurations: Iterable[Mapping[str, Any] | None], deployment: A
     names = _flags(deployment).get("tls-name", [""])[0].split(".")
     if names[0]:
         return names[0]
-    return _most([one["name"] for one in _services(configurations)], Installation().service)
+    return _most([str(one["name"]) for one in _services(configurations)], Installation().service)
 
 
 def read_back(observed: Observed, kinds: Iterable[Kind], namespace: str, told: Mapping[str, Any]) -> Installation:

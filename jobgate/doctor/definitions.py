@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, Finding, error, warning
+from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
 from jobgate.doctor.observed import CRDS, SERVICES, Observed, place
 from jobgate.doctor.schemas import differing, lacking
 from jobgate.doctor.targets import conversion_client
+from jobgate.offline.fit import Outcome, misfits
 from jobgate.render.installation import LABELS
+from webhook import Kind
 
 _OWNER = "apply our CRD (`jobgate manifests`, `manifests/crds`), or bring the chart that owns it to a version that fits"
 
@@ -43,6 +45,16 @@ DIFFERS = warning(
     "A CRD of ours says something else than this version ships: it is of another version, or somebody changed it.",
     "apply the CRDs of this version: `kubectl apply --server-side -k manifests/crds`",
 )
+REFUSES = error(
+    "crd-refuses",
+    "A CRD of another chart refuses what this version admits, or what its defaults write.",
+    _OWNER,
+)
+DEFAULTS = notice(
+    "crd-defaults-differ",
+    "A CRD of another chart has another default than was meant: a job says more, or something else, than it should.",
+    "see whether that is wanted; what a job says itself is not touched",
+)
 STATUS = error(
     "crd-lacks-status",
     "A CRD has no subresource `status`: what operators write there changes the whole job, and is judged.",
@@ -55,7 +67,21 @@ NOWHERE = error(
     "install the software that converts it, or set `spec.conversion.strategy` to `None`",
 )
 
-FAULTS = (MISSING, NOT_ESTABLISHED, SCOPE, VERSION_MISSING, NOT_STORED, LACKS_FIELDS, DIFFERS, STATUS, NOWHERE)
+FAULTS = (
+    MISSING,
+    NOT_ESTABLISHED,
+    SCOPE,
+    VERSION_MISSING,
+    NOT_STORED,
+    LACKS_FIELDS,
+    DIFFERS,
+    REFUSES,
+    DEFAULTS,
+    STATUS,
+    NOWHERE,
+)
+
+_OUTCOMES = {Outcome.DROPPED: LACKS_FIELDS, Outcome.REFUSED: REFUSES, Outcome.DIFFERS: DEFAULTS}
 
 #: So many places are named; whoever needs all compares the CRDs.
 _NAMED = 5
@@ -72,6 +98,9 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
             yield from _whole(found, shipped, where)
             yield from _versions(found, shipped, where)
             yield from _conversion(observed, found, where)
+            if not _is_ours(found):
+                of_it = [kind for kind in expected.kinds if kind.qualified_plural == name]
+                yield from _fits(found, of_it, where)
 
 
 def _whole(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -102,13 +131,24 @@ def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) 
 
 def _version(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str, *, ours: bool) -> Iterator[Finding]:
     mine, stored = _schema(shipped), _schema(found)
-    if mine != stored:  # mostly they are alike, and large
+    if ours and mine != stored:  # mostly they are alike, and large
         if lacks := list(lacking(mine, stored)):
             yield LACKS_FIELDS.at(f"{where}, version {shipped['name']}", f"it lacks {_some(lacks)}")
-        if ours and (others := list(differing(mine, stored))):
+        if others := list(differing(mine, stored)):
             yield DIFFERS.at(f"{where}, version {shipped['name']}", f"it differs in {_some(others)}")
     if "status" in (shipped.get("subresources") or {}) and "status" not in (found.get("subresources") or {}):
         yield STATUS.at(f"{where}, version {shipped['name']}", "it has no subresource status")
+
+
+def _fits(found: Mapping[str, Any], kinds: Iterable[Kind], where: str) -> Iterator[Finding]:
+    """Yield in what a CRD of another chart does not fit: it need not be ours, word by word."""
+    for kind in kinds:
+        by_fault: dict[Fault, list[str]] = {}
+        for one in misfits(found, kind):
+            if one.outcome in _OUTCOMES:  # that it is not served is told by itself
+                by_fault.setdefault(_OUTCOMES[one.outcome], []).append(f"{one.path} ({one.message})")
+        for fault, places in by_fault.items():
+            yield fault.at(f"{where}, version {kind.version}", _some(places))
 
 
 def _conversion(observed: Observed, found: Mapping[str, Any], where: str) -> Iterator[Finding]:

@@ -54,6 +54,8 @@ T = TypeVar("T")
 
 #: So many calls are made at the same time: few enough that each is answered within its time.
 AT_ONCE = 8
+#: How often each is made before it counts as not answered.
+TRIES = 3
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
 _REVIEWS = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
@@ -299,7 +301,8 @@ class _Eyes:
                 return Unseen(str(error))
 
     async def _repeated(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Make a call, once more where it was not answered: reading can be repeated."""
-        with suppress(Unavailable):
-            return await call()
+        """Make a call, and make it again where it was not answered: reading can be repeated."""
+        for _ in range(TRIES - 1):
+            with suppress(Unavailable):
+                return await call()
         return await call()

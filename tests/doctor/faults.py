@@ -395,6 +395,26 @@ def _spec(world: World) -> dict[str, Any]:
     return found
 
 
+def another_chart_refuses(world: World) -> None:
+    _owned_by_another_chart(world)
+    _spec(world)["properties"]["cleanPodPolicy"] = {"type": "integer"}
+
+
+def another_chart_lacks(world: World) -> None:
+    _owned_by_another_chart(world)
+    lacks_field(world)
+
+
+def another_default(world: World) -> None:
+    _owned_by_another_chart(world)
+    _spec(world)["properties"]["minReplicas"]["default"] = 1
+
+
+def _owned_by_another_chart(world: World) -> None:
+    labels = {"helm.sh/chart": "di-orchestrator"}
+    world.get("CustomResourceDefinition", DIJOBS)["metadata"]["labels"] = labels
+
+
 def no_status(world: World) -> None:
     _version(world)["subresources"] = {"scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.y"}}
 
@@ -523,6 +543,9 @@ FAULTS: Mapping[str, Planted] = {
     "another version is stored": Planted("crd-version-not-stored", "it stores v3, and not v2alpha1", other_version),
     "a CRD lacks a field": Planted("crd-schema-lacks-fields", "it lacks spec.cleanPodPolicy", lacks_field, real=True),
     "a CRD is stricter": Planted("crd-schema-differs", "spec.cleanPodPolicy: maxLength", other_schema),
+    "a CRD of another chart lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy", another_chart_lacks),
+    "a CRD of another chart refuses values": Planted("crd-refuses", "spec.cleanPodPolicy", another_chart_refuses),
+    "a CRD of another chart has a default": Planted("crd-defaults-differ", "spec.minReplicas", another_default),
     "a CRD has no status": Planted("crd-lacks-status", "no subresource status", no_status),
     "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, real=True),
     "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server),
