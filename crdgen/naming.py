@@ -113,12 +113,12 @@ def _check_version(version: Version, at: str) -> None:
 
 def _check_metadata(resource: CustomResource, kind: str) -> None:
     of_definition = annotations(resource)
-    for word, names in (("label", resource.labels), ("annotation", of_definition)):
+    for word, names in (("a label", resource.labels), ("an annotation", of_definition)):
         for name in names:
-            found = _QUALIFIED.fullmatch(name if word == "label" else name.lower())
+            found = _QUALIFIED.fullmatch(name if word == "a label" else name.lower())
             prefix = found["prefix"] if found else None
             if found is None or (prefix is not None and not SUBDOMAIN.fullmatch(prefix)):
-                raise SchemaError(kind, f"{name!r} is no name of a {word}", "write it as `example.com/name`")
+                raise SchemaError(kind, f"{name!r} is no name of {word}", "write it as `example.com/name`")
     for name, value in resource.labels.items():
         if not _VALUE.fullmatch(value):
             fix = "use up to 63 letters, digits, and `- _ .` between them"

@@ -26,7 +26,7 @@ def check_rules(schema: Schema, kind: str) -> None:
 def _node(schema: Schema, path: str, root: str, apart: str) -> None:
     """Check a node and what is below it; `apart` is the path of what has no identity between two writes, if any."""
     for entry in schema.get(VALIDATIONS, ()):
-        at = f"{path} rule {' '.join(entry['rule'].split())!r}"
+        at = f"{path} rule `{' '.join(entry['rule'].split())}`"
         _check_old_self(entry, at, apart)
         if "fieldPath" in entry:
             paths.rule_field(schema, entry["fieldPath"], at)
@@ -57,4 +57,4 @@ def _compile(entry: Mapping[str, Any], schema: Schema, at: str, *, whole: bool) 
         raise SchemaError(at, problem, "mend the rule; names are those of the JSON, escaped as CEL wants them")
     text = entry.get("messageExpression")
     for problem in cel.problems(text, schema, returns="string", root=whole, optional_old_self=old) if text else ():
-        raise SchemaError(f"{at} messageExpression {text!r}", problem, "mend the expression; it must give a text")
+        raise SchemaError(f"{at} messageExpression `{text}`", problem, "mend the expression; it must give a text")

@@ -67,7 +67,7 @@ class Rule(Marker):
 
     def _check(self, path: str) -> None:
         """Refuse what the API server refuses of a rule whatever the schema is."""
-        at = f"{path} rule {' '.join(self.rule.split())!r}"
+        at = f"{path} rule `{' '.join(self.rule.split())}`"
         if not self.rule.strip():
             raise SchemaError(path, "the rule is empty", "write an expression such as `self.min <= self.max`")
         if self.message and not self.message.strip():
