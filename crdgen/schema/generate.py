@@ -11,7 +11,7 @@ from crdgen.schema.generator import Generator
 from crdgen.schema.walk import Schema
 
 
-def generate(model: type[BaseModel], path: str) -> Schema:
+def generate(model: Any, path: str) -> Schema:
     """Return the model's JSON schema for what it accepts, names as in JSON, references kept.
 
     Args:
@@ -23,6 +23,8 @@ def generate(model: type[BaseModel], path: str) -> Schema:
     """
     if not (isinstance(model, type) and issubclass(model, BaseModel)) and hasattr(model, "__fields__"):
         raise SchemaError(path, "is a model of Pydantic v1", "derive it from `pydantic.BaseModel` of Pydantic v2")
+    if model is BaseModel:
+        raise SchemaError(path, "BaseModel itself has no fields", "derive a model from it")
     try:
         return _generate(model)
     except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:

@@ -105,7 +105,9 @@ class Generator(GenerateJsonSchema):
         values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
         result: JsonSchemaValue = {"type": "object", "additionalProperties": values or True}
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
-        if keys and keys != {"type": "string"}:
+        # Lengths of all texts that the settings give: no rule could check them beside values of any type.
+        plain = [{"type": "string"}] if values else [{"type": "string"}, {"type": "string"} | self._lengths()]
+        if keys and keys not in plain:
             result[KEYS] = keys
         self.update_with_validations(result, schema, self.ValidationsMapping.object)
         return result
@@ -128,9 +130,11 @@ class Generator(GenerateJsonSchema):
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         """Describe text, with the lengths that the model's settings give to all of it."""
-        result = super().str_schema(schema)
+        return self._lengths() | super().str_schema(schema)
+
+    def _lengths(self) -> JsonSchemaValue:
         settings = {"minLength": self._config.str_min_length or None, "maxLength": self._config.str_max_length}
-        return {key: length for key, length in settings.items() if length is not None} | result
+        return {key: length for key, length in settings.items() if length is not None}
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
         """Describe bytes: as base64 where the model's settings say so, and otherwise the text that they encode."""

@@ -4,7 +4,7 @@ import re
 from typing import Any, Final, TypeAlias
 
 from crdgen.errors import SchemaError
-from crdgen.schema.mixed import PRESERVE
+from crdgen.schema.mixed import INT_OR_STRING, PRESERVE
 from crdgen.schema.notes import COSTLY, KEYS, PREFIX
 from crdgen.schema.tagged import cel_text
 from crdgen.schema.temporal import VALIDATIONS
@@ -50,11 +50,28 @@ def keys(schema: Schema, path: str) -> Schema:
     tests = list(_tests(schema[KEYS], path))
     if not tests:
         return rest
+    if not isinstance(schema.get("additionalProperties"), dict) or _is_open(schema["additionalProperties"]):
+        return _of_any_values(rest, schema[KEYS], path)
     if "enum" in schema[KEYS]:
         count = len(schema[KEYS]["enum"])
         rest["maxProperties"] = min(rest.get("maxProperties", count), count)
     rules = [{"rule": f"self.all(key, {test})", "message": f"each key {message}"} for test, message in tests]
     return rest | {VALIDATIONS: [*rest.get(VALIDATIONS, ()), *rules], COSTLY: True}
+
+
+def _is_open(values: Schema) -> bool:
+    return "type" not in values and INT_OR_STRING not in values
+
+
+def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:
+    """No rule can look into a map whose values may be anything; but keys that are known are fields, others go."""
+    if "enum" not in names:
+        fix = "give the values a type, or use `dict[str, …]`"
+        raise SchemaError(path, "no rule can check the keys of a map whose values have no single type", fix)
+    values = schema.get("additionalProperties")
+    values = values if isinstance(values, dict) else {PRESERVE: True, "nullable": True}
+    rest = {key: value for key, value in schema.items() if key not in {"additionalProperties", PRESERVE}}
+    return rest | {"properties": {_as_key(name): values for name in names["enum"]}}
 
 
 def _tests(names: Schema, path: str) -> list[Test]:

@@ -66,7 +66,7 @@ def _any(schema: Schema) -> Schema:
 
 def _enum(schema: Schema, path: str) -> Schema:
     """An enum has one type, or several that are then mixed."""
-    if "enum" not in schema or schema.keys() & {"type", PRESERVE, INT_OR_STRING}:
+    if "enum" not in schema or schema.get("type") in _SCALARS or schema.keys() & {PRESERVE, INT_OR_STRING}:
         return schema
     by_type: dict[type, list[Any]] = {}
     for value in schema["enum"]:

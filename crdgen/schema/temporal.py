@@ -19,7 +19,7 @@ ISO_PATTERN: Final = (
     r"^[+-]?(P([0-9]+([.,][0-9]+)?[YMWDymwd])*([Tt]([0-9]+([.,][0-9]+)?[HMShms])+)?"
     r"|([0-9]+ ?(d|D|day|days),? ?)?[0-9]{1,2}:[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?|[0-9]+ ?(d|D|day|days))$"
 )
-_WORDS: Final = {"ge": (">=", "at least"), "gt": (">", "after"), "le": ("<=", "at most"), "lt": ("<", "before")}
+_WORDS: Final = {"ge": (">=", "at least"), "gt": (">", "more than"), "le": ("<=", "at most"), "lt": ("<", "less than")}
 
 
 def moment(core: Mapping[str, Any]) -> Schema:

@@ -78,7 +78,7 @@ class Opaque:
 
 
 class Twins(BaseModel):
-    own: int
+    first: int = Field(alias="own")
     other: int = Field(alias="own")
 
 

@@ -1,0 +1,127 @@
+"""Plain models become schemas that take what they take, here and on a real API server, or errors that help."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from crdgen import CustomResource, Names, SchemaError, Version, check_structural, crd, structural_schema
+from crdgen.evaluate import Evaluator
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.waiting import wait_for
+from tests.crdgen.zoo.plain import MODELS, REFUSED, SPECIMENS, Specimen
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}
+
+
+@cache
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    return structural_schema(model)
+
+
+@cache
+def evaluator_of(model: type[BaseModel]) -> Evaluator:
+    return Evaluator({"type": "object", "properties": {"spec": schema_of(model)}, "required": ["spec"]})
+
+
+def of_model(specimen: Specimen) -> str:
+    return specimen.model.__name__
+
+
+def stored(model: type[BaseModel], sample: Any) -> tuple[Any, list[str]]:
+    """Return what the API server would store, and what it would say against it."""
+    evaluator = evaluator_of(model)
+    whole = evaluator.default(evaluator.prune({"spec": sample}))
+    return whole.get("spec"), [violation.message for violation in evaluator.validate(whole)]
+
+
+def test_the_zoo_is_large() -> None:
+    assert len(MODELS) >= 80
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_plain_model_has_a_structural_schema(model: type[BaseModel]) -> None:
+    whole = {"type": "object", "properties": {"spec": schema_of(model)}}
+    assert check_structural(whole) == []
+    assert "x-crdgen" not in json.dumps(whole)
+
+
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=of_model)
+def test_the_schema_takes_what_the_model_takes(specimen: Specimen) -> None:
+    for sample in specimen.takes:
+        specimen.model.model_validate_json(json.dumps(sample))
+        value, problems = stored(specimen.model, sample)
+        assert problems == [], sample
+        # What the API server made of it is the model's too, and reads the same.
+        assert specimen.model.model_validate_json(json.dumps(value)) is not None
+
+
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=of_model)
+def test_the_schema_refuses_what_the_model_refuses(specimen: Specimen) -> None:
+    for sample in (*specimen.refuses, *specimen.by_rule):
+        with pytest.raises(ValidationError):
+            specimen.model.model_validate_json(json.dumps(sample))
+    for sample in specimen.refuses:
+        assert stored(specimen.model, sample)[1], sample
+
+
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=of_model)
+def test_the_schema_defaults_to_what_the_model_defaults_to(specimen: Specimen) -> None:
+    for sample in specimen.takes:
+        value = stored(specimen.model, sample)[0]
+        read, wanted = (specimen.model.model_validate_json(json.dumps(one)) for one in (value, sample))
+        assert read.model_dump(mode="json", round_trip=True) == wanted.model_dump(mode="json", round_trip=True)
+
+
+@pytest.mark.parametrize("model, error", REFUSED, ids=lambda value: getattr(value, "__name__", ""))
+def test_what_cannot_be_structural_is_an_error_with_path_and_fix(model: type[BaseModel], error: str) -> None:
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(model)
+    assert str(raised.value).startswith(error)
+    assert raised.value.fix
+
+
+class Nothing(BaseModel):
+    """Takes the place of the models, which are put into its schema."""
+
+
+@pytest.fixture(scope="module")
+def collection(cluster_api: ClusterApi) -> Iterator[tuple[str, str]]:
+    """Return kind and path of one resource whose spec has a field for each model."""
+    name = f"zoo{secrets.token_hex(4)}"
+    names = Names(kind=name.capitalize(), plural=name, singular=name)
+    version = Version("v1", spec=Nothing)
+    definition = crd(CustomResource(group="plain.example.com", names=names, versions=(version,)))
+    spec = {"type": "object", "properties": {model.__name__: schema_of(model) for model in MODELS}}
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] = spec
+    status, answer = cluster_api.post(CRDS, definition, {"fieldValidation": "Strict"})
+    assert status == 201, answer.get("message")
+    path = f"/apis/plain.example.com/v1/namespaces/default/{name}"
+    wait_for(lambda: cluster_api.get(path)[0] == 200, what=f"{name} is served")
+    yield definition["spec"]["names"]["kind"], path
+    cluster_api.delete(f"{CRDS}/{name}.plain.example.com")
+
+
+def test_an_api_server_judges_as_the_models_do(cluster_api: ClusterApi, collection: tuple[str, str]) -> None:
+    kind, path = collection
+
+    def answer(model: type[BaseModel], sample: Any) -> tuple[int, dict[str, Any]]:
+        metadata = {"name": "one", "namespace": "default"}
+        spec = {model.__name__: sample}
+        body = {"apiVersion": "plain.example.com/v1", "kind": kind, "metadata": metadata, "spec": spec}
+        return cluster_api.post(path, body, DRY_RUN)
+
+    for specimen in SPECIMENS:
+        name = specimen.model.__name__
+        for sample in specimen.takes:
+            status, found = answer(specimen.model, sample)
+            assert status == 201, (name, sample, found.get("message"))
+            assert found["spec"][name] == stored(specimen.model, sample)[0], (name, sample)
+        for sample in (*specimen.refuses, *specimen.by_rule):
+            status, found = answer(specimen.model, sample)
+            assert status == 422, (name, sample, found)

@@ -1,0 +1,23 @@
+"""What is known of a model of the zoo."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A plain model, with JSON that it takes and JSON that it refuses.
+
+    Attributes:
+        model: Written with no Kubernetes in mind.
+        takes: Each is taken by the model and by the schema.
+        refuses: Each is refused by both.
+        by_rule: Each is refused by both, and by the schema through a CEL rule.
+    """
+
+    model: type[BaseModel]
+    takes: tuple[Any, ...]
+    refuses: tuple[Any, ...] = ()
+    by_rule: tuple[Any, ...] = ()
