@@ -21,6 +21,10 @@ _EXAMPLES: Final = {
 }
 
 
+#: The largest integer that a float holds without a gap.
+_MOST_EXACT: Final = 2**53 - 1
+
+
 def scalar_checker(schema: Schema) -> Check:
     """Return the check of a scalar; the schema's type may be left out, and then any scalar has a right type."""
     wanted = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type")
@@ -48,7 +52,7 @@ def is_number(value: Any) -> bool:
 def is_integer(value: Any) -> bool:
     """Tell whether the API server takes the value as an integer: 3.0 is one."""
     if isinstance(value, float):
-        return value.is_integer()
+        return near_integer(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -156,16 +160,23 @@ def _bounds(schema: Schema) -> list[Test]:
     tests = []
     if "minimum" in schema:
         least = schema["minimum"]
+        # The API server compares an integer with the whole part of a bound.
+        whole = int(least)
         if schema.get("exclusiveMinimum"):
-            tests.append(_invalid(lambda value: value > least, f"must be greater than {least}"))
+            more = f"must be greater than {least}"
+            tests.append(_invalid(lambda value: value > (whole if type(value) is int else least), more))
         else:
-            tests.append(_invalid(lambda value: value >= least, f"must be at least {least}"))
+            message = f"must be at least {least}"
+            tests.append(_invalid(lambda value: value >= (whole if type(value) is int else least), message))
     if "maximum" in schema:
         most = schema["maximum"]
+        whole_most = int(most)
         if schema.get("exclusiveMaximum"):
-            tests.append(_invalid(lambda value: value < most, f"must be less than {most}"))
+            less = f"must be less than {most}"
+            tests.append(_invalid(lambda value: value < (whole_most if type(value) is int else most), less))
         else:
-            tests.append(_invalid(lambda value: value <= most, f"must be at most {most}"))
+            message_most = f"must be at most {most}"
+            tests.append(_invalid(lambda value: value <= (whole_most if type(value) is int else most), message_most))
     if "multipleOf" in schema:
         factor = schema["multipleOf"]
         tests.append(_invalid(lambda value: _is_multiple(value, factor), f"must be a multiple of {factor}"))
@@ -173,7 +184,25 @@ def _bounds(schema: Schema) -> list[Test]:
 
 
 def _is_multiple(value: float, factor: float) -> bool:
+    """Tell whether the API server takes the value for a multiple; of a factor below 1 no integer is one."""
+    if isinstance(value, int) and _fits(value):
+        return int(factor) > 0 and value % int(factor) == 0
     try:
-        return (value / factor).is_integer() if isinstance(value / factor, float) else True
-    except OverflowError:
+        return near_integer(1 / factor * value if factor < 1 else value / factor)
+    except (OverflowError, ZeroDivisionError):
         return False
+
+
+def _fits(value: int) -> bool:
+    """Tell whether the API server reads the number as an integer, and not as a float."""
+    return -(2**63) <= value < 2**63
+
+
+def near_integer(value: float) -> bool:
+    """Tell whether a float is an integer to the API server (go-openapi/swag): of 53 bits, and off by a hair at most."""
+    if not -_MOST_EXACT <= value <= _MOST_EXACT:
+        return False
+    if value == int(value):
+        return True
+    nearest = float(int(value))
+    return value > 0 and nearest > 0 and abs(value - nearest) / (value + nearest) < 1e-9

@@ -1,0 +1,1 @@
+"""Objects of many schemas, judged here and by a real API server."""
