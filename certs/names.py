@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-# The domain of a cluster whose kubelets were not told another (--cluster-domain).
-CLUSTER_DOMAIN = "cluster.local"
+# The domain of the Services of a cluster that was not told another.
+CLUSTER_DOMAIN = "svc.cluster.local"
 
 # Lengths of RFC 1035 section 2.3.4, the second without the trailing dot.
 LABEL_LENGTH = 63
@@ -49,6 +49,7 @@ def service_names(
     """Every name by which a Service is reached inside its cluster, then the extra names and addresses.
 
     The API server asks for `<service>.<namespace>.svc`; the others are what pods and people use.
+    `cluster_domain` is that of all Services of the cluster, as in `<service>.<namespace>.<cluster_domain>`.
 
     Raises:
         InvalidNames: with every fault of every argument.
@@ -62,7 +63,7 @@ def service_names(
         *(fault for name in dns_names for fault in _dns_name_faults(name)),
         *(fault for address in ip_addresses for fault in _ip_address_faults(address)),
     ]
-    qualified = f"{service}.{namespace}.svc.{cluster_domain}"
+    qualified = f"{service}.{namespace}.{cluster_domain}"
     if not faults:
         faults += _length_faults("the Service's longest name", qualified)
     if faults:

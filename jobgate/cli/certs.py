@@ -45,7 +45,9 @@ for _command in (rotate, watch, status):
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 @click.option("--service", default="jobgate-webhook", show_default=True, help="Service that the API server calls.")
 @click.option("--namespace", default="jobgate-system", show_default=True, help="Namespace of the Service.")
-@click.option("--cluster-domain", default="cluster.local", show_default=True, help="DNS domain of the cluster.")
+@click.option(
+    "--cluster-domain", default="svc.cluster.local", show_default=True, help="The domain of the cluster's Services."
+)
 @click.option("--dns-name", "dns_names", multiple=True, metavar="NAME", help="A further DNS name; may be repeated.")
 @click.option("--ip-address", "ip_addresses", multiple=True, metavar="IP", help="An IP address; may be repeated.")
 @click.option(

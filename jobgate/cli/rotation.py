@@ -43,7 +43,9 @@ _OPTIONS = (
     click.option("--configuration", default="jobgate", show_default=True, help="Both webhook configurations' name."),
     click.option("--crd", "crds", multiple=True, metavar="NAME", help="A CRD with a conversion webhook; repeatable."),
     click.option("--crd-selector", default="", metavar="LABELS", help="Label selector of more of such CRDs."),
-    click.option("--cluster-domain", default="cluster.local", show_default=True, help="DNS domain of the cluster."),
+    click.option(
+        "--cluster-domain", default="svc.cluster.local", show_default=True, help="The domain of the cluster's Services."
+    ),
     click.option(
         "--extra-name",
         "extra_names",

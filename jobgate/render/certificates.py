@@ -11,10 +11,11 @@ from typing import Any
 
 from jobgate.render.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES
 from jobgate.render.configurations import CERTIFICATE, NAME
-from jobgate.render.hardening import component, container_security, pod_security, priority
+from jobgate.render.hardening import component, container_security, pod_security, priority, probes
 from jobgate.render.installation import LABELS
 from jobgate.render.rbac import READ, account, bound, rule
-from jobgate.render.tree import Given, When, joined
+from jobgate.render.tree import Each, Given, Item, When, joined
+from jobgate.render.workload import DOMAIN_TOLD
 
 ACCOUNT = "jobgate-certificates"
 #: The Lease that one rotation holds; what `jobgate certs` calls it by itself.
@@ -45,25 +46,34 @@ def _rotation() -> list[Any]:
     ]
 
 
-#: Of CRDs none: no version of ours is converted by a webhook.
+#: Of CRDs only those that are named: no version of ours is converted by a webhook.
+_CONVERSIONS = Given("conversion_crds")
 _RULES = [
     rule(
         _ADMISSION,
         "mutatingwebhookconfigurations",
         "validatingwebhookconfigurations",
-        verbs=(*READ, "patch", "update"),
+        verbs=(*READ, "patch"),
         names=(NAME,),
-    )
+    ),
+    When(
+        _CONVERSIONS,
+        rule(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            verbs=("get", "patch"),
+            names=(Each(_CONVERSIONS, Item()),),
+        ),
+    ),
 ]
 _RULES_AT_HOME = [
-    rule("", "secrets", verbs=(*READ, "update", "patch"), names=(_SECRET,)),
+    rule("", "secrets", verbs=(*READ, "patch"), names=(_SECRET,)),
     # No name can be given for what is created: `_policy` gives it.
     rule("", "secrets", verbs=("create",)),
     rule("coordination.k8s.io", "leases", verbs=("create",)),
-    rule("coordination.k8s.io", "leases", verbs=("get", "update", "patch"), names=(LEASE,)),
+    rule("coordination.k8s.io", "leases", verbs=("get", "patch"), names=(LEASE,)),
     # Each server is asked what it serves, before an old CA goes.
-    rule("discovery.k8s.io", "endpointslices", verbs=("list", "watch")),
-    rule("", "events", verbs=("create",)),
+    rule("discovery.k8s.io", "endpointslices", verbs=("list",)),
 ]
 
 
@@ -121,7 +131,7 @@ def _deployment() -> dict[str, Any]:
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": SELECTOR},
-            "template": {"metadata": {"labels": labels}, "spec": _pod("watch")},
+            "template": {"metadata": {"labels": labels}, "spec": _pod("watch", serving=True)},
         },
     }
 
@@ -164,7 +174,9 @@ def _passing() -> dict[str, Any]:
     }
 
 
-def _pod(command: str) -> dict[str, Any]:
+def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
+    """Return the pod of a command; `serving` says that it answers probes, and has metrics."""
+    health = {"name": "health", "containerPort": Given("health_port"), "protocol": "TCP"}
     return {
         "serviceAccountName": ACCOUNT,
         "automountServiceAccountToken": True,
@@ -182,7 +194,11 @@ def _pod(command: str) -> dict[str, Any]:
                     joined("--secret-name=", _SECRET),
                     joined("--service=", Given("service")),
                     f"--configuration={NAME}",
+                    DOMAIN_TOLD,
+                    Each(_CONVERSIONS, joined("--crd=", Item())),
+                    *([joined("--health-port=", Given("health_port"))] if serving else []),
                 ],
+                **({"ports": [health], **probes()} if serving else {}),
                 "resources": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
                 "securityContext": container_security(),
             }

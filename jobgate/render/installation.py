@@ -97,6 +97,10 @@ class Installation(BaseModel):
         ),
     ] = ""
     cluster_domain: Annotated[Subdomain, Field(description="The domain of the cluster's Services.")] = DOMAIN
+    conversion_crds: Annotated[
+        tuple[Subdomain, ...],
+        Field(description="CRDs whose conversion webhook our Service answers: the rotation keeps their bundles too."),
+    ] = ()
     operator_can: Annotated[
         tuple[str, ...], Field(description="What operators can do beyond their profile, as dijobs/preemptible.")
     ] = ()

@@ -6,14 +6,16 @@ from typing import Any
 
 from jobgate.render.choices import NAMESPACE
 from jobgate.render.installation import LABELS
-from jobgate.render.tree import Word
+from jobgate.render.tree import Each, Word
 
 _GROUP = "rbac.authorization.k8s.io"
 API = f"{_GROUP}/v1"
 READ = ("get", "list", "watch")
 
 
-def rule(group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Word, ...] = ()) -> dict[str, Any]:
+def rule(
+    group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Word | Each, ...] = ()
+) -> dict[str, Any]:
     """Return the right to do something with resources of a group, or with those of these names only."""
     named = {"resourceNames": list(names)} if names else {}
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs), **named}

@@ -30,9 +30,11 @@ _SETTINGS = "jobgate-kind-settings"
 _SETTINGS_FOLDER = "/etc/jobgate/kinds"
 _HAS_SETTINGS = Given("kind_settings")
 
+#: All that know the names of Services are told their domain.
+DOMAIN_TOLD = When(Not(Equal(Given("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Given("cluster_domain")))
 #: What the server and the controller are both told: both must wire pods alike.
 _TOLD: list[Any] = [
-    When(Not(Equal(Given("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Given("cluster_domain"))),
+    DOMAIN_TOLD,
     When(Given("queueing"), joined("--queueing=", Given("queueing"))),
 ]
 

@@ -17,7 +17,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from certs import CLUSTER_DOMAIN, LIFETIME, Generation, KeyType
 from jobgate.cli.certs import certs_group, issue
+from jobgate.cli.rotation import status
 from tests.certs.handshake import handshake, server_context, strict_context
+from webhook.context import DOMAIN
 
 FILES = {"ca.crt", "tls.crt", "tls.key"}
 
@@ -88,7 +90,7 @@ def test_the_text_says_what_was_written_until_when_it_holds_and_what_to_do_next(
 
 
 def test_service_namespace_and_cluster_domain_make_the_names(folder: Path) -> None:
-    run("--dir", folder, "--service", "gate", "--namespace", "jobs", "--cluster-domain", "k8s.example.com")
+    run("--dir", folder, "--service", "gate", "--namespace", "jobs", "--cluster-domain", "svc.k8s.example.com")
     assert names(read(folder).certificate) == [
         "gate",
         "gate.jobs",
@@ -111,8 +113,10 @@ def test_the_options_offer_what_the_library_has() -> None:
     assert isinstance(offered, click.Choice)
     assert list(offered.choices) == [str(key_type) for key_type in KeyType]
     assert options["key_type"].default == KeyType.P256
-    assert options["cluster_domain"].default == CLUSTER_DOMAIN
+    assert options["cluster_domain"].default == CLUSTER_DOMAIN == DOMAIN
     assert options["days"].default == LIFETIME.days
+    of_rotation = {parameter.name: parameter for parameter in status.params}
+    assert of_rotation["cluster_domain"].default == DOMAIN
 
 
 @pytest.mark.parametrize("there", sorted(FILES))

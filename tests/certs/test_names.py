@@ -11,7 +11,7 @@ NAME = (
     "must be labels of at most 63 lower-case letters, digits and '-' joined by dots, "
     "each starting and ending with a letter or digit"
 )
-LONG = f"{'a' * 63}.{'b' * 63}.svc.{'c' * 63}.{'d' * 63}"
+LONG = f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 63}"
 OWN = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
 
 
@@ -19,8 +19,8 @@ OWN = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
     "given, expected",
     [
         ({}, OWN),
-        ({"cluster_domain": "k8s.example.com"}, (*OWN[:3], "web.jobs.svc.k8s.example.com")),
-        ({"cluster_domain": "local"}, (*OWN[:3], "web.jobs.svc.local")),
+        ({"cluster_domain": "k8s.example.com"}, (*OWN[:3], "web.jobs.k8s.example.com")),
+        ({"cluster_domain": "local"}, (*OWN[:3], "web.jobs.local")),
         ({"dns_names": ["a.example.com", "localhost"]}, (*OWN, "a.example.com", "localhost")),
         ({"dns_names": ["*.example.com"]}, (*OWN, "*.example.com")),
         ({"dns_names": ["web.jobs", "b", "b"]}, (*OWN, "b")),

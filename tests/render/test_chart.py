@@ -42,6 +42,7 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "secrets_in": ("ada", "bob"),
         "queueing": "volcano=batch",
         "cluster_domain": "svc.grid.example",
+        "conversion_crds": ("things.example.com", "others.example.com"),
         "operator_can": ('dijobs/a"b', "mxjobs/{{ .Values }}"),
         "forgetful_writers": ("system:serviceaccount:a:b",),
         "kind_settings": {"mxjobs.mxnet.mlkube.io": "a: 'x'\n# {{ b }} 100%\nc: \"é\"\n"},

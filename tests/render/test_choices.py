@@ -7,6 +7,7 @@ import yaml
 from click.testing import CliRunner
 from pydantic import ValidationError
 
+from jobgate.cli.certs import certs_group
 from jobgate.cli.manifests import manifests
 from jobgate.kinds import installed
 from jobgate.plugins import offered
@@ -136,6 +137,43 @@ def test_the_server_is_told_all_that_an_installation_says() -> None:
         "--forgetful-writer=system:serviceaccount:a:b",
         "--kind-settings=mxjobs.mxnet.mlkube.io=/etc/jobgate/kinds/mxjobs.mxnet.mlkube.io.yaml",
     }
+
+
+def test_the_rotation_is_told_of_names_and_conversions() -> None:
+    told = arguments("jobgate-certificates", cluster_domain="svc.grid.example", conversion_crds=("a.b.example",))
+    assert {"--cluster-domain=svc.grid.example", "--crd=a.b.example"} <= set(told)
+    plain = arguments("jobgate-certificates")
+    assert not [one for one in plain if one.startswith(("--cluster-domain", "--crd"))]
+    rules = found(conversion_crds=("a.b.example",))["ClusterRole", "jobgate-certificates"]["rules"]
+    assert rules[1:] == [
+        {
+            "apiGroups": ["apiextensions.k8s.io"],
+            "resources": ["customresourcedefinitions"],
+            "verbs": ["get", "patch"],
+            "resourceNames": ["a.b.example"],
+        }
+    ]
+    assert len(found()["ClusterRole", "jobgate-certificates"]["rules"]) == 1
+
+
+def test_the_rotation_that_stays_is_probed_where_it_answers_and_the_one_that_ends_is_not() -> None:
+    (staying,) = found(health_port=8181)["Deployment", "jobgate-certificates"]["spec"]["template"]["spec"]["containers"]
+    assert "--health-port=8181" in staying["args"]
+    assert staying["ports"] == [{"name": "health", "containerPort": 8181, "protocol": "TCP"}]
+    assert {"startupProbe", "livenessProbe", "readinessProbe"} <= staying.keys()
+    job = found(rotation="cronjob")["CronJob", "jobgate-certificates"]["spec"]["jobTemplate"]["spec"]
+    (ending,) = job["template"]["spec"]["containers"]
+    assert not {"startupProbe", "livenessProbe", "readinessProbe", "ports"} & ending.keys()
+    assert not [one for one in ending["args"] if one.startswith("--health-port")]
+
+
+@pytest.mark.parametrize("command", [["certs", "watch"], ["certs", "rotate"]])
+def test_the_rotation_takes_what_it_is_told(command: list[str]) -> None:
+    """Each option is one of the command that is rendered: a slip would have its pods end at once."""
+    told = arguments("jobgate-certificates", cluster_domain="svc.grid.example", conversion_crds=("a.b.example",))
+    known = {option for parameter in certs_group.commands[command[1]].params for option in parameter.opts}
+    options = {one.partition("=")[0] for one in told[2:]}
+    assert options <= (known | ({"--health-port"} if command[1] == "rotate" else set()))
 
 
 def test_settings_of_a_kind_are_mounted_where_the_server_is_told_that_they_are() -> None:

@@ -19,6 +19,9 @@ from tests.controlplane.waiting import wait_for
 
 KINDS = installed()
 SYSTEM = "jobgate-system"
+#: A CRD whose objects the installation converts.
+CONVERTED = "things.example.com"
+_CRDS = "customresourcedefinitions"
 #: Kinds of others, which take anything here.
 FOREIGN = {
     "cert-manager.io/v1": ["Issuer", "Certificate"],
@@ -36,6 +39,7 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         **CHOICES["monitoring"],
         "secrets_in": (SYSTEM,),
         "queueing": "volcano",
+        "conversion_crds": (CONVERTED,),
         "kind_settings": {"mxjobs.mxnet.mlkube.io": "{}\n"},
     },
 }
@@ -44,7 +48,7 @@ _CHOSEN: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def plane(controlplane: ControlPlane) -> Iterator[ControlPlane]:
     """A control plane with our namespace and rights, and with stand-ins for the CRDs of others."""
-    groups = base(KINDS, Installation(secrets_in=(SYSTEM,)))
+    groups = base(KINDS, Installation(secrets_in=(SYSTEM,), conversion_crds=(CONVERTED,)))
     real = [one for group in groups.values() for one in group if one["kind"] in {"Namespace", *_RIGHTS, *_POLICY}]
     foreign = [definition(api_version, kind) for api_version, kinds in FOREIGN.items() for kind in kinds]
     controlplane.kubectl("apply", "-f", "-", input=yaml.safe_dump_all([*real, *foreign]))
@@ -154,17 +158,17 @@ ALLOWED = [
     ("jobgate-controller", "create", "coordination.k8s.io", "leases", SYSTEM, ""),
     ("jobgate-controller", "patch", "coordination.k8s.io", "leases", SYSTEM, "jobgate-controller"),
     ("jobgate-controller", "create", "", "secrets", SYSTEM, ""),
-    *[("jobgate-certificates", verb, "", "secrets", SYSTEM, _TLS) for verb in ("get", "list", "watch", "update", "patch")],
+    *[("jobgate-certificates", verb, "", "secrets", SYSTEM, _TLS) for verb in ("get", "list", "watch", "patch")],
     ("jobgate-certificates", "create", "", "secrets", SYSTEM, ""),
     *[
         ("jobgate-certificates", verb, _ADMISSION, resource, "", "jobgate")
-        for verb in ("get", "list", "watch", "update", "patch")
+        for verb in ("get", "list", "watch", "patch")
         for resource in _CONFIGURATIONS
     ],
-    *[("jobgate-certificates", verb, "discovery.k8s.io", "endpointslices", SYSTEM, "") for verb in ("list", "watch")],
+    ("jobgate-certificates", "list", "discovery.k8s.io", "endpointslices", SYSTEM, ""),
+    *[("jobgate-certificates", verb, "apiextensions.k8s.io", _CRDS, "", CONVERTED) for verb in ("get", "patch")],
     ("jobgate-certificates", "create", "coordination.k8s.io", "leases", SYSTEM, ""),
     ("jobgate-certificates", "patch", "coordination.k8s.io", "leases", SYSTEM, "jobgate-certificates"),
-    ("jobgate-certificates", "create", "", "events", SYSTEM, ""),
 ]  # fmt: skip
 _NOBODY = [
     ("get", "", "secrets", SYSTEM, "another"),
@@ -207,7 +211,9 @@ FORBIDDEN = [
     *[("jobgate-controller", "patch", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
     ("jobgate-certificates", "list", "diengine.opendilab.org", "dijobs", "any", ""),
     ("jobgate-certificates", "create", "", "services", SYSTEM, ""),
-    ("jobgate-certificates", "create", "", "events", "elsewhere", ""),
+    ("jobgate-certificates", "create", "", "events", SYSTEM, ""),
+    ("jobgate-certificates", "list", "apiextensions.k8s.io", _CRDS, "", ""),
+    *[("jobgate-certificates", "update", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
 ]
 
 
