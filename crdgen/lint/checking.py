@@ -93,8 +93,7 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
     if foreign:
         return foreign
     found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=strict)]
-    if isinstance(definition, Mapping):
-        found += _apply(_OF_DEFINITION, whole, "")
+    found += _apply(_OF_DEFINITION, whole, "")
     for version in whole.versions:
         found += _apply(_OF_VERSION, version, version.path)
         found += _in_schema(version.nodes)
