@@ -20,7 +20,6 @@ _COMMANDS = {
     "convert": "jobgate.cli.convert:convert",
     "audit": "jobgate.cli.audit:audit_command",
     "fit": "jobgate.cli.fit:fit",
-    "fit": "jobgate.cli.fit:fit",
     "serve": "jobgate.cli.serve:serve",
     "control": "jobgate.cli.control:control",
     "manifests": "jobgate.cli.manifests:manifests",
