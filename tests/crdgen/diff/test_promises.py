@@ -110,7 +110,8 @@ def changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
     dropped = draw(st.sampled_from(sorted(schema)))
     keep = {key: value for key, value in schema.items() if key not in {dropped} - {"type", "items"}}
     if "type" in other and other["type"] == schema.get("type"):
-        return draw(st.sampled_from([other | keep, keep | other, keep, other])) | {"type": schema["type"]}
+        mixed: dict[str, Any] = draw(st.sampled_from([other | keep, keep | other, keep, other]))
+        return mixed | {"type": schema["type"]}
     return draw(st.sampled_from([keep, other]))
 
 
