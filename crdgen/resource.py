@@ -183,7 +183,7 @@ def of(
             a model, is the status; its apiVersion, kind and metadata are Kubernetes' and are not looked at.
         group: The API group.
         version: The one version's name, served and stored.
-        kind: By default the model's name, without `Spec` at its end.
+        kind: By default the model's name, without type arguments, and without `Spec` at its end.
         plural: By default the English plural of the kind.
         scope: Whether its objects live in namespaces.
     """
@@ -211,4 +211,4 @@ def _kind(model: type[BaseModel]) -> str:
     )
     if len(values) == 1 and isinstance(values[0], str):  # kind: Literal["Widget"]
         return values[0]
-    return _PART.sub("", model.__name__)
+    return _PART.sub("", model.__name__.partition("[")[0])  # a generic model has its arguments in its name

@@ -46,11 +46,6 @@ from tests.controlplane.waiting import wait_for
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 STRICT = {"dryRun": "All", "fieldValidation": "Strict"}
 GROUP = "everything.example.com"
-# A certificate of nobody: what matters is that it is one.
-CA = """-----BEGIN CERTIFICATE-----
-MIIBaTCCAQ6gAwIBAgIUbRvwfmvIk4AXMvu1dXZ4m1HRexgwCgYIKoZIzj0EAwIw
------END CERTIFICATE-----
-"""
 
 
 class Limits(BaseModel):
@@ -291,12 +286,13 @@ def test_a_rule_on_the_whole_object_sees_its_name(things: Things) -> None:
 
 def test_what_is_immutable_stays(things: Things) -> None:
     assert things.create("fixed", {"queue": "a", "ports": [{"name": "a"}], "labels": {"a": "b"}})[0] == 201
-    for spec, message in [
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"queue": "b"}, "is immutable"),
         ({"queue": None}, "is immutable"),
         ({"first": None, "namespace": "b"}, "is immutable: it can be neither added nor removed"),
         ({"ports": [{"name": "a", "number": 81}]}, "is bound"),
-    ]:
+    ]
+    for spec, message in changes:
         status, answer = things.change("fixed", spec)
         assert status == 422, (spec, answer)
         assert message in answer["message"]
@@ -307,10 +303,11 @@ def test_what_is_immutable_once_set_may_be_set_once(things: Things) -> None:
     assert things.create("later", {})[0] == 201
     patched = {"spec": {"image": None, "x-ray": "a"}}
     assert things.api.patch(things.path("later"), patched)[0] == 200
-    for spec, message in [
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"x-ray": "b"}, "cannot change once it is set"),
         ({"x-ray": None, "image": "a"}, "cannot be removed once it is set"),
-    ]:
+    ]
+    for spec, message in changes:
         status, answer = things.change("later", spec)
         assert status == 422, (spec, answer)
         assert message in answer["message"]
@@ -327,7 +324,8 @@ def test_scale_reads_and_writes_the_replicas(things: Things) -> None:
 
 
 def test_a_selectable_field_selects(things: Things) -> None:
-    for name, spec in [("red", {"queue": "red", "urgent": True}), ("blue", {"queue": "blue"})]:
+    specs: dict[str, dict[str, Any]] = {"red": {"queue": "red", "urgent": True}, "blue": {"queue": "blue"}}
+    for name, spec in specs.items():
         assert things.create(name, spec)[0] == 201
     for selector, names in [("spec.queue=red", ["red"]), ("spec.queue=blue,spec.urgent=false", ["blue"])]:
         status, answer = things.api.get(things.path(), {"fieldSelector": selector})

@@ -2,13 +2,15 @@
 
 import base64
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pytest
 from pydantic import BaseModel, Field
 
 from crdgen import Conversion, CustomResource, Doc, Names, Rule, SchemaError, Service, Version, crd, of, rules
 from crdgen.resource import english_plural
+
+T = TypeVar("T")
 
 # The beginning of a certificate, which is all that is looked at.
 CA = "-----BEGIN CERTIFICATE-----\nMIIBaTCC\n-----END CERTIFICATE-----\n"
@@ -232,6 +234,13 @@ def test_a_spec_is_a_resource() -> None:
     assert version["schema"]["openAPIV3Schema"]["required"] == ["spec"]
     assert version["schema"]["openAPIV3Schema"]["description"] == "A widget."
     assert "subresources" not in version
+
+
+def test_a_generic_model_gives_its_own_name() -> None:
+    class Box(BaseModel, Generic[T]):
+        content: T
+
+    assert of(Box[int], group="a.example.com", version="v1").names.kind == "Box"
 
 
 def test_kind_and_plural_can_be_given() -> None:
