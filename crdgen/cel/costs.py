@@ -63,10 +63,10 @@ def _walked(node: Node, places: Mapping[str, Place]) -> Iterator[str]:
                 yield from _walked(part, inner)
         case Call(target, function, arguments):
             if function in _WALKS:
-                for part in (target, *arguments):
-                    place = _place(part, places) if part is not None else None
-                    if place and not _bounded(place.schema):
-                        yield place.path
+                for argument in (target, *arguments):
+                    walked_over = _place(argument, places) if argument is not None else None
+                    if walked_over and not _bounded(walked_over.schema):
+                        yield walked_over.path
             for child in children(node):
                 yield from _walked(child, places)
         case _:

@@ -172,7 +172,7 @@ def _either(run: Run, arguments: tuple[Node, ...], decides: bool) -> bool:
         except Fault as fault:
             first = first or fault
             continue
-        if value is decides:
+        if isinstance(value, bool) and value == decides:
             return decides
         if not isinstance(value, bool):
             first = first or NoOverload()

@@ -123,7 +123,8 @@ def walk(node: Node) -> Iterator[Node]:
 def _node(data: bytes) -> Node:
     for number, values in _fields(data).items():
         if number in _READERS:
-            return _READERS[number](_fields(values[0]))
+            found: Node = _READERS[number](_fields(values[0]))
+            return found
     return Constant(None)
 
 

@@ -11,7 +11,7 @@ from crdgen.cel.functions.overloads import Table, by_type
 from crdgen.cel.times import Fault
 from crdgen.cel.values import Items, Optional
 
-_PLUS: Final = by_type([(types, function) for (name, *types), function in OPERATORS.items() if name == "_+_"])
+_PLUS: Final = by_type([(tuple(types), function) for (name, *types), function in OPERATORS.items() if name == "_+_"])
 
 
 def _sorted(values: Any) -> list[Any]:
@@ -90,8 +90,12 @@ def _range(length: int) -> list[int]:
     return list(range(length))
 
 
+def _by_key(one: tuple[Any, Any], two: tuple[Any, Any]) -> int:
+    return compare(one[0], two[0]) or 0
+
+
 def _sorted_by(values: Any, keys: Any) -> list[Any]:
-    pairs = sorted(zip(keys, values, strict=True), key=cmp_to_key(lambda one, two: compare(one[0], two[0]) or 0))
+    pairs = sorted(zip(keys, values, strict=True), key=cmp_to_key(_by_key))
     return [value for _, value in pairs]
 
 
@@ -102,7 +106,7 @@ def _held(values: Any, wanted: Any) -> bool:
 
 _KINDS: Final = (list, Items)
 
-LISTS: Final[Table] = {}
+LISTS: Table = {}
 for _kind in _KINDS:
     LISTS |= {
         ("isSorted", _kind): _is_sorted,

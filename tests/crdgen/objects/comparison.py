@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from crdgen.evaluate import evaluate
@@ -93,11 +94,15 @@ def compare(api: ClusterApi, schemas: Iterable[Named], seed: int, objects: int) 
                 raise AssertionError(f"{named.name}: {answer.get('message')}")
             continue
         path = f"/apis/{GROUP}/v1/namespaces/default/{plural}"
-        wait_for(lambda path=path: api.get(path)[0] == 200, what=f"{plural} is served")
+        wait_for(partial(_is_served, api, path), what=f"{plural} is served")
         source = random.Random(f"{seed}-{named.name}")
         for _ in range(objects):
             yield judge(api, crd, path, named, drawn(source, named.schema))
         api.delete(f"{CRDS}/{plural}.{GROUP}")
+
+
+def _is_served(api: ClusterApi, path: str) -> bool:
+    return api.get(path)[0] == 200
 
 
 def judge(api: ClusterApi, crd: dict[str, Any], path: str, named: Named, spec: Any) -> Result:
