@@ -1,0 +1,217 @@
+"""The stages, each for itself."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Annotated, Any
+from uuid import uuid4
+
+import pytest
+from pydantic import BaseModel, Field
+
+from crdgen import Depth, Model, SchemaError, structural_schema
+from crdgen.schema.decimals import patterns
+from crdgen.schema.factories import is_pure
+from crdgen.schema.hoist import hoist
+from crdgen.schema.inline import inline
+from crdgen.schema.keys import keys
+from crdgen.schema.keywords import keywords
+from crdgen.schema.known import known
+from crdgen.schema.notes import KEYS, MIXED
+from crdgen.schema.unions import unions
+
+TEXT = {"type": "string"}
+COUNT = {"type": "integer"}
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+SHUT_LISTS = {"minItems": 1, "maxItems": 0}
+SHUT_OBJECTS = {"minProperties": 1, "maxProperties": 0}
+SHUT_NUMBERS = {"minimum": 1, "maximum": 0}
+SHUT_BOOLEANS = {"not": {"enum": [False, True]}}
+
+
+def without_notes(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if not key.startswith("x-crdgen-")}
+
+
+@pytest.mark.parametrize(
+    "case, before, after",
+    [
+        ("const", {"const": 1}, {"enum": [1]}),
+        (
+            "the exclusive bound is tighter",
+            COUNT | {"minimum": 1, "exclusiveMinimum": 1},
+            COUNT | {"minimum": 1, "exclusiveMinimum": True},
+        ),
+        ("the inclusive bound is tighter", COUNT | {"maximum": 4, "exclusiveMaximum": 5}, COUNT | {"maximum": 4}),
+        ("types in a list", {"type": ["string", "null"]}, {"anyOf": [TEXT, {"type": "null"}]}),
+        ("a tuple", {"type": "array", "prefixItems": [TEXT, TEXT]}, {"type": "array", "items": TEXT, "maxItems": 2}),
+        ("null in an enum", {"enum": ["a", None]}, {"anyOf": [{"enum": ["a"]}, {"type": "null"}]}),
+        ("words for other readers", TEXT | {"readOnly": True, "x-order": 1}, TEXT),
+        ("examples", TEXT | {"examples": ["a", "b"]}, TEXT | {"example": "a"}),
+    ],
+)
+def test_keywords(case: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert keywords(before, "Spec") == after
+
+
+@pytest.mark.parametrize(
+    "case, before, after",
+    [
+        ("optional", {"anyOf": [TEXT, {"type": "null"}], "default": None}, TEXT),
+        ("nullable", {"anyOf": [TEXT, {"type": "null"}]}, TEXT | {"nullable": True}),
+        ("int or string", {"anyOf": [COUNT, TEXT]}, {"x-kubernetes-int-or-string": True}),
+        ("the same type twice", {"anyOf": [TEXT, TEXT | {"maxLength": 3}]}, TEXT),
+        (
+            "formats of one type",
+            {"anyOf": [TEXT | {"format": "ipv4"}, TEXT | {"format": "ipv6"}]},
+            TEXT | {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]},
+        ),
+        ("enums of one type", {"anyOf": [TEXT | {"enum": ["a"]}, TEXT | {"enum": ["b"]}]}, TEXT | {"enum": ["a", "b"]}),
+        ("integers among numbers", {"anyOf": [COUNT, {"type": "number"}]}, {"type": "number"}),
+        ("anything", {"anyOf": [COUNT, {PRESERVE: True}]}, {PRESERVE: True}),
+        (
+            "text or a list of it",
+            {"anyOf": [TEXT, {"type": "array", "items": TEXT}]},
+            {PRESERVE: True, "items": TEXT} | SHUT_OBJECTS | SHUT_NUMBERS | SHUT_BOOLEANS,
+        ),
+        (
+            "a flag or some text",
+            {"anyOf": [{"type": "boolean"}, TEXT | {"enum": ["a.b"]}]},
+            {PRESERVE: True, "pattern": "^(?:a\\.b)$"} | SHUT_OBJECTS | SHUT_NUMBERS | SHUT_LISTS,
+        ),
+        (
+            "alternatives of values stay",
+            TEXT | {"anyOf": [{"minLength": 3, "type": "string"}]},
+            TEXT | {"anyOf": [{"minLength": 3}]},
+        ),
+    ],
+)
+def test_unions(case: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert without_notes(unions(before, "Spec")) == after
+
+
+def test_a_union_in_a_union_is_taken_apart_again() -> None:
+    inner = unions({"anyOf": [TEXT, {"type": "boolean"}]}, "Spec")
+    assert inner[MIXED] == [TEXT, {"type": "boolean"}]
+    outer = unions({"anyOf": [inner, {"type": "number"}]}, "Spec")
+    assert without_notes(outer) == {PRESERVE: True} | SHUT_OBJECTS | SHUT_LISTS
+
+
+def test_variants_are_hoisted_and_keep_what_holds_for_values() -> None:
+    cat = {
+        "type": "object",
+        "properties": {"name": TEXT, "lives": COUNT | {"minimum": 1}},
+        "required": ["name", "lives"],
+    }
+    dog = {"type": "object", "properties": {"name": TEXT | {"minLength": 2}, "tail": TEXT}, "required": ["name"]}
+    parent, branches = hoist([cat, dog], "Spec")
+    assert parent == {
+        "type": "object",
+        "properties": {"name": TEXT, "lives": COUNT, "tail": TEXT},
+        "required": ["name"],
+    }
+    assert branches == [
+        {"properties": {"lives": {"minimum": 1}}, "required": ["lives"]},
+        {"properties": {"name": {"minLength": 2}}},
+    ]
+
+
+def test_known_gives_an_enum_that_may_be_null_as_a_pattern() -> None:
+    assert known(TEXT | {"enum": ["a|b"], "nullable": True}, "Spec") == TEXT | {
+        "nullable": True,
+        "pattern": "^(?:a\\|b)$",
+    }
+
+
+@pytest.mark.parametrize(
+    "names, rule",
+    [
+        (TEXT | {"pattern": "^it's\\d$"}, r"self.all(key, key.matches('^it\'s\\d$'))"),
+        (TEXT | {"maxLength": 3}, "self.all(key, size(key) <= 3)"),
+        (TEXT | {"enum": ["a", "b"]}, "self.all(key, key in ['a', 'b'])"),
+        ({"type": "boolean"}, "self.all(key, key in ['true', 'false'])"),
+    ],
+)
+def test_keys_are_checked_by_a_rule(names: dict[str, Any], rule: str) -> None:
+    schema = keys({"type": "object", "additionalProperties": COUNT, KEYS: names}, "Spec")
+    assert [entry["rule"] for entry in schema["x-kubernetes-validations"]] == [rule]
+
+
+@pytest.mark.parametrize("bound", ["0", "1", "-1", "0.5", "-0.5", "10", "9.5", "-10.05", "99.99", "1E+2"])
+@pytest.mark.parametrize(
+    "word, holds",
+    [
+        ("ge", lambda value, bound: value >= bound),
+        ("gt", lambda value, bound: value > bound),
+        ("le", lambda value, bound: value <= bound),
+        ("lt", lambda value, bound: value < bound),
+    ],
+)
+def test_the_text_of_a_decimal_is_held_within_its_bound(word: str, holds: Callable[..., bool], bound: str) -> None:
+    compiled = [re.compile(pattern) for pattern in patterns({word: Decimal(bound)})]
+    wholes = ("", "0", "00", "1", "9", "10", "12", "99", "100", "101", "007")
+    fractions = ("", ".", ".0", ".5", ".05", ".50", ".51", ".49", ".4999", ".500001", ".99", ".990", ".991")
+    for text in (sign + whole + part for sign in ("", "-", "+") for whole in wholes for part in fractions):
+        if whole_or_fraction(text):
+            taken = all(pattern.search(text) for pattern in compiled)
+            assert taken == holds(Decimal(text), Decimal(bound)), text
+
+
+def whole_or_fraction(text: str) -> bool:
+    return any(char.isdigit() for char in text)
+
+
+class Plain(BaseModel):
+    size: int = 1
+
+
+SHARED: list[str] = []
+
+
+@pytest.mark.parametrize(
+    "factory, expected",
+    [
+        (list, True),
+        (Plain, True),
+        (partial(Plain, size=2), True),
+        (lambda: ["a", {"b": 1}], True),
+        (lambda: Plain(size=3), True),
+        (uuid4, False),
+        (lambda: SHARED, False),
+        (lambda: [uuid4()], False),
+        (lambda: [[1].pop()], False),
+        (lambda given: given, False),
+    ],
+)
+def test_a_factory_is_pure_if_it_only_builds(factory: Callable[..., Any], expected: bool) -> None:
+    assert is_pure(factory) is expected
+
+
+class Node(Model):
+    children: list["Node"] = Field(default_factory=list)
+
+
+class Cut(Model):
+    children: Annotated[list["Cut"], Depth(2)] = Field(default_factory=list)
+
+
+def levels(schema: dict[str, Any]) -> int:
+    inner = schema.get("properties", {}).get("children")
+    return 1 + levels(inner["items"]) if inner else 0
+
+
+def test_a_recursive_model_is_cut_at_the_depth_of_the_marker_or_of_the_call() -> None:
+    assert levels(structural_schema(Cut)) == 2
+    assert levels(structural_schema(Node, depth=4)) == 4
+    with pytest.raises(SchemaError, match=r"Node\.children\[\] → Node"):
+        structural_schema(Node)
+
+
+def test_what_is_cut_is_open() -> None:
+    schema = {
+        "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}},
+        "$ref": "#/$defs/Node",
+    }
+    cut = inline(schema, "Node", depth=1)["properties"]["next"]
+    assert cut == {"type": "object", "additionalProperties": True}
