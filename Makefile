@@ -48,6 +48,7 @@ check: install ## Lint, types, layers, and whether generated files are up to dat
 	$(BIN)/python -m crdgen.podtemplate --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m jobgate.render.handbook --check
+	$(BIN)/python -m jobgate.doctor.handbook --check
 
 format: install ## Format the code, and mend what the linter can
 	$(BIN)/ruff format .
@@ -59,6 +60,7 @@ crds: install ## Regenerate manifests/ from the models
 
 docs: install ## Regenerate docs/kinds/ from models, defaults and rules
 	$(BIN)/python -m jobgate.render.handbook
+	$(BIN)/python -m jobgate.doctor.handbook
 
 controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
 	$(BIN)/python -m tests.controlplane build
