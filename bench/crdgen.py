@@ -43,13 +43,12 @@ def kinds(count: int, template: Any) -> float:
     """Return the seconds for so many kinds, with the making of their models."""
     began = time.process_time()
     for number in range(count):
-        task: Any = create_model(
-            f"Task{number}",
-            __base__=Model,
-            name=(Annotated[str, Field(min_length=1), Doc("Unique.")], ...),
-            replicas=(Annotated[int, Field(ge=1)], 1),
-            template=(template, ...),
-        )
+        fields: dict[str, Any] = {
+            "name": (Annotated[str, Field(min_length=1), Doc("Unique.")], ...),
+            "replicas": (Annotated[int, Field(ge=1)], 1),
+            "template": (template, ...),
+        }
+        task: Any = create_model(f"Task{number}", __base__=Model, **fields)
         spec: Any = create_model(f"Job{number}Spec", __base__=Model, tasks=(list[task], ...), queue=(str | None, None))
         crd(of(spec, group="bench.example.com", version="v1"))
     return time.process_time() - began
