@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for file in files:
         try:
-            text = click.get_binary_stream("stdin").read() if file == "-" else Path(file).read_bytes()
+            text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
             found += [manifest.object for manifest in read(text, file)]
         except OSError as error:
             raise _Unread(f"{file}: {error.strerror or error}") from None

@@ -1,6 +1,5 @@
 """Whole CRDs against their golden files, and against the rules of structural schemas."""
 
-
 import pytest
 import yaml
 

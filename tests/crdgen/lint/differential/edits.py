@@ -69,6 +69,11 @@ def _field(*schemas: Any) -> list[Edit]:
     return _each((*FIELDS, "new"), *schemas)
 
 
+def _values(*values: Any) -> Sequence[Any]:
+    """Values of all types, one after the other."""
+    return values
+
+
 def _rule(**more: Any) -> dict[str, Any]:
     return {"rule": "self == self", **more}
 
@@ -476,12 +481,12 @@ _BRANCHES = [
     *(
         Edit((*FIELDS, "new"), {"type": "object", "properties": {"a": {"type": "string"}}, keyword: [branch]})
         for keyword in ("anyOf", "allOf", "oneOf")
-        for branch in ({"required": ["a"]}, {"type": "object"}, {"properties": {"b": {"minLength": 1}}})
+        for branch in _values({"required": ["a"]}, {"type": "object"}, {"properties": {"b": {"minLength": 1}}})
     ),
     *_field(
         *(
             {"type": "object", "properties": {"a": {"type": "string"}}, "anyOf": [branch]}
-            for branch in (
+            for branch in _values(
                 *({}, None, {"properties": {"a": {"minLength": 1}}}, {"properties": {"a": {"type": "string"}}}),
                 *({"title": "x"}, {"description": "x"}, {"default": {}}, {"default": None}, {"nullable": True}),
                 *({"nullable": False}, {"additionalProperties": True}, {"additionalProperties": False}),
@@ -502,7 +507,7 @@ _BRANCHES = [
     *(
         Edit((*SCHEMA, keyword), [branch])
         for keyword in ("anyOf", "allOf", "oneOf")
-        for branch in ({"required": ["spec"]}, {"properties": {"spec": {"properties": {"nothing": {}}}}})
+        for branch in _values({"required": ["spec"]}, {"properties": {"spec": {"properties": {"nothing": {}}}}})
     ),
 ]
 
@@ -644,17 +649,17 @@ _LISTS = [
 _OBJECT = {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}, "b": {"type": "integer"}}}
 _DEFAULTS = [
     *_field(
-        *({"type": "string", "default": value} for value in ("x", 1, None, True, [], {}, 1.5)),
+        *({"type": "string", "default": value} for value in _values("x", 1, None, True, [], {}, 1.5)),
         *({"type": "integer", "default": value} for value in (1, 1.0, 1.5, "1", 2**63, -(2**63), None)),
         *({"type": "number", "default": value} for value in (1, 1.5, "1", True, 1e300)),
         *({"type": "boolean", "default": value} for value in (True, "true", 0)),
         *(
             {"type": "array", "items": {"type": "string"}, "default": value}
-            for value in ([], ["a"], [1], [None], {}, "a")
+            for value in _values([], ["a"], [1], [None], {}, "a")
         ),
         *(
             {**_OBJECT, "default": value}
-            for value in ({}, {"a": "x"}, {"a": ""}, {"a": None}, {"c": 1}, {"b": 1.5}, [], "x")
+            for value in _values({}, {"a": "x"}, {"a": ""}, {"a": None}, {"c": 1}, {"b": 1.5}, [], "x")
         ),
         *({**_OBJECT, "required": ["a"], "default": value} for value in ({}, {"a": "x"}, {"b": 1})),
         {"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "default": "x"}}, "default": {}},
