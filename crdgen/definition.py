@@ -11,10 +11,11 @@ from crdgen.markers.descriptions import KEEP, Descriptions
 from crdgen.naming import annotations, check_names
 from crdgen.resource import CustomResource, Names, Version
 from crdgen.rules import check_rules
-from crdgen.schema import Schema, structural_schema
+from crdgen.schema import Schema, assembled
 from crdgen.schema.descriptions import descriptions
 from crdgen.schema.order import order
 from crdgen.schema.policy import shortened
+from crdgen.sealed import opened
 from crdgen.subresources import selectable_fields, subresources
 from crdgen.whole import own
 
@@ -46,7 +47,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
     }
     if resource.conversion is not None:
         spec["conversion"] = stanza(resource.conversion, kind)
-    return order(
+    definition = order(
         {
             "apiVersion": _API_VERSION,
             "kind": "CustomResourceDefinition",
@@ -54,6 +55,8 @@ def crd(resource: CustomResource) -> dict[str, Any]:
             "spec": spec,
         }
     )
+    plain: dict[str, Any] = opened(definition)
+    return plain
 
 
 def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Schema:
@@ -88,16 +91,14 @@ def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Sch
 def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
     models = {"spec": version.spec, "status": version.status}
     parts = {
-        name: structural_schema(model, f"{kind}.{name}", limit=limit)
-        for name, model in models.items()
-        if model is not None
+        name: assembled(model, f"{kind}.{name}", limit=limit) for name, model in models.items() if model is not None
     }
     schema: Schema = {"type": "object", "properties": _common() | parts}
     return schema | {"required": ["spec"]} if "required" in parts["spec"] else schema
 
 
 def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:
-    schema = structural_schema(own(model, kind), kind, limit=limit)
+    schema = assembled(own(model, kind), kind, limit=limit)
     schema["properties"] = _common() | schema["properties"]
     # The API server takes the status away from what is created before it validates: it can be neither required nor
     # given by a default.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from crdgen.lint.shape import SCHEMA, Choice, ListOf, MapOf, Scalar, Shape, Struct
+from crdgen.sealed import Sealed
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63
@@ -65,6 +66,8 @@ class Decoder:
                 return self._scalar(value, shape, path)
 
     def _struct(self, value: Any, shape: Struct, path: str, *, seen: bool) -> Any:
+        if isinstance(value, Sealed):
+            return value
         if not isinstance(value, Mapping):
             return self._wrong(path, value, "an object")
         fields = shape.fields()
@@ -170,6 +173,8 @@ def is_too_deep(document: Any) -> bool:
 
 
 def _children(value: Any) -> list[Any]:
+    if isinstance(value, Sealed):
+        return []
     if isinstance(value, Mapping):
         return list(value.values())
     return value if isinstance(value, list) else []

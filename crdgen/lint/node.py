@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, Final
 
 from crdgen.schema.walk import Schema
+from crdgen.sealed import Sealed
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
@@ -100,11 +101,15 @@ class Node:
 
 
 def nodes(schema: Schema, path: str) -> list[Node]:
-    """Return all nodes of a decoded schema, parents before their children; takes time linear in it."""
+    """Return all nodes of a decoded schema, parents before their children; takes time linear in it.
+
+    What is inside of a sealed one is left out, unless it stands where not everything may stand that may elsewhere.
+    """
     result = [Node(schema, path)]
     for node in result:
-        node.children.extend(_children(node))
-        result.extend(node.children)
+        if not isinstance(node.schema, Sealed) or node.branch or node.inside_meta or node.no_default:
+            node.children.extend(_children(node))
+            result.extend(node.children)
     return result
 
 

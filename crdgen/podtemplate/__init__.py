@@ -15,6 +15,8 @@ from typing import Annotated, Any, Final, TypeAlias
 from crdgen.errors import SchemaError
 from crdgen.markers.types import Replace
 from crdgen.podtemplate.convert import structural
+from crdgen.schema.order import order
+from crdgen.sealed import opened, sealed
 
 __all__ = [
     "FILE",
@@ -116,7 +118,7 @@ def known(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
 @cache
 def load(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
     """Return the schemas of a minor by type: `PodTemplateSpec` and `Volume`."""
-    return {name: _core(name, kubernetes) for name in ("PodTemplateSpec", "Volume")}
+    return {name: opened(_core(name, kubernetes)) for name in ("PodTemplateSpec", "Volume")}
 
 
 @cache
@@ -128,16 +130,18 @@ def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
 
 @cache
 def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
-    return structural(known(kubernetes), name)
+    return sealed(order(structural(known(kubernetes), name)))
 
 
 def _volumes(kubernetes: str) -> Mapping[str, Any]:
-    return {
-        "type": "array",
-        "items": _core("Volume", kubernetes),
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name"],
-    }
+    return sealed(
+        {
+            "type": "array",
+            "items": _core("Volume", kubernetes),
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+        }
+    )
 
 
 def _check_minor(kubernetes: str, at: str) -> None:

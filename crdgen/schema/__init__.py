@@ -23,8 +23,9 @@ from crdgen.schema.policy import policy
 from crdgen.schema.tidy import tidy
 from crdgen.schema.unions import unions
 from crdgen.schema.walk import Schema, Stage, rewrite
+from crdgen.sealed import opened
 
-__all__ = ["STAGES", "Schema", "structural_schema"]
+__all__ = ["STAGES", "Schema", "assembled", "structural_schema"]
 
 # The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
 # made of it, and texts are tidied last.
@@ -49,6 +50,14 @@ def structural_schema(
     Raises:
         SchemaError: When no structural schema says what the model says.
     """
+    schema: Schema = opened(assembled(model, path, limit=limit, depth=depth))
+    return schema
+
+
+def assembled(
+    model: type[BaseModel], path: str | None = None, *, limit: int | None = None, depth: int | None = None
+) -> Schema:
+    """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema."""
     at = path or str(getattr(model, "__name__", model))
     inlined = inline(generate(model, at), at, depth)
     whole = rewrite(inlined, at, _each)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from crdgen.schema.walk import Schema
+from crdgen.sealed import Sealed
 
 
 def order(schema: Schema, _path: str = "") -> Schema:
@@ -14,7 +15,7 @@ def order(schema: Schema, _path: str = "") -> Schema:
 def _sorted(value: Any) -> Any:
     if isinstance(value, list):
         return [_sorted(item) for item in value]
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or isinstance(value, Sealed):
         return value
     ordered = {key: _sorted(value[key]) for key in sorted(value)}
     required = ordered.get("required")

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from crdgen.schema.walk import Schema, map_children
+from crdgen.sealed import Sealed
 
 # Left in a node by a marker: the limit for what is below it.
 POLICY: Final = "x-crdgen-descriptions"
@@ -12,6 +13,8 @@ _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)|\n|$")
 
 def policy(schema: Schema, limit: int | None) -> Schema:
     """Return the schema with each description cut to so many characters; None keeps it, 0 drops it."""
+    if isinstance(schema, Sealed):
+        return schema
     result = {key: value for key, value in schema.items() if key != POLICY}
     below = schema.get(POLICY, limit)
     if limit is not None and "description" in result:

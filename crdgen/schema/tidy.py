@@ -6,6 +6,7 @@ from crdgen.errors import SchemaError
 from crdgen.schema.mixed import INT_OR_STRING, PRESERVE
 from crdgen.schema.notes import COSTLY, PREFIX
 from crdgen.schema.walk import Schema
+from crdgen.sealed import Sealed
 
 _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
 
@@ -21,6 +22,8 @@ def tidy(schema: Schema, path: str, *, unbounded: str = "") -> Schema:
     Raises:
         SchemaError: For a node without a type, and for a rule over keys that would be checked any number of times.
     """
+    if isinstance(schema, Sealed):
+        return schema
     if schema.get("type") not in _TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
         raise SchemaError(path, *_untyped(schema.get("type")))
     if COSTLY in schema and unbounded:

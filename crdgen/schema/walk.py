@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from crdgen.schema.notes import KEYS
+from crdgen.sealed import Sealed
 
 Schema: TypeAlias = dict[str, Any]
 Stage: TypeAlias = Callable[[Schema, str], Schema]
@@ -13,6 +14,8 @@ BRANCHES = ("allOf", "anyOf", "oneOf")
 
 def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
     """Return the schema with every node rewritten, children before their parents; the input is not changed."""
+    if isinstance(schema, Sealed):
+        return schema
     return stage(map_children(schema, path, lambda child, at: rewrite(child, at, stage)), path)
 
 
