@@ -58,7 +58,7 @@ crds: install ## Regenerate manifests/ from the models
 	$(BIN)/python -m crdgen.podtemplate
 	$(BIN)/jobgate manifests --output-dir manifests
 
-docs: install ## Regenerate docs/kinds/ from models, defaults and rules
+docs: install ## Regenerate docs/kinds/ and docs/doctor.md from the code
 	$(BIN)/python -m jobgate.render.handbook
 	$(BIN)/python -m jobgate.doctor.handbook
 

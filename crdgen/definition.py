@@ -1,6 +1,5 @@
 """The last stage: schemas and names become a CustomResourceDefinition."""
 
-import re
 from typing import Any, Final
 
 from crdgen.columns import printer_columns
@@ -20,12 +19,6 @@ from crdgen.subresources import selectable_fields, subresources
 from crdgen.whole import own
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
-# Schema paths as the API server writes them, and as a model's author does.
-_SCHEMA_STEPS: Final = (
-    (re.compile(r"\.?properties\[([^\]]*)\]"), r".\1"),
-    (re.compile(r"\.items\b"), "[]"),
-    (re.compile(r"\.additionalProperties\b"), ".*"),
-)
 
 
 def crd(resource: CustomResource) -> dict[str, Any]:
@@ -84,7 +77,7 @@ def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Sch
         whole.pop("description", None)
     check_rules(whole, kind)
     for finding in check_structural(whole):
-        raise SchemaError(_model_path(kind, finding.path), finding.problem, finding.fix)
+        raise SchemaError(f"{kind}.{finding.path}".rstrip("."), finding.problem, finding.fix)
     return order(whole)
 
 
@@ -110,12 +103,6 @@ def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:
 
 def _common() -> dict[str, Schema]:
     return {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
-
-
-def _model_path(kind: str, path: str) -> str:
-    for step, written in _SCHEMA_STEPS:
-        path = step.sub(written, path)
-    return f"{kind}.{path.lstrip('.')}".rstrip(".")
 
 
 def _names(names: Names) -> dict[str, Any]:

@@ -17,7 +17,7 @@ _URI: Final = re.compile(
     r"(?:[^\x00-\x1f\x7f%]|%[0-9A-Fa-f]{2})*",
     re.DOTALL,
 )
-# All but control characters, blanks and what has a meaning in an address. Said by what is left out, it compiles at once.
+# All but control characters, blanks and what has a meaning in an address: said so, it compiles at once.
 _ATOM: Final = r"[^\x00-\x20\x7f\"(),.:;<>@\[\]\\]+"
 _ADDRESS: Final = rf"(?:{_ATOM}(?:\.{_ATOM})*|\"(?:[^\"\\\r\n]|\\[!-~ \t])*\")@(?:{_ATOM}(?:\.{_ATOM})*|\[[!-Z^-~]*\])"
 _EMAIL: Final = re.compile(rf"\s*(?:(?:\"[^\"]*\"|{_ATOM}(?:[ .]+{_ATOM})*)?\s*<{_ADDRESS}>|{_ADDRESS})\s*")

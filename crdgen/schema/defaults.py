@@ -1,4 +1,4 @@
-"""Stage 9: defaults, held against the very node that they are for."""
+"""Defaults, held against the very node that they are for."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Stage 7: descriptions, one line a paragraph."""
+"""Descriptions, one line a paragraph."""
 
 import re
 from inspect import cleandoc

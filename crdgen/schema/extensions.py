@@ -1,4 +1,4 @@
-"""Stage 6: markers act on the node that they are put on."""
+"""Markers act on the node that they are put on."""
 
 from crdgen.schema.inline import MARKERS
 from crdgen.schema.walk import Schema

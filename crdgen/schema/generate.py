@@ -1,4 +1,4 @@
-"""Stage 1: a Pydantic model becomes a JSON schema, with its defaults as JSON."""
+"""A Pydantic model becomes a JSON schema, with its defaults as JSON."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Stage 2: references are replaced by what they refer to; a CRD has none."""
+"""References are replaced by what they refer to; a CRD has none."""
 
 from collections.abc import Mapping
 from itertools import pairwise

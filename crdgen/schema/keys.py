@@ -1,4 +1,4 @@
-"""Stage 6: maps whose keys are not any text. A structural schema has no words for keys; a rule has."""
+"""Maps whose keys are not any text. A structural schema has no words for keys; a rule has."""
 
 import re
 from typing import Any, Final, TypeAlias

@@ -1,4 +1,4 @@
-"""Stage 3: keywords of newer JSON Schema drafts become what `JSONSchemaProps` has, or an error."""
+"""Keywords of newer JSON Schema drafts become what `JSONSchemaProps` has, or an error."""
 
 from datetime import timedelta
 from typing import Any, Final

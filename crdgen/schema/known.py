@@ -1,4 +1,4 @@
-"""Stage 5: types that Pydantic and Kubernetes write differently."""
+"""Types that Pydantic and Kubernetes write differently."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Stage 8: one order for everything whose order means nothing, so that the same model gives the same bytes."""
+"""One order for everything whose order means nothing, so that the same model gives the same bytes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Stage 8: what a marker on a field asks of the object that the field is in: rules on whether the field is there."""
+"""What a marker on a field asks of the object that the field is in: rules on whether the field is there."""
 
 from typing import Any, Final, TypeAlias
 

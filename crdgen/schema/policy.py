@@ -1,4 +1,4 @@
-"""Stage 9: how much of each description stays. It is the one stage that goes from the top down."""
+"""How much of each description stays. It is the one stage that goes from the top down."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Stage 4: unions. `X | None` is X; null is how a user of Kubernetes leaves a field out.
+"""Unions. `X | None` is X; null is how a user of Kubernetes leaves a field out.
 
 Members of one JSON type are hoisted (`hoist`), and types are then put beside each other (`mixed`).
 """
