@@ -49,3 +49,43 @@ def test_tests_of_one_control_plane_run_in_one_process(
     assert request.node.nodeid.endswith("@controlplane") is in_several
     # Not what a whole one needs beside, whatever other tests want.
     assert type(controlplane.assets) is Assets
+
+
+# What uses a control plane, and says when it is stopped.
+_PLANE = """
+import pytest
+
+@pytest.fixture(scope="session")
+def controlplane():
+    yield "plane"
+    print("stopped")
+
+@pytest.fixture(scope="session")
+def client(controlplane):
+    yield controlplane
+    print("closed")
+
+def test_first(client):
+    pass
+
+def test_second(client):
+    pass
+
+def test_without():
+    print("without")
+"""
+
+
+@pytest.mark.parametrize("worker, order", [("gw0", "closed stopped without"), ("", "without closed stopped")])
+def test_a_control_plane_runs_no_longer_than_it_is_tested_where_tests_run_in_several_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worker: str, order: str
+) -> None:
+    (tmp_path / "test_made_up.py").write_text(_PLANE, encoding="ascii")
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    if worker:
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+    flags = ["-p", "tests.conftest", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", "-s", "-q"]
+    command = [sys.executable, "-m", "pytest", *flags, str(tmp_path)]
+    run = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120)
+    assert "3 passed" in run.stdout, run.stdout + run.stderr
+    assert [word.strip(".") for word in run.stdout.split() if word.strip(".") in order.split()] == order.split()
