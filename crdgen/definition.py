@@ -87,7 +87,9 @@ def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
         name: assembled(model, f"{kind}.{name}", limit=limit) for name, model in models.items() if model is not None
     }
     schema: Schema = {"type": "object", "properties": _common() | parts}
-    return schema | {"required": ["spec"]} if "required" in parts["spec"] else schema
+    # A root model is not made of nothing, whatever it takes.
+    made_of_nothing = "required" not in parts["spec"] and not getattr(version.spec, "__pydantic_root_model__", False)
+    return schema if made_of_nothing or "default" in parts["spec"] else schema | {"required": ["spec"]}
 
 
 def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:

@@ -56,6 +56,9 @@ def _fits_literal(text: str) -> bool:
 
 
 def _scalar(value: Any) -> str:
+    if isinstance(value, float):
+        # YAML 1.1, as PyYAML reads it, takes 1e-05 for a text: a number has a dot.
+        return re.sub(r"^(-?[0-9]+)e", r"\1.0e", json.dumps(value, allow_nan=False))
     if not isinstance(value, str):
         return json.dumps(value, allow_nan=False)
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS and not _NUMBER.fullmatch(value):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from crdgen.cli.command import Command
 from crdgen.cli.revision import at_revision
-from crdgen.cli.sources import KIND, definitions, name_of, parsed
+from crdgen.cli.sources import KIND, definitions, name_of, parsed, understood
 from crdgen.cli.unusable import Unusable
 from crdgen.diff import EVERYTHING, Change, diff
 from crdgen.reading import Manifest
@@ -39,7 +39,7 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    old, new = _sides(options.files, options.against)
+    old, new = map(understood, _sides(options.files, options.against))
     # Of two files that are named one by one, the CRD may have another name; else another name is another CRD.
     named = options.against is None and all(Path(file).is_file() for file in options.files)
     found = dict(_compared(old, new, by_name=not named))

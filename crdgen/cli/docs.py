@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from crdgen.cli.command import Command
 from crdgen.cli.models import definition_of, is_model, model_arguments
-from crdgen.cli.sources import definitions, name_of
+from crdgen.cli.sources import definitions, name_of, understood
 from crdgen.cli.unusable import Unusable
 from crdgen.docs import page
 
@@ -34,7 +34,7 @@ def _run(options: Namespace) -> int:
         definition = definition_of(options.subject, options)
         found[definition["metadata"]["name"]] = definition
     else:
-        found = {name_of(manifest): manifest.object for manifest in definitions(options.subject)}
+        found = {name_of(manifest): manifest.object for manifest in understood(definitions(options.subject))}
     pages = {name: page(definition) for name, definition in found.items()}
     if options.output_dir is None:
         sys.stdout.write("\n".join(pages.values()))

@@ -1,14 +1,16 @@
 """Objects of files, folders and standard input, read as `kubectl` reads them."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from crdgen.cli.unusable import Unusable
+from crdgen.look import mapping
 from crdgen.reading import Manifest, Unreadable, read
 
 KIND: Final = "CustomResourceDefinition"
+VERSION: Final = "apiextensions.k8s.io/v1"
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 
 
@@ -48,6 +50,30 @@ def definitions(path: str) -> list[Manifest]:
     if not found:
         raise Unusable(f"{path}: holds no {KIND}")
     return found
+
+
+def understood(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """Return CRDs of which more can be told than what is wrong with them.
+
+    Raises:
+        Unusable: One is of another version than v1, or lacks what makes it one.
+    """
+    for manifest in manifests:
+        if lacking := _lacking(manifest.object):
+            raise Unusable(f"{manifest.file}:{manifest.line}: {lacking} (crdgen lint tells all)")
+    return list(manifests)
+
+
+def _lacking(definition: Mapping[str, Any]) -> str:
+    found = definition.get("apiVersion")
+    if found != VERSION:
+        return f"a CRD of {found}; only {VERSION} is known"
+    names, versions = mapping(definition, "spec", "names"), mapping(definition, "spec").get("versions")
+    for path, text in (("group", mapping(definition, "spec").get("group")), ("names.kind", names.get("kind"))):
+        if not isinstance(text, str) or not text:
+            return f"spec.{path} must be a text"
+    named = isinstance(versions, list) and all(isinstance(one, dict) and one.get("name") for one in versions)
+    return "" if versions and named else "spec.versions must be a list of versions with names"
 
 
 def one_definition(path: str) -> Manifest:

@@ -4,6 +4,7 @@ What has no JSON form is left as a note in the node: the stage that knows the pa
 """
 
 from collections.abc import Iterable, Mapping
+from enum import Enum, Flag
 from typing import Any
 
 from pydantic import BaseModel
@@ -94,8 +95,17 @@ class Generator(GenerateJsonSchema):
         return _described(result, declared, titled=False) if declared is not None else result
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
-        """Describe an enum."""
-        return _described(super().enum_schema(schema), schema["cls"], titled=False)
+        """Describe an enum: each value once, though it may have several names."""
+        kind: type[Enum] = schema["cls"]
+        if issubclass(kind, Flag):
+            problem = f"{kind.__name__} is a Flag: every combination of its members is a value"
+            return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
+        if not schema["members"]:
+            return {PROBLEM: (f"the enum {kind.__name__} has no members", "give it one")}
+        described = _described(super().enum_schema(schema), kind, titled=False)
+        if "enum" in described:
+            described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())
+        return described
 
     def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:
         """Describe a named tuple, whose members have no names in JSON."""

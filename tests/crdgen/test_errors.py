@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from enum import Enum, Flag
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
@@ -95,6 +96,21 @@ def widened(levels: int) -> type[BaseModel]:
         fields: Any = {"one": (model, ...), "other": (model, ...)}
         model = create_model(f"Level{level}", **fields)
     return model
+
+
+class Access(Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Nothing(Enum):
+    pass
+
+
+class Twice(Enum):
+    FIRST = "a"
+    AGAIN = "a"  # noqa: PIE796
+    OTHER = "b"
 
 
 Wide = widened(20)
@@ -278,6 +294,8 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ("a set of lists", field(Annotated[list[list[int]], SetList]), "Spec.value", "lists of scalars", "MapList"),
         ("an unknown key", field(Annotated[list[Part], MapList("id")]), "Spec.value[].replicas", "Int32", "annotate"),
         ("no key", field(Annotated[list[dict[str, int]], MapList()]), "Spec.value", "MapList has no key", "name the"),
+        ("a flag", field(Access), "Spec.value", "every combination", "a set of an Enum's members"),
+        ("an enum of nothing", field(Nothing), "Spec.value", "has no members", "give it one"),
         ("an open int-or-string", field(Annotated[int | str, PreserveUnknown]), "Spec.value", "exclude", "drop one"),
     ],
 )
@@ -290,6 +308,11 @@ def test_an_error_names_the_field_and_the_fix(
     assert problem in raised.value.problem
     assert fix in raised.value.fix
     assert str(raised.value) == f"{path}: {raised.value.problem}; {raised.value.fix}"
+
+
+def test_a_value_with_two_names_is_one_value() -> None:
+    schema = structural_schema(field(Twice))["properties"]["value"]
+    assert schema["enum"] == ["a", "b"]
 
 
 class Item(Model):

@@ -88,3 +88,8 @@ def test_yaml_keeps_a_text_as_it_is(text: str) -> None:
 
 def test_yaml_starts_with_its_header() -> None:
     assert to_yaml({"a": []}, "Made by x.\nTwice.") == "# Made by x.\n# Twice.\na: []\n"
+
+
+@pytest.mark.parametrize("number", [1e-5, -1e-5, 1e20, 1.5e300, 0.1, -2.0, 0.0])
+def test_a_number_is_one_to_every_reader_of_yaml(number: float) -> None:
+    assert yaml.safe_load(to_yaml({"number": number})) == {"number": number}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 from crdgen import Conversion, CustomResource, Doc, Names, Rule, SchemaError, Service, Version, crd, of, rules
 from crdgen.resource import english_plural
@@ -261,3 +261,18 @@ def test_kind_and_plural_can_be_given() -> None:
 )
 def test_a_plural_is_english(word: str, plural: str) -> None:
     assert english_plural(word) == plural
+
+
+class Numbers(RootModel[list[int]]):
+    pass
+
+
+class NoNumbers(RootModel[list[int]]):
+    root: list[int] = []
+
+
+@pytest.mark.parametrize("model, required", [(Numbers, ["spec"]), (NoNumbers, None)])
+def test_a_root_model_is_not_made_of_nothing(model: type[BaseModel], required: list[str] | None) -> None:
+    definition = crd(of(model, group="example.com", version="v1"))
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert schema.get("required") == required

@@ -88,10 +88,15 @@ def test_a_file_that_was_not_there_is_new(crdgen: Crdgen, repository: Path) -> N
         ("diff crds/orders.yaml --against=--help", "--help is no revision"),
         ("diff nowhere/at.yaml --against HEAD", "no such file or folder"),
         ("diff nowhere.yaml crds/orders.yaml", "nowhere.yaml: No such file"),
+        ("diff crds/orders.yaml old.yaml", "old.yaml:1: a CRD of apiextensions.k8s.io/v1beta1; only"),
+        ("docs old.yaml", "old.yaml:1: a CRD of apiextensions.k8s.io/v1beta1; only"),
+        ("docs empty.yaml", "empty.yaml:1: spec.group must be a text (crdgen lint tells all)"),
     ],
 )
 def test_what_cannot_be_compared(crdgen: Crdgen, repository: Path, line: str, said: str) -> None:
-    assert repository
+    for name, version in (("old", "v1beta1"), ("empty", "v1")):
+        text = f"apiVersion: apiextensions.k8s.io/{version}\nkind: CustomResourceDefinition\n"
+        (repository / f"{name}.yaml").write_text(text)
     answer = crdgen(line)
     assert (answer.status, answer.out) == (2, "")
     assert said in answer.err
