@@ -142,9 +142,14 @@ def keyword_fits_the_type(node: Node) -> Iterator[Found]:
 def bounds_leave_something(node: Node) -> Iterator[Found]:
     """No value satisfies a minimum above its maximum. The API server takes such a schema, and then no object.
 
+    Where any type may stand, it is how a schema says which types may not: not surprising.
+
     Source: kube-openapi validation/validate/values.go
     """
-    for low, high in _PAIRS:
+    declared = node
+    while declared.branch and declared.parent is not None:
+        declared = declared.parent
+    for low, high in _PAIRS if declared.type else ():
         least, most = node.schema.get(low), node.schema.get(high)
         if least is not None and most is not None and least > most:
             yield Found(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")

@@ -447,6 +447,16 @@ def test_nothing_is_found_in_the_plain_definition() -> None:
     assert lint(plain()) == []
 
 
+def test_bounds_that_shut_a_type_out_where_any_may_stand_are_no_surprise() -> None:
+    no_list = {"x-kubernetes-preserve-unknown-fields": True, "minItems": 1, "maxItems": 0}
+    in_a_branch = {
+        "x-kubernetes-preserve-unknown-fields": True,
+        "anyOf": [{"minItems": 1, "maxItems": 0}, {"minimum": 1}],
+    }
+    for schema in (no_list, in_a_branch):
+        assert _of_rule(broken(Edit(_NEW, schema)), "bounds-leave-something") == []
+
+
 def test_an_unknown_field_is_only_surprising_to_who_does_not_decode_strictly() -> None:
     definition = broken(Edit(_NEW, _TEXT | {"const": "x"}))
     assert [finding.severity for finding in lint(definition)] == [Severity.REFUSED]
