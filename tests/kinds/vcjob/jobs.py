@@ -38,7 +38,9 @@ class Queues:
         self.queues = queues
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        assert (resource, namespace) == (QUEUES, "")
+        if resource != QUEUES:
+            raise LookupError(resource)
+        assert namespace == ""
         return {"metadata": {"name": name}, "status": self.queues[name]} if name in self.queues else None
 
 
