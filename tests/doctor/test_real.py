@@ -81,11 +81,6 @@ class Installed:
         self.api.post("/api/v1/namespaces", self.world.get("Namespace", TEAM))
         self.change(before, self.world)
 
-    def uninstall(self) -> None:
-        nothing = self.world.copy()
-        nothing.objects = {ref: one for ref, one in nothing.objects.items() if ref.resource in {CRDS, NAMESPACES}}
-        self.change(self.world, nothing)
-
     def change(self, before: World, after: World) -> None:
         """Make of one world the other."""
         for ref in {**before.objects, **after.objects}:
@@ -152,20 +147,19 @@ def _changes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def installed(
-    controlplane: ControlPlane, cluster_api: ClusterApi, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Installed]:
-    made = Installed(controlplane, cluster_api, tmp_path_factory.mktemp("doctor"))
-    with made.server as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            made.install()
-            yield made
-        finally:
-            made.uninstall()
-            server.shutdown()
-            thread.join()
+def installed(controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    """An installation on a control plane of its own: others install themselves on the shared one."""
+    with ControlPlane(controlplane.assets) as plane, plane.api() as api:
+        made = Installed(plane, api, tmp_path_factory.mktemp("doctor"))
+        with made.server as server:
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+            thread.start()
+            try:
+                made.install()
+                yield made
+            finally:
+                server.shutdown()
+                thread.join()
 
 
 def test_a_sound_installation_has_no_fault_and_everything_is_looked_at(installed: Installed) -> None:
