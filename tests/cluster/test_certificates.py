@@ -262,7 +262,9 @@ def _converted(installation: Installation) -> dict[str, Any]:
 
 def _condition(installation: Installation, path: str, kind: str) -> str:
     _, found = installation.api.get(path)
-    return next((one["status"] for one in found.get("status", {}).get("conditions", []) if one["type"] == kind), "")
+    # Null until the first controller has looked at it.
+    conditions = found.get("status", {}).get("conditions") or []
+    return next((one["status"] for one in conditions if one["type"] == kind), "")
 
 
 def _bootstrap(installation: Installation) -> None:
