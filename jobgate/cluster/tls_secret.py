@@ -17,6 +17,18 @@ PREFIX = "jobgate.dev/"
 KEEPERS = {"cert-manager.io/certificate-name": "cert-manager"}
 
 
+def stored_of(secret: Mapping[str, Any]) -> Stored:
+    """Return what a Secret that is there holds for the rotation."""
+    annotations = secret["metadata"].get("annotations") or {}
+    return Stored(
+        found=True,
+        contents=Content.of(secret, secret.get("data") or {}).data,
+        stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
+        keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
+        origin=secret,
+    )
+
+
 class TlsSecret:
     """A `certs.Store`: one Secret, by name."""
 
@@ -35,16 +47,7 @@ class TlsSecret:
         """
         with understood("get", SECRETS, self._name, self._namespace):
             found = await self._objects.get(SECRETS, self._name, self._namespace)
-        if found is None:
-            return Stored(found=False)
-        annotations = found["metadata"].get("annotations") or {}
-        return Stored(
-            found=True,
-            contents=Content.of(found, found.get("data") or {}).data,
-            stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
-            keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
-            origin=found,
-        )
+        return Stored(found=False) if found is None else stored_of(found)
 
     async def write(self, seen: Stored, changes: Changes) -> None:
         """Change it, where it still is as it was seen, or create it where it was not there.

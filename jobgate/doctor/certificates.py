@@ -15,8 +15,7 @@ from certs.mark import issuing_number
 from certs.pair import Pair, judged
 from certs.state import State, elapsed, read_state
 from certs.store import CERTIFICATE, KEY, NEXT, Stamp
-from jobgate.cluster.secret import Content
-from jobgate.cluster.tls_secret import KEEPERS, PREFIX
+from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import APPLY, Finding, error, warning
 from jobgate.doctor.observed import SECRETS, Observed, Shown, place
@@ -158,16 +157,7 @@ def lacks(leaf: x509.Certificate, name: str) -> bool:
 
 def _secret(observed: Observed, expected: Expected) -> Stored | None:
     found = observed.get(SECRETS, expected.installation.secret, expected.namespace)
-    if found is None:
-        return None
-    annotations = found["metadata"].get("annotations") or {}
-    return Stored(
-        found=True,
-        contents=Content.of(found, found.get("data") or {}).data,
-        stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
-        keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
-        origin=found,
-    )
+    return None if found is None else stored_of(found)
 
 
 def _chain(secret: Stored | None) -> tuple[x509.Certificate, ...]:
