@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from crdgen import to_yaml
-from crdgen.reading import Manifest, Unreadable, read
+from crdgen.cli.sources import objects
+from crdgen.cli.unusable import Unusable
+from crdgen.reading import Manifest
 from jobgate.kinds import installed
 from jobgate.offline.judge import Circumstances, judge
 from webhook import Conversion, Registry
@@ -30,11 +31,8 @@ def convert(context: click.Context, *, file: str, output_file: Path | None) -> N
     1 where there was nothing to do, 2 where the input is not usable.
     """
     try:
-        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        manifests = read(text, "<stdin>" if file == "-" else file)
-    except OSError as error:
-        raise click.UsageError(f"{file}: {error.strerror or error}") from None
-    except Unreadable as error:
+        manifests = objects(file)
+    except Unusable as error:
         raise click.UsageError(str(error)) from None
     kinds = installed()
     results = [(manifest, _conversion(manifest, kinds)) for manifest in manifests]

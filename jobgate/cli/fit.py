@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from crdgen.reading import Unreadable, read
+from crdgen.cli.sources import objects
+from crdgen.cli.unusable import Unusable
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.offline.fit import Misfit, Outcome, misfits
 from webhook import Registry
@@ -76,11 +76,8 @@ def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for file in files:
         try:
-            text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-            found += [manifest.object for manifest in read(text, file)]
-        except OSError as error:
-            raise _Unread(f"{file}: {error.strerror or error}") from None
-        except Unreadable as error:
+            found += [manifest.object for manifest in objects(file)]
+        except Unusable as error:
             raise _Unread(str(error)) from None
     return _by_name(one for one in found if one.get("kind") == _DEFINITION)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
-from crdgen.reading import Manifest, Unreadable, read
+from crdgen.cli.sources import objects
+from crdgen.cli.unusable import Unusable
+from crdgen.reading import Manifest
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation
 from jobgate.kinds.common.pod_security.policy import Standard, standard
@@ -95,12 +95,8 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
     broken = False
     for file in files:
         try:
-            text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-            found = read(text, "<stdin>" if file == "-" else file)
-        except OSError as error:
-            click.echo(f"{file}: {error.strerror or error}", err=True)
-            broken = True
-        except Unreadable as error:
+            found = objects(file)
+        except Unusable as error:
             click.echo(str(error), err=True)
             broken = True
         else:
