@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any, Final
+from typing import Final
 
-from crdgen.cel.functions.overloads import Table
+from crdgen.cel.functions.overloads import Table, readable
 from crdgen.cel.times import Fault
 
 _LENGTH: Final = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
@@ -48,20 +48,12 @@ def _ip(text: str) -> IP:
 
 def _cidr(text: str) -> CIDR:
     address, _, length = text.partition("/")
-    if _LENGTH.fullmatch(length) and _reads(_ip, address):
+    if _LENGTH.fullmatch(length) and readable(_ip)(address):
         found = _ip(address).address
         if int(length) <= found.max_prefixlen:
             return CIDR(found, int(length))
     twice = "network address parse error during conversion from string: " * 2
     raise Fault(f'{twice}netip.ParsePrefix("{text}")')
-
-
-def _reads(read: Any, text: str) -> bool:
-    try:
-        read(text)
-    except Fault:
-        return False
-    return True
 
 
 def _is_global(ip: IP) -> bool:
@@ -87,7 +79,7 @@ def _holds(outer: CIDR, ip: IP) -> bool:
 
 NETWORK: Final[Table] = {
     ("ip", str): _ip,
-    ("isIP", str): lambda text: _reads(_ip, text),
+    ("isIP", str): readable(_ip),
     ("ip.isCanonical", str): lambda text: str(_ip(text).address) == text,
     ("family", IP): lambda ip: ip.address.version,
     ("isUnspecified", IP): lambda ip: ip.address.is_unspecified,
@@ -97,7 +89,7 @@ NETWORK: Final[Table] = {
     ("isGlobalUnicast", IP): _is_global,
     ("string", IP): lambda ip: str(ip.address),
     ("cidr", str): _cidr,
-    ("isCIDR", str): lambda text: _reads(_cidr, text),
+    ("isCIDR", str): readable(_cidr),
     ("containsIP", CIDR, str): lambda cidr, text: _holds(cidr, _ip(text)),
     ("containsIP", CIDR, IP): _holds,
     ("containsCIDR", CIDR, str): lambda cidr, text: _contains(cidr, _cidr(text)),

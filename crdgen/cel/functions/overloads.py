@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from crdgen.cel.times import Fault
 from crdgen.cel.values import NoOverload
 
 #: A function's name, and the type of each of its arguments; the last ones may be left out. `object` is any type.
@@ -19,6 +20,19 @@ def by_type(overloads: list[tuple[tuple[type, ...], Callable[..., Any]]]) -> Cal
         raise NoOverload
 
     return call
+
+
+def readable(read: Callable[..., Any]) -> Callable[..., bool]:
+    """Return the function that tells whether a text can be read so."""
+
+    def tell(*arguments: Any) -> bool:
+        try:
+            read(*arguments)
+        except Fault:
+            return False
+        return True
+
+    return tell
 
 
 def _is(value: Any, wanted: type) -> bool:

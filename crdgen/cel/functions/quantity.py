@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from crdgen.cel.functions.overloads import Table
+from crdgen.cel.functions.overloads import Table, readable
 from crdgen.cel.times import Fault
 
 _FORM: Final = re.compile(
@@ -51,14 +51,6 @@ def _read(text: str) -> Quantity:
     return Quantity(Fraction(math.ceil(amount * _NANO), _NANO) * (-1 if found[1] == "-" else 1))
 
 
-def _is_quantity(text: str) -> bool:
-    try:
-        _read(text)
-    except Fault:
-        return False
-    return True
-
-
 def _is_integer(quantity: Quantity) -> bool:
     return quantity.amount.denominator == 1 and -(2**63) <= quantity.amount < 2**63
 
@@ -75,7 +67,7 @@ def _sign(quantity: Quantity) -> int:
 
 QUANTITIES: Final[Table] = {
     ("quantity", str): _read,
-    ("isQuantity", str): _is_quantity,
+    ("isQuantity", str): readable(_read),
     ("sign", Quantity): _sign,
     ("isGreaterThan", Quantity, Quantity): lambda left, right: left.amount > right.amount,
     ("isLessThan", Quantity, Quantity): lambda left, right: left.amount < right.amount,

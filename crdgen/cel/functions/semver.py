@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import Any, Final
 
-from crdgen.cel.functions.overloads import Table
+from crdgen.cel.functions.overloads import Table, readable
 from crdgen.cel.times import Fault
 
 _NUMBER: Final = r"(0|[1-9][0-9]*)"
@@ -51,19 +51,11 @@ def _normal(text: str) -> str:
     return ".".join([*parts, *["0"] * (3 - len(parts))]) + rest
 
 
-def _is(text: str, normalize: bool = False) -> bool:
-    try:
-        _read(text, normalize)
-    except Fault:
-        return False
-    return True
-
-
 SEMVER: Final[Table] = {
     ("semver", str): _read,
     ("semver", str, bool): _read,
-    ("isSemver", str): _is,
-    ("isSemver", str, bool): _is,
+    ("isSemver", str): readable(_read),
+    ("isSemver", str, bool): readable(_read),
     ("major", Semver): lambda version: version.numbers[0],
     ("minor", Semver): lambda version: version.numbers[1],
     ("patch", Semver): lambda version: version.numbers[2],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, quote
 
-from crdgen.cel.functions.overloads import Table
+from crdgen.cel.functions.overloads import Table, readable
 from crdgen.cel.times import Fault
 
 _FORM: Final = re.compile(
@@ -41,14 +41,6 @@ def _read(text: str) -> URL:
     return URL(scheme.lower(), host, path.partition("#")[0], found["query"] or "")
 
 
-def _is(text: str) -> bool:
-    try:
-        _read(text)
-    except Fault:
-        return False
-    return True
-
-
 def _hostname(url: URL) -> str:
     host = url.host
     if host.startswith("["):
@@ -62,7 +54,7 @@ def _port(url: URL) -> str:
 
 URLS: Final[Table] = {
     ("url", str): _read,
-    ("isURL", str): _is,
+    ("isURL", str): readable(_read),
     ("getScheme", URL): lambda url: url.scheme,
     ("getHost", URL): lambda url: url.host,
     ("getHostname", URL): _hostname,
