@@ -78,7 +78,7 @@ def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Sch
     check_rules(whole, kind)
     for finding in check_structural(whole):
         raise SchemaError(f"{kind}.{finding.path}".rstrip("."), finding.problem, finding.fix)
-    return order(whole)
+    return whole
 
 
 def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:

@@ -2,10 +2,6 @@
 
 from dataclasses import dataclass
 from difflib import unified_diff
-from typing import Final
-
-# What a diff says below a last line that does not end.
-_CUT: Final = "\n\\ No newline at end of file\n"
 
 
 @dataclass(frozen=True)
