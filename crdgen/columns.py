@@ -5,9 +5,10 @@ from typing import Any, Final, get_args
 
 from crdgen import paths
 from crdgen.errors import SchemaError
+from crdgen.limits import COLUMN_FORMATS
 from crdgen.resource import Column, ColumnType
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING
 
 _TYPES: Final[dict[str, ColumnType]] = {
     "boolean": "boolean",
@@ -23,7 +24,6 @@ _PRINTS: Final[dict[ColumnType, frozenset[str]]] = {
     "integer": frozenset({"integer", "number"}),
     "number": frozenset({"integer", "number"}),
 }
-_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 
 
 def printer_columns(columns: Iterable[Column], schema: Schema, kind: str) -> list[dict[str, Any]]:
@@ -41,8 +41,8 @@ def _column(column: Column, schema: Schema, path: str) -> dict[str, Any]:
         raise SchemaError(path, f"the column of {column.json_path} has no name", "give it a heading")
     if column.type is not None and column.type not in get_args(ColumnType):
         raise SchemaError(path, f"{column.type} is no column type", f"use one of: {', '.join(get_args(ColumnType))}")
-    if column.format and column.format not in _FORMATS:
-        raise SchemaError(path, f"{column.format} is no format of a column", f"use one of: {', '.join(_FORMATS)}")
+    if column.format and column.format not in COLUMN_FORMATS:
+        raise SchemaError(path, f"{column.format} is no format of a column", f"use one of: {', '.join(COLUMN_FORMATS)}")
     result: dict[str, Any] = {
         "name": column.name,
         "jsonPath": column.json_path,

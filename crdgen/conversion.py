@@ -6,12 +6,11 @@ import re
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from crdgen.dns import is_label, is_subdomain
 from crdgen.errors import SchemaError
-from crdgen.naming import LABEL, SUBDOMAIN
+from crdgen.limits import CONVERSION_REVIEWS
 from crdgen.resource import Conversion, Service
 
-# The API server speaks these; it wants one of them in the list.
-_REVIEWS: Final = ("v1", "v1beta1")
 _PORTS: Final = range(1, 65_536)
 _CERTIFICATE: Final = re.compile(r"-----BEGIN CERTIFICATE-----\s(?P<body>[^-]*)-----END CERTIFICATE-----")
 _SEQUENCE: Final = b"\x30"  # what a certificate begins with in DER
@@ -35,7 +34,7 @@ def stanza(conversion: Conversion, kind: str) -> dict[str, Any]:
     if conversion.ca_bundle:
         client["caBundle"] = _bundle(conversion.ca_bundle, at)
     reviews = conversion.review_versions
-    if not set(reviews) & set(_REVIEWS) or len(set(reviews)) < len(reviews):
+    if not set(reviews) & set(CONVERSION_REVIEWS) or len(set(reviews)) < len(reviews):
         fix = 'use ("v1",)'
         raise SchemaError(at, f"the API server knows none of the review versions {', '.join(reviews) or '(none)'}", fix)
     return {"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": list(reviews)}}
@@ -43,14 +42,12 @@ def stanza(conversion: Conversion, kind: str) -> dict[str, Any]:
 
 def _service(service: Service, at: str) -> dict[str, Any]:
     for word, name in (("name", service.name), ("namespace", service.namespace)):
-        if not LABEL.fullmatch(name):
+        if not is_label(name):
             raise SchemaError(at, f"{name!r} is no {word} of a Service", "use lower-case letters, digits and dashes")
     if service.port not in _PORTS:
         raise SchemaError(at, f"{service.port} is no port", "use one from 1 to 65535")
     # Each part of the path has the form of a DNS subdomain.
-    if service.path and not all(
-        SUBDOMAIN.fullmatch(part) for part in service.path.removeprefix("/").split("/") if part
-    ):
+    if service.path and not all(is_subdomain(part) for part in service.path.removeprefix("/").split("/") if part):
         raise SchemaError(at, f"{service.path!r} is no path of a Service", "use parts of lower-case letters and digits")
     if service.path and (not service.path.startswith("/") or "//" in service.path):
         raise SchemaError(at, f"{service.path!r} is no path of a Service", "begin it with one slash, as `/convert`")

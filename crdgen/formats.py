@@ -11,13 +11,14 @@ from ipaddress import AddressValueError, IPv6Address
 from types import MappingProxyType
 from typing import Final
 
+from crdgen.dns import is_any_label, is_subdomain
+
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})", re.DOTALL)
 _BYTE = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}")
 _HEXCOLOR = re.compile(r"#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _SSN = re.compile(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}")
-_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 
 
 def is_date(text: str) -> bool:
@@ -82,16 +83,6 @@ def is_cidr(text: str) -> bool:
     return is_ipv4(address) and int(length) <= 32
 
 
-def is_short_name(text: str) -> bool:
-    """Tell whether the text is a Kubernetes name of one label."""
-    return len(text) <= 63 and _LABEL.fullmatch(text) is not None
-
-
-def is_long_name(text: str) -> bool:
-    """Tell whether the text is a Kubernetes name of dotted labels."""
-    return len(text) <= 253 and all(_LABEL.fullmatch(label) for label in text.split("."))
-
-
 FORMATS: Final = MappingProxyType[str, Callable[[str], bool]](
     {
         "byte": is_byte,
@@ -102,8 +93,8 @@ FORMATS: Final = MappingProxyType[str, Callable[[str], bool]](
         "hexcolor": lambda text: _HEXCOLOR.fullmatch(text) is not None,
         "ipv4": is_ipv4,
         "ipv6": is_ipv6,
-        "k8s-long-name": is_long_name,
-        "k8s-short-name": is_short_name,
+        "k8s-long-name": is_subdomain,
+        "k8s-short-name": is_any_label,
         "ssn": lambda text: _SSN.fullmatch(text) is not None,
         "uuid": is_uuid,
     }

@@ -4,26 +4,14 @@ The rules are the API server's: k8s.io/apiextensions-apiserver, pkg/apis/apiexte
 k8s.io/apimachinery, pkg/util/validation.
 """
 
-import re
 from collections import Counter
-from typing import Final
 from urllib.parse import urlsplit
 
+from crdgen import limits
+from crdgen.dns import SUBDOMAIN_LENGTH, is_key, is_label, is_label_value, is_subdomain
 from crdgen.errors import SchemaError
+from crdgen.limits import API_APPROVED, COMMUNITY_GROUPS
 from crdgen.resource import CustomResource, Names, Version
-
-#: A DNS label that begins with a letter (RFC 1035).
-LABEL: Final = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
-#: A DNS subdomain (RFC 1123).
-SUBDOMAIN: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
-_QUALIFIED: Final = re.compile(r"(?:(?P<prefix>[^/]*)/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
-
-_OF_KUBERNETES: Final = ("k8s.io", "kubernetes.io")
-API_APPROVED: Final = "api-approved.kubernetes.io"
-_MOST_BYTES_OF_ANNOTATIONS: Final = 262_144
-_LONGEST_WARNING: Final = 256
-_LONGEST_NAME: Final = 253
 
 
 def check_names(resource: CustomResource) -> None:
@@ -35,8 +23,8 @@ def check_names(resource: CustomResource) -> None:
     kind = resource.names.kind
     _check_group(resource)
     _check_kind(resource.names)
-    if len(f"{resource.names.plural}.{resource.group}") > _LONGEST_NAME:
-        raise SchemaError(kind, f"plural and group have more than {_LONGEST_NAME} characters", "shorten one of them")
+    if len(f"{resource.names.plural}.{resource.group}") > SUBDOMAIN_LENGTH:
+        raise SchemaError(kind, f"plural and group have more than {SUBDOMAIN_LENGTH} characters", "shorten one of them")
     if resource.scope not in {"Namespaced", "Cluster"}:
         raise SchemaError(kind, f"scope {resource.scope!r} is unknown", 'use "Namespaced" or "Cluster"')
     _check_versions(resource.versions, kind)
@@ -50,9 +38,9 @@ def annotations(resource: CustomResource) -> dict[str, str]:
 
 def _check_group(resource: CustomResource) -> None:
     group, kind = resource.group, resource.names.kind
-    if not SUBDOMAIN.fullmatch(group) or "." not in group:
+    if not is_subdomain(group) or "." not in group:
         raise SchemaError(kind, f"{group!r} is no API group", "use a lower-case domain name, as `jobs.example.com`")
-    if not any(group == owner or group.endswith(f".{owner}") for owner in _OF_KUBERNETES):
+    if not any(group == owner or group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
     approved = annotations(resource).get(API_APPROVED, "")
     address = urlsplit(approved)
@@ -67,7 +55,7 @@ def _check_kind(names: Names) -> None:
     labels += [("singular", names.singular), *(("short name", name) for name in names.short_names)]
     labels += [("category", name) for name in names.categories]
     for word, name in labels:
-        if not LABEL.fullmatch(name):
+        if not is_label(name):
             fix = "use up to 63 letters, digits and dashes, a letter first"
             given = {"kind": kind, "list kind": names.list_kind}.get(word, name)
             raise SchemaError(
@@ -95,7 +83,7 @@ def _check_versions(versions: tuple[Version, ...], kind: str) -> None:
 
 
 def _check_version(version: Version, at: str) -> None:
-    if not LABEL.fullmatch(version.name):
+    if not is_label(version.name):
         fix = "use lower-case letters, digits and dashes, as `v1alpha1`"
         raise SchemaError(at, f"{version.name!r} is no name of a version", fix)
     warning = version.deprecated
@@ -103,9 +91,9 @@ def _check_version(version: Version, at: str) -> None:
         return
     if not warning.strip():
         raise SchemaError(at, "the deprecation warning is blank", "say what to use, or `deprecated=True`")
-    if len(warning.encode()) > _LONGEST_WARNING:
+    if len(warning.encode()) > limits.DEPRECATION_WARNING:
         problem = f"the deprecation warning has {len(warning.encode())} bytes"
-        raise SchemaError(at, problem, f"the API server takes {_LONGEST_WARNING}: shorten it")
+        raise SchemaError(at, problem, f"the API server takes {limits.DEPRECATION_WARNING}: shorten it")
     if not warning.isprintable():
         bad = next(character for character in warning if not character.isprintable())
         raise SchemaError(at, f"the deprecation warning holds {bad!r}", "use printable characters, on one line")
@@ -115,15 +103,13 @@ def _check_metadata(resource: CustomResource, kind: str) -> None:
     of_definition = annotations(resource)
     for word, names in (("a label", resource.labels), ("an annotation", of_definition)):
         for name in names:
-            found = _QUALIFIED.fullmatch(name if word == "a label" else name.lower())
-            prefix = found["prefix"] if found else None
-            if found is None or (prefix is not None and not SUBDOMAIN.fullmatch(prefix)):
+            if not is_key(name if word == "a label" else name.lower()):
                 raise SchemaError(kind, f"{name!r} is no name of {word}", "write it as `example.com/name`")
     for name, value in resource.labels.items():
-        if not _VALUE.fullmatch(value):
+        if not is_label_value(value):
             fix = "use up to 63 letters, digits, and `- _ .` between them"
             raise SchemaError(kind, f"{value!r} is no value of the label {name}", fix)
     count = sum(len(name.encode()) + len(value.encode()) for name, value in of_definition.items())
-    if count > _MOST_BYTES_OF_ANNOTATIONS:
-        fix = f"the API server takes {_MOST_BYTES_OF_ANNOTATIONS}"
+    if count > limits.ANNOTATIONS:
+        fix = f"the API server takes {limits.ANNOTATIONS}"
         raise SchemaError(kind, f"the annotations have {count} bytes", fix)

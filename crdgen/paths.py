@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.known import PRESERVE
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, PRESERVE
 
 _TEXT: Final = {"type": "string"}
 _TEXTS: Final = {"type": "object", "additionalProperties": _TEXT}
@@ -154,4 +154,4 @@ def _property(node: Schema, name: str, path: str, at: str) -> Schema:
 
 
 def _is_open(node: Schema) -> bool:
-    return bool(node.get(PRESERVE)) or "type" not in node or node.get("x-kubernetes-embedded-resource") is True
+    return bool(node.get(PRESERVE)) or "type" not in node or node.get(EMBEDDED) is True

@@ -3,6 +3,8 @@
 import re
 from typing import Any, Final
 
+from crdgen.words import INT_OR_STRING
+
 # What `resource.ParseQuantity` takes (k8s.io/apimachinery, pkg/api/resource/quantity.go), with two differences from the
 # pattern that generated CRDs usually carry. An exponent is whole: the usual pattern lets "1e1.5" pass, which no typed
 # client can decode, so that one such object stops an operator's list call for everybody. And it has at most three
@@ -11,7 +13,7 @@ from typing import Any, Final
 QUANTITY_PATTERN: Final = (
     r"^[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?0*[0-9]{1,3})?|\.?([KMGT]i|[numkMGTPE])?)$"
 )
-QUANTITY_SCHEMA: Final = {"minLength": 1, "pattern": QUANTITY_PATTERN, "x-kubernetes-int-or-string": True}
+QUANTITY_SCHEMA: Final = {"minLength": 1, "pattern": QUANTITY_PATTERN, INT_OR_STRING: True}
 # What a message asks for.
 QUANTITY_EXAMPLE: Final = 'a quantity such as 1, "500m" or "1.5Gi"'
 

@@ -4,15 +4,13 @@ A rule's own form is checked by its marker; here is what depends on the nodes ar
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from crdgen import cel, paths
 from crdgen.errors import SchemaError
-from crdgen.schema.parents import VALIDATIONS
 from crdgen.schema.walk import Schema
 from crdgen.sealed import Sealed
-
-_EMBEDDED: Final = "x-kubernetes-embedded-resource"
+from crdgen.words import EMBEDDED, LIST_TYPE, MAP_TYPE, VALIDATIONS
 
 
 def check_rules(schema: Schema, kind: str) -> None:
@@ -33,15 +31,15 @@ def _node(schema: Schema, path: str, root: str, apart: str) -> None:
         _check_old_self(entry, at, apart)
         if "fieldPath" in entry:
             paths.rule_field(schema, entry["fieldPath"], at)
-        _compile(entry, schema, at, whole=path == root or schema.get(_EMBEDDED) is True)
+        _compile(entry, schema, at, whole=path == root or schema.get(EMBEDDED) is True)
     # Neither an atomic map's fields nor an atomic list's items are compared with what they were before.
-    fields_apart = apart or (path if schema.get("x-kubernetes-map-type") == "atomic" else "")
+    fields_apart = apart or (path if schema.get(MAP_TYPE) == "atomic" else "")
     for name, child in schema.get("properties", {}).items():
         _node(child, f"{path}.{name}", root, fields_apart)
     if isinstance(schema.get("additionalProperties"), dict):
         _node(schema["additionalProperties"], f"{path}.*", root, fields_apart)
     if isinstance(schema.get("items"), dict):
-        items_apart = apart or (path if schema.get("x-kubernetes-list-type") != "map" else "")
+        items_apart = apart or (path if schema.get(LIST_TYPE) != "map" else "")
         _node(schema["items"], f"{path}[]", root, items_apart)
 
 

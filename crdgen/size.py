@@ -19,9 +19,6 @@ from crdgen.schema import structural_schema
 from crdgen.schema.policy import shortened
 from crdgen.schema.walk import Schema
 
-#: What all annotations of an object may have together, in bytes.
-LIMIT: Final = 262_144
-
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # Go's encoding/json writes these as \uXXXX, which has six bytes.
 _ESCAPED: Final = re.compile("[<>&\u2028\u2029]")
@@ -34,7 +31,10 @@ def size(crd: Any) -> int:
 
 
 def annotations(crd: Mapping[str, Any]) -> int:
-    """Return the bytes that all annotations have after a client-side `kubectl apply`; above `LIMIT` it is refused."""
+    """Return the bytes that all annotations have after a client-side `kubectl apply`.
+
+    Above `limits.ANNOTATIONS` it is refused.
+    """
     metadata = crd.get("metadata")
     own = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     others = {key: text for key, text in (own if isinstance(own, Mapping) else {}).items() if key != _APPLIED}

@@ -1,16 +1,13 @@
 """Status and scale, and the fields that selectors may name: paths that the API server itself reads."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from crdgen import paths
 from crdgen.errors import SchemaError
+from crdgen.limits import SELECTABLE_FIELDS, SELECTABLE_TYPES
 from crdgen.resource import Scale, Version
 from crdgen.schema.walk import Schema
-
-# k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go
-_MOST_SELECTABLE: Final = 8
-_SELECTABLE: Final = ("boolean", "integer", "string")
 
 
 def subresources(version: Version, schema: Schema, kind: str) -> dict[str, Any]:
@@ -29,9 +26,9 @@ def selectable_fields(fields: Sequence[str], schema: Schema, kind: str) -> list[
     Raises:
         SchemaError: When there are too many, or one is not a scalar of the object's own.
     """
-    if len(fields) > _MOST_SELECTABLE:
+    if len(fields) > SELECTABLE_FIELDS:
         raise SchemaError(
-            kind, f"{len(fields)} fields are selectable", f"the API server takes {_MOST_SELECTABLE}: choose these"
+            kind, f"{len(fields)} fields are selectable", f"the API server takes {SELECTABLE_FIELDS}: choose these"
         )
     for number, path in enumerate(fields):
         at = f"{kind} selectable field {path}"
@@ -42,10 +39,10 @@ def selectable_fields(fields: Sequence[str], schema: Schema, kind: str) -> list[
                 at, "is in metadata", "name and namespace can always be selected; use labels for the rest"
             )
         node = paths.plain_field(schema, path, at)
-        if node.get("type") not in _SELECTABLE:
+        if node.get("type") not in SELECTABLE_TYPES:
             found = node.get("type", "any")
             raise SchemaError(
-                at, f"is of type {found}", f"select by a field of one of the types {', '.join(_SELECTABLE)}"
+                at, f"is of type {found}", f"select by a field of one of the types {', '.join(SELECTABLE_TYPES)}"
             )
     return [{"jsonPath": path} for path in fields]
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from crdgen.cel.names import unescape
 from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, Node, Select, children
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING
 
 #: Functions whose cost grows with the size of a text or list that they are called on.
 _WALKS: Final = frozenset(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from crdgen.escaping import escape
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, INT_OR_STRING
 
 PACKAGE: Final = "schema"
 
@@ -69,7 +69,7 @@ def declared(schema: Schema, path: str = "self", *, root: bool = False) -> Type 
             items = declared(schema["items"], f"{path}[]") if isinstance(schema.get("items"), dict) else None
             return Sequence(items) if items else None
         case "object":
-            return _object(with_meta(schema) if root or schema.get("x-kubernetes-embedded-resource") else schema, path)
+            return _object(with_meta(schema) if root or schema.get(EMBEDDED) else schema, path)
         case "string":
             return Scalar(_TEXT.get(schema.get("format", ""), "string"))
         case "boolean":

@@ -18,8 +18,8 @@ from crdgen.cel.times import NANO, Duration, Fault, Timestamp, timestamp
 from crdgen.cel.tree import Unsigned
 from crdgen.escaping import escape
 from crdgen.evaluate.formats import duration
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
 
 #: What `find` gives where there is nothing.
 MISSING: Final = object()
@@ -148,13 +148,13 @@ def value_of(value: Any, schema: Schema) -> Any:  # noqa: C901, PLR0911, PLR0912
         raise Fault("invalid data, expected XIntOrString value to be either a string or integer")
     match schema.get("type"), value:
         case "object", dict():
-            embedded = schema.get("x-kubernetes-embedded-resource")
+            embedded = schema.get(EMBEDDED)
             return Fields(value, with_meta(schema) if embedded else schema)
         case "object", _:
             raise Fault("invalid data, expected a map for the provided schema with type=object")
         case "array", list():
-            keys = tuple(escape(key) or key for key in schema.get("x-kubernetes-list-map-keys", ()))
-            return Items(value, schema["items"], schema.get("x-kubernetes-list-type", ""), keys)
+            keys = tuple(escape(key) or key for key in schema.get(LIST_MAP_KEYS, ()))
+            return Items(value, schema["items"], schema.get(LIST_TYPE, ""), keys)
         case "array", _:
             raise Fault("invalid data, expected an array for the provided schema with type=array")
         case "string", str():

@@ -16,6 +16,7 @@ from crdgen.lint import Severity, lint
 from crdgen.look import mapping
 from crdgen.reading import Manifest
 from crdgen.text import to_yaml
+from crdgen.words import VALIDATIONS
 
 _ABOUT: Final = """Say what the API server would make of objects: what it prunes, what it fills in, what it refuses.
 
@@ -76,7 +77,7 @@ def _definition(file: str) -> dict[str, Any]:
     for finding in lint(definition):
         if finding.severity is Severity.REFUSED:
             raise Unusable(f"{file}: the API server refuses the CRD: {finding.path}: {finding.problem} (crdgen lint)")
-    if "x-kubernetes-validations" in json.dumps(definition) and not available():
+    if VALIDATIONS in json.dumps(definition) and not available():
         sys.stderr.write("note: the CEL rules of the CRD are not run: install jobgate[cel]\n")
     return definition
 

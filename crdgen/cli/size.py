@@ -6,15 +6,17 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from crdgen import limits
 from crdgen.cli.command import Command
 from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of
-from crdgen.size import LIMIT, Part, annotations, parts, savings, size
+from crdgen.size import Part, annotations, parts, savings, size
 
+_LIMIT: Final = limits.ANNOTATIONS
 _ABOUT: Final = f"""Say how many bytes of compact JSON a CRD has, field by field, and what would shrink it.
 
-Client-side `kubectl apply` stores the whole CRD in an annotation and is refused above {LIMIT:,} bytes; server-side
-apply is not. Savings are each counted by itself: they do not add up.
+Client-side `kubectl apply` stores the whole CRD in an annotation and is refused above {_LIMIT:,} bytes;
+server-side apply is not. Savings are each counted by itself: they do not add up.
 
 Exit status: 0, or 1 where a CRD is too large for client-side apply, or 2 where there is nothing to measure."""
 
@@ -31,7 +33,7 @@ _SAVINGS: Final = 8
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
     parser.add_argument("--depth", type=int, metavar="N", help="how deep to go (default: what has 5 %% or more)")
-    parser.add_argument("--limit", type=int, default=LIMIT, metavar="BYTES", help=f"(default: {LIMIT})")
+    parser.add_argument("--limit", type=int, default=_LIMIT, metavar="BYTES", help=f"(default: {_LIMIT})")
     parser.add_argument("--output", "-o", choices=["text", "json"], default="text", help="(default: text)")
     model_arguments(parser)
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import INT_OR_STRING, Pair
+from crdgen.diff.pair import Pair
 from crdgen.look import canonical, members
+from crdgen.words import INT_OR_STRING
 
 _EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
 _FIX: Final = "keep the branches, or show that every stored object passes the new ones"

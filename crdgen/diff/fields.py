@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import INT_OR_STRING, PRESERVE, Pair, is_judged_whole, required
+from crdgen.diff.pair import Pair, is_judged_whole, required
 from crdgen.look import mapping
+from crdgen.words import INT_OR_STRING, PRESERVE
 
 _CONVERT: Final = "add a version with a conversion webhook that moves the data, and keep this one as it is"
 _TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example", "externalDocs", "nullable"})

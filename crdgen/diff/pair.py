@@ -6,10 +6,8 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import Break, Change
 from crdgen.look import mapping, members
+from crdgen.words import LIST_TYPE, VALIDATIONS
 
-PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-VALIDATIONS: Final = "x-kubernetes-validations"
 _BRANCHES: Final = ("allOf", "anyOf", "oneOf", "not")
 
 
@@ -60,10 +58,7 @@ Family: TypeAlias = Callable[[Pair], Iterator[Change]]
 
 def is_judged_whole(schema: Mapping[str, Any]) -> bool:
     """Tell whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
-    return (
-        any(schema.get(keyword) for keyword in (*_BRANCHES, "enum", VALIDATIONS))
-        or schema.get("x-kubernetes-list-type") == "set"
-    )
+    return any(schema.get(keyword) for keyword in (*_BRANCHES, "enum", VALIDATIONS)) or schema.get(LIST_TYPE) == "set"
 
 
 def required(schema: Mapping[str, Any]) -> frozenset[str]:

@@ -5,8 +5,9 @@ from typing import Any
 
 from crdgen.cel import uses_old_self
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import VALIDATIONS, Pair
+from crdgen.diff.pair import Pair
 from crdgen.look import canonical, named, shown
+from crdgen.words import VALIDATIONS
 
 
 def rules(pair: Pair) -> Iterator[Change]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change
-from crdgen.diff.pair import INT_OR_STRING, PRESERVE, Pair
+from crdgen.diff.pair import Pair
 from crdgen.look import mapping
+from crdgen.words import EMBEDDED, INT_OR_STRING, PRESERVE
 
 _ALL: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
-_EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _NEW_FIELD: Final = "keep the field and add one of another name, or add a version with a conversion webhook"
 
 
@@ -41,16 +41,16 @@ def shapes(pair: Pair) -> Iterator[Change]:
         yield pair.change("the items are now described: stored ones may not fit", *REFUSES, fix="leave them open")
     if "items" in pair.old and "items" not in pair.new and not now:
         yield pair.change("the items are no longer described: objects among them are emptied", *REFUSES, fix=_NEW_FIELD)
-    if bool(pair.old.get(_EMBEDDED)) != bool(pair.new.get(_EMBEDDED)):
+    if bool(pair.old.get(EMBEDDED)) != bool(pair.new.get(EMBEDDED)):
         yield _embedded(pair)
 
 
 def _embedded(pair: Pair) -> Change:
-    if pair.new.get(_EMBEDDED):
+    if pair.new.get(EMBEDDED):
         what = "is now an embedded resource: apiVersion, kind and metadata are checked"
     else:
         what = "is no longer an embedded resource: apiVersion, kind and metadata are pruned where they are not named"
-    return pair.change(what, *REFUSES, fix=f"leave {_EMBEDDED} as it was")
+    return pair.change(what, *REFUSES, fix=f"leave {EMBEDDED} as it was")
 
 
 def _taken(schema: Mapping[str, Any]) -> frozenset[str]:

@@ -6,10 +6,8 @@ from typing import Any, Final
 from crdgen.diff.change import Break, Change
 from crdgen.diff.pair import Pair
 from crdgen.look import words
+from crdgen.words import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
 
-_LIST: Final = "x-kubernetes-list-type"
-_KEYS: Final = "x-kubernetes-list-map-keys"
-_MAP: Final = "x-kubernetes-map-type"
 _FIX: Final = "keep it, or add a field of another name: owners of stored objects cannot be told anew"
 
 
@@ -18,7 +16,7 @@ def topology(pair: Pair) -> Iterator[Change]:
 
     https://kubernetes.io/docs/reference/using-api/server-side-apply/, "Compatibility across topology changes".
     """
-    was, now = _type(pair.old, _LIST, "atomic"), _type(pair.new, _LIST, "atomic")
+    was, now = _type(pair.old, LIST_TYPE, "atomic"), _type(pair.new, LIST_TYPE, "atomic")
     if was != now:
         what = f"list type {was} is now {now}"
         if now == "atomic":
@@ -29,13 +27,13 @@ def topology(pair: Pair) -> Iterator[Change]:
             yield pair.change(text, Break.STORED, Break.CLIENTS, Break.APPLY, fix=_FIX)
     elif now == "map":
         yield from _keys(pair)
-    was, now = _type(pair.old, _MAP, "granular"), _type(pair.new, _MAP, "granular")
+    was, now = _type(pair.old, MAP_TYPE, "granular"), _type(pair.new, MAP_TYPE, "granular")
     if was != now:
         yield pair.change(f"map type {was} is now {now}", Break.APPLY, fix=_FIX)
 
 
 def _keys(pair: Pair) -> Iterator[Change]:
-    was, now = words(pair.old.get(_KEYS)), words(pair.new.get(_KEYS))
+    was, now = words(pair.old.get(LIST_MAP_KEYS)), words(pair.new.get(LIST_MAP_KEYS))
     if set(was) == set(now):
         return
     what = f"map keys {', '.join(was)} are now {', '.join(now)}"

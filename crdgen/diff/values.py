@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import INT_OR_STRING, Pair
+from crdgen.diff.pair import Pair
 from crdgen.formats import FORMATS
 from crdgen.integers import RANGES
 from crdgen.look import canonical, members, shown
+from crdgen.words import INT_OR_STRING
 
 _KEEP: Final = "keep taking what was taken, and refuse it for new objects only, by a webhook"
 

@@ -7,6 +7,7 @@ from crdgen.docs.types import kubernetes_type
 from crdgen.evaluate import Evaluator
 from crdgen.lint import check_structural
 from crdgen.look import mapping, members, number
+from crdgen.words import INT_OR_STRING
 
 _TEXTS: Final = {
     "byte": "dGV4dA==",
@@ -71,7 +72,7 @@ def _scalar(schema: Mapping[str, Any]) -> Any:
         return _number(schema)
     if kind == "string":
         return _text(schema)
-    return True if kind == "boolean" else 1 if schema.get("x-kubernetes-int-or-string") is True else {}
+    return True if kind == "boolean" else 1 if schema.get(INT_OR_STRING) is True else {}
 
 
 def _object(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from crdgen.docs.markdown import code, escape
 from crdgen.docs.types import kubernetes_type, value
 from crdgen.look import mapping, members, named
+from crdgen.words import INT_OR_STRING, VALIDATIONS
 
 _WORDS: Final = {"oneOf": "exactly one of", "anyOf": "at least one of", "allOf": "all of"}
 
@@ -15,7 +16,7 @@ def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
     if kubernetes_type(schema):
         return
     at = code(path) or "the object"
-    for text, rule in named(schema.get("x-kubernetes-validations"), "rule").items():
+    for text, rule in named(schema.get(VALIDATIONS), "rule").items():
         message = rule.get("message")
         if isinstance(message, str) and message:
             yield f"{at}: {escape(message)} ({code(text)})"
@@ -23,7 +24,7 @@ def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
             yield f"{at}: {code(text)}"
     for keyword, words in _WORDS.items():
         branches = members(schema.get(keyword))
-        if branches and schema.get("x-kubernetes-int-or-string") is not True:
+        if branches and schema.get(INT_OR_STRING) is not True:
             yield f"{at}: {words} {', '.join(map(_branch, branches))}"
     if mapping(schema, "not"):
         yield f"{at}: not {_branch(schema['not'])}"

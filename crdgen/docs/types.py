@@ -7,6 +7,7 @@ from typing import Any, Final
 from crdgen.docs.markdown import code
 from crdgen.look import mapping, members, number
 from crdgen.quantities import QUANTITY_PATTERN
+from crdgen.words import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
 
 _SMALLEST: Final = -(2**31)
 _LARGEST: Final = 2**31 - 1
@@ -51,7 +52,7 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _name(schema: Mapping[str, Any]) -> str:
-    if schema.get("x-kubernetes-int-or-string") is True:
+    if schema.get(INT_OR_STRING) is True:
         return "integer or string"
     kind = schema.get("format") or schema.get("type")
     return kind if isinstance(kind, str) else "anything"
@@ -63,9 +64,9 @@ def _counts(schema: Mapping[str, Any], what: str) -> Iterator[str]:
         yield f"at least {least}"
     if most is not None:
         yield f"at most {most}"
-    if schema.get("x-kubernetes-list-type") == "set":
+    if schema.get(LIST_TYPE) == "set":
         yield "each once"
-    keys = [key for key in members(schema.get("x-kubernetes-list-map-keys")) if isinstance(key, str)]
+    keys = [key for key in members(schema.get(LIST_MAP_KEYS)) if isinstance(key, str)]
     if keys:
         yield f"by {' and '.join(code(key) for key in keys)}"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from crdgen.evaluate.check import Check, Compile
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING
 
 
 def branches(schema: Schema, compile_: Compile) -> Check | None:

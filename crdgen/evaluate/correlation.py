@@ -9,6 +9,7 @@ from typing import Any
 
 from crdgen.evaluate.check import identity
 from crdgen.schema.walk import Schema
+from crdgen.words import LIST_MAP_KEYS, LIST_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,8 @@ class Before:
 
 def counterpart(schema: Schema, new: Any, old: Any, index: int) -> Any:
     """Return the old item of a map list with the keys of a new one, or None where there is none."""
-    keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
-    if schema.get("x-kubernetes-list-type") != "map" or not keys or not isinstance(old, list):
+    keys: Sequence[str] = schema.get(LIST_MAP_KEYS, ())
+    if schema.get(LIST_TYPE) != "map" or not keys or not isinstance(old, list):
         return None
     if not isinstance(new, list) or index >= len(new) or not isinstance(new[index], dict):
         return None

@@ -3,14 +3,13 @@
 Of their metadata the types of the common fields are looked at; names and labels are not held against Kubernetes' rules.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crdgen.dns import is_label
 from crdgen.evaluate.check import Check
 from crdgen.evaluate.violation import Reason, Violation
 
-_KIND: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _TEXTS: Final = ("name", "generateName", "namespace", "uid", "resourceVersion", "selfLink")
 _MAPS: Final = ("labels", "annotations")
 
@@ -36,7 +35,7 @@ def _resource(value: dict[str, Any]) -> Iterator[Violation]:
     version, kind = value.get("apiVersion"), value.get("kind")
     if isinstance(version, str) and version.count("/") > 1:
         yield Violation(("apiVersion",), Reason.INVALID, version, "must be a version, or a group and a version")
-    if isinstance(kind, str) and kind and (len(kind) > 63 or not _KIND.fullmatch(kind.lower())):
+    if isinstance(kind, str) and kind and not is_label(kind.lower()):
         yield Violation(("kind",), Reason.INVALID, kind, "must be a name of letters, digits and dashes")
     if "metadata" in value:
         yield from _metadata(value["metadata"])

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 from crdgen.evaluate.check import ENOUGH, Check, Compile, identity, quick_class, quoted, under, wrong_type
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema.walk import Schema
+from crdgen.words import LIST_MAP_KEYS, LIST_TYPE
 
 Test: TypeAlias = Callable[[list[Any]], list[Violation]]
 
@@ -50,11 +51,11 @@ def _length(schema: Schema) -> list[Test]:
 
 
 def _unique(schema: Schema) -> list[Test]:
-    match schema.get("x-kubernetes-list-type"):
+    match schema.get(LIST_TYPE):
         case "set":
             return [lambda value: _duplicates(value, quoted)]
         case "map":
-            return [_by_keys(tuple(schema["x-kubernetes-list-map-keys"]))]
+            return [_by_keys(tuple(schema[LIST_MAP_KEYS]))]
         case _:
             return []
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import CONTAINERS
-from crdgen.schema.known import PRESERVE
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, PRESERVE
 
 Prune: TypeAlias = Callable[[Any], Any]
 
@@ -14,7 +14,7 @@ _META: Final = ("apiVersion", "kind", "metadata")
 
 def pruner(schema: Schema, *, root: bool = False) -> Prune:
     """Return the function that prunes a value of this schema."""
-    return _compile(schema, embedded=root or bool(schema.get("x-kubernetes-embedded-resource")))
+    return _compile(schema, embedded=root or bool(schema.get(EMBEDDED)))
 
 
 def _compile(schema: Schema, *, embedded: bool) -> Prune:

@@ -12,11 +12,11 @@ from crdgen import cel
 from crdgen.evaluate.correlation import Before, counterpart
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, VALIDATIONS
 
 if TYPE_CHECKING:
     from crdgen.cel.tree import Node
 
-VALIDATIONS: Final = "x-kubernetes-validations"
 
 #: What all rules of one object may cost together (k8s.io/apiserver, pkg/apis/cel/config.go).
 PER_OBJECT: Final = 10_000_000
@@ -108,7 +108,7 @@ def _children(schema: Schema) -> Iterator[Schema]:
 def _compile(schema: Schema, *, root: bool = False) -> _Node | None:
     if not has_rules(schema):
         return None
-    whole = root or bool(schema.get("x-kubernetes-embedded-resource"))
+    whole = root or bool(schema.get(EMBEDDED))
     extra, items = schema.get("additionalProperties"), schema.get("items")
     fields = {name: node for name, child in schema.get("properties", {}).items() if (node := _compile(child))}
     own = tuple(rule for source in schema.get(VALIDATIONS, ()) if (rule := _rule(source, schema, whole)))

@@ -9,8 +9,8 @@ from crdgen.evaluate.patterns import compiled
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING
 
 Test: TypeAlias = Callable[[Any], Violation | None]
 

@@ -15,8 +15,8 @@ from crdgen.evaluate.lists import list_checker
 from crdgen.evaluate.objects import object_checker
 from crdgen.evaluate.scalars import scalar_checker, supported_values
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, INT_OR_STRING
 
 __all__ = ["Check", "checker"]
 
@@ -24,7 +24,7 @@ __all__ = ["Check", "checker"]
 def checker(schema: Schema) -> Check:
     """Return the function that checks a value against this schema."""
     check = _of_type(schema)
-    if schema.get("x-kubernetes-embedded-resource"):
+    if schema.get(EMBEDDED):
         check = embedded(check)
     more = branches(schema, checker)
     return _nullable(both(check, more) if more else check, schema)

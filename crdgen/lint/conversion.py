@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from crdgen.lint.dns import LABEL, is_label, is_subdomain
+from crdgen.dns import LABEL, is_label, is_subdomain
+from crdgen.limits import CONVERSION_REVIEWS
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
 
 _STRATEGIES: Final = ("None", "Webhook")
-_REVIEWS: Final = ("v1", "v1beta1")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PORT: Final = re.compile(r"[^@\[\]:]*(?::[0-9]*)?|\[[^\]]*\](?::[0-9]*)?")
 _CLIENT: Final = "spec.conversion.webhook.clientConfig"
@@ -48,8 +48,8 @@ def review_versions_are_spoken(definition: Definition) -> Iterator[Found]:
         return
     path = "spec.conversion.webhook.conversionReviewVersions"
     versions = conversion.get("webhook", {}).get("conversionReviewVersions", [])
-    if not set(versions) & set(_REVIEWS):
-        yield Found(path, f"one of {', '.join(_REVIEWS)} must be in the list", "write [v1]")
+    if not set(versions) & set(CONVERSION_REVIEWS):
+        yield Found(path, f"one of {', '.join(CONVERSION_REVIEWS)} must be in the list", "write [v1]")
     for index, name in enumerate(versions):
         if name in versions[:index]:
             yield Found(f"{path}[{index}]", f"{name} is there twice", "remove one")

@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
 from crdgen.lint.decoding import Decoder
-from crdgen.lint.dns import is_label
-from crdgen.lint.node import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Level, Node
+from crdgen.lint.node import Level, Node
 from crdgen.lint.objectmeta import of_embedded
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.shape import OBJECT_META
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
 
 _VALUE: Final = "value"
 # What the API server checks of objects, and not of defaults.

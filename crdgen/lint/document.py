@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from crdgen import limits
 from crdgen.lint.decoding import DEPTH, Fault
-from crdgen.lint.objectmeta import ANNOTATIONS_LIMIT
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
 from crdgen.size import size
@@ -90,9 +90,9 @@ def document_fits_client_side_apply(definition: Definition) -> Iterator[Found]:
     measured = _bytes(definition.raw)
     if measured > _STORAGE_LIMIT:
         yield Found("", f"{measured} bytes: etcd takes {_STORAGE_LIMIT} as it is installed", "drop descriptions")
-    elif measured > ANNOTATIONS_LIMIT:
+    elif measured > limits.ANNOTATIONS:
         fix = "drop or shorten descriptions, or apply with --server-side"
-        yield Found("", f"{measured} bytes: kubectl apply without --server-side takes {ANNOTATIONS_LIMIT}", fix)
+        yield Found("", f"{measured} bytes: kubectl apply without --server-side takes {limits.ANNOTATIONS}", fix)
 
 
 def _bytes(document: Mapping[str, Any]) -> int:

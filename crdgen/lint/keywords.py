@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.lint.node import INT_OR_STRING, PRESERVE, Node
+from crdgen.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
+from crdgen.lint.node import Node
 from crdgen.lint.regex import problem
 from crdgen.lint.rule import Found, refused, surprising
+from crdgen.words import INT_OR_STRING, PRESERVE
 
 _NUMBERS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 _TEXTS: Final = frozenset({"maxLength", "minLength", "pattern"})
@@ -29,26 +31,9 @@ _PAIRS: Final = (
 )
 _SIZES: Final = ("maxLength", "maxItems", "maxProperties")
 
-#: The formats that the API server checks, without dashes, as it compares them.
-_TEXT_FORMATS: Final = frozenset(
-    (
-        *(
-            "bsonobjectid",
-            "byte",
-            "cidr",
-            "creditcard",
-            "date",
-            "datetime",
-            "duration",
-            "email",
-            "hexcolor",
-            "hostname",
-        ),
-        *("ipv4", "ipv6", "isbn", "isbn10", "isbn13", "k8slongname", "k8sshortname", "mac", "password", "rgbcolor"),
-        *("ssn", "uri", "uuid", "uuid3", "uuid4", "uuid5"),
-    )
-)
-_NUMBER_FORMATS: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
+# Without dashes, as the API server compares them.
+_TEXT_FORMATS: Final = frozenset(name.replace("-", "") for name in TEXT_FORMATS)
+_NUMBER_FORMATS: Final = {"integer": INTEGER_FORMATS, "number": NUMBER_FORMATS}
 
 
 #: Keywords that are known and forbidden, and what says the same.

@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from crdgen.lint.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
+from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
+from crdgen.limits import API_APPROVED, COMMUNITY_GROUPS
 from crdgen.lint.objectmeta import annotations, labels, owners_and_finalizers
 from crdgen.lint.rule import Found, refused
 from crdgen.lint.version import Definition
 
-_APPROVED: Final = "api-approved.kubernetes.io"
-_COMMUNITY: Final = ("k8s.io", "kubernetes.io")
 _SCOPES: Final = ("Cluster", "Namespaced")
 
 
@@ -56,14 +55,14 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found
 
     Source: apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go
     """
-    if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in _COMMUNITY):
+    if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
-    approval = definition.metadata.get("annotations", {}).get(_APPROVED, "")
+    approval = definition.metadata.get("annotations", {}).get(API_APPROVED, "")
     if not approval.startswith("unapproved") and not _is_url(approval):
-        path = f"metadata.annotations[{_APPROVED}]"
+        path = f"metadata.annotations[{API_APPROVED}]"
         fix = "take a group of your own; or write the URL of the review, or unapproved and why"
         yield Found(
-            path, f"group {definition.group} is of Kubernetes' community, and {_APPROVED} says no approval", fix
+            path, f"group {definition.group} is of Kubernetes' community, and {API_APPROVED} says no approval", fix
         )
 
 

@@ -7,15 +7,9 @@ from typing import Any, Final
 
 from crdgen.schema.walk import Schema
 from crdgen.sealed import Sealed
+from crdgen.words import EMBEDDED, LIST_TYPE
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
-INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-EMBEDDED: Final = "x-kubernetes-embedded-resource"
-LIST_TYPE: Final = "x-kubernetes-list-type"
-LIST_MAP_KEYS: Final = "x-kubernetes-list-map-keys"
-MAP_TYPE: Final = "x-kubernetes-map-type"
-VALIDATIONS: Final = "x-kubernetes-validations"
 
 #: The two branches that int-or-string may have, in this order.
 INT_OR_STRING_BRANCHES: Final = [{"type": "integer"}, {"type": "string"}]

@@ -1,13 +1,11 @@
 """The metadata of objects: of a CustomResourceDefinition, and within the defaults of embedded resources."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from crdgen.lint.dns import KEY, is_any_label, is_key, is_label_value
+from crdgen import limits
+from crdgen.dns import KEY, is_any_label, is_key, is_label_value
 from crdgen.lint.rule import Found
-
-#: How much all annotations of an object may hold; client-side apply puts the whole object into one.
-ANNOTATIONS_LIMIT: Final = 262_144
 
 
 def labels(metadata: Mapping[str, Any]) -> Iterator[Found]:
@@ -27,9 +25,9 @@ def annotations(metadata: Mapping[str, Any]) -> Iterator[Found]:
         if not is_key(key.lower()):
             yield Found("annotations", f"{key} is no key of an annotation", f"write {KEY}")
     size = sum(len(_utf8(key)) + len(_utf8(value)) for key, value in held.items())
-    if size > ANNOTATIONS_LIMIT:
+    if size > limits.ANNOTATIONS:
         fix = "put less into them; server-side apply needs no annotation of its own"
-        yield Found("annotations", f"annotations of {size} bytes: {ANNOTATIONS_LIMIT} is the limit", fix)
+        yield Found("annotations", f"annotations of {size} bytes: {limits.ANNOTATIONS} is the limit", fix)
 
 
 def owners_and_finalizers(metadata: Mapping[str, Any]) -> Iterator[Found]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from crdgen.lint.node import EMBEDDED, PRESERVE, Node
+from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, surprising
+from crdgen.words import EMBEDDED, PRESERVE
 
 
 def object_has_fields(node: Node) -> Iterator[Found]:

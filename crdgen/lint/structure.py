@@ -3,19 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from crdgen.lint.node import (
-    EMBEDDED,
-    INT_OR_STRING,
-    INT_OR_STRING_BRANCHES,
-    LIST_MAP_KEYS,
-    LIST_TYPE,
-    MAP_TYPE,
-    PRESERVE,
-    VALIDATIONS,
-    Node,
-)
+from crdgen.lint.node import INT_OR_STRING_BRANCHES, Node
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS
 
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _NAME_FIELDS: Final = frozenset({"generateName", "name"})

@@ -3,16 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from crdgen.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 from crdgen.lint.fieldpath import PathError, resolve
-from crdgen.lint.node import PRESERVE
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Version
 from crdgen.schema.walk import Schema
+from crdgen.words import PRESERVE
 
-_COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
-_COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
-_SELECTABLE: Final = ("boolean", "integer", "string")
-_MOST_SELECTABLE: Final = 8
 _SCALE: Final = {
     "specReplicasPath": (".spec.",),
     "statusReplicasPath": (".status.",),
@@ -43,11 +40,11 @@ def columns_are_complete(version: Version) -> Iterator[Found]:
     for at, column in _columns(version):
         if not column.get("name"):
             yield Found(f"{at}.name", "the column has no name", "write one")
-        if column.get("type") not in _COLUMN_TYPES:
-            fix = f"write one of {', '.join(_COLUMN_TYPES)}"
+        if column.get("type") not in COLUMN_TYPES:
+            fix = f"write one of {', '.join(COLUMN_TYPES)}"
             yield Found(f"{at}.type", f"there is no column type {column.get('type', '')!r}", fix)
-        if column.get("format") and column["format"] not in _COLUMN_FORMATS:
-            fix = f"write one of {', '.join(_COLUMN_FORMATS)}, or remove it"
+        if column.get("format") and column["format"] not in COLUMN_FORMATS:
+            fix = f"write one of {', '.join(COLUMN_FORMATS)}, or remove it"
             yield Found(f"{at}.format", f"there is no column format {column['format']!r}", fix)
         if not column.get("jsonPath", "").startswith("."):
             path = column.get("jsonPath", "")
@@ -73,13 +70,13 @@ def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
             continue
         if names[0] == "metadata":
             yield Found(at, "metadata has selectors of its own", "write a field of spec or status")
-        if schema is None or schema.get("type") not in _SELECTABLE:
-            yield Found(at, f"{path} must be a {', '.join(_SELECTABLE)}", "write the path of one")
+        if schema is None or schema.get("type") not in SELECTABLE_TYPES:
+            yield Found(at, f"{path} must be a {', '.join(SELECTABLE_TYPES)}", "write the path of one")
         if tuple(names) in seen:
             yield Found(at, f"{path} is there twice", "remove one")
         seen.add(tuple(names))
-    if len(seen) > _MOST_SELECTABLE:
-        yield Found("selectableFields", f"{len(seen)} fields: {_MOST_SELECTABLE} is the most", "remove some")
+    if len(seen) > SELECTABLE_FIELDS:
+        yield Found("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
 
 
 def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:

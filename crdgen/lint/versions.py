@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from crdgen.lint.dns import LABEL, is_label
-from crdgen.lint.node import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, Node
+from crdgen.dns import LABEL, is_label
+from crdgen.limits import DEPRECATION_WARNING
+from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition, Version
+from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 
 #: What the root must not say where status is a subresource, because `properties.status` is then checked alone. The
 #: others count where they have another value than Go's zero value.
@@ -14,9 +16,7 @@ _LOST_WITH_STATUS: Final[tuple[str, ...]] = (
     *("default", "enum", "maxProperties", "minProperties", "allOf", "oneOf", "anyOf", "not", "additionalProperties"),
     *(LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE),
 )
-_FLAGS_LOST_WITH_STATUS: Final = ("nullable", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string")
-
-_WARNING_LENGTH: Final = 256
+_FLAGS_LOST_WITH_STATUS: Final = ("nullable", EMBEDDED, INT_OR_STRING)
 
 
 def one_version_is_stored(definition: Definition) -> Iterator[Found]:
@@ -75,8 +75,8 @@ def deprecation_warning_is_printable(version: Version) -> Iterator[Found]:
         return
     if not version.written.get("deprecated"):
         yield Found("deprecationWarning", "the version is not deprecated", "write deprecated: true, or remove it")
-    if not warning or len(warning.encode("utf-8", "surrogatepass")) > _WARNING_LENGTH or not warning.isprintable():
-        problem = f"a deprecationWarning has 1 to {_WARNING_LENGTH} printable bytes"
+    if not warning or len(warning.encode("utf-8", "surrogatepass")) > DEPRECATION_WARNING or not warning.isprintable():
+        problem = f"a deprecationWarning has 1 to {DEPRECATION_WARNING} printable bytes"
         yield Found("deprecationWarning", problem, "write one short line")
 
 
@@ -101,7 +101,7 @@ def status_is_declared(version: Version) -> Iterator[Found]:
     Source: schema/pruning/algorithm.go
     """
     schema = version.schema or {}
-    keeps = schema.get("x-kubernetes-preserve-unknown-fields")
+    keeps = schema.get(PRESERVE)
     if "status" in version.subresources and "status" not in schema.get("properties", {}) and not keeps:
         fix = "declare status in the schema"
         yield Found("subresources.status", "the schema has no status, so all that is written there is pruned", fix)
@@ -155,7 +155,7 @@ def _fields(version: Version) -> set[str]:
 def _is_open(node: Node) -> bool:
     around = node.parent
     while around is not None:
-        if around.flag("x-kubernetes-preserve-unknown-fields"):
+        if around.flag(PRESERVE):
             return True
         around = around.parent
     return False

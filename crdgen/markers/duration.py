@@ -12,8 +12,9 @@ from crdgen.durations import DURATION_PATTERN, format_duration, parse_duration
 from crdgen.markers.marker import Marker
 from crdgen.schema.inline import OWN
 from crdgen.schema.notes import BOUNDS
-from crdgen.schema.temporal import VALIDATIONS, rule_of_bound
+from crdgen.schema.temporal import rule_of_bound
 from crdgen.schema.walk import Schema
+from crdgen.words import VALIDATIONS
 
 # Longer ones say nothing more, and the rules of bounds are cheap only for texts of known length.
 _LONGEST = 64

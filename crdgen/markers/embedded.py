@@ -8,10 +8,9 @@ from pydantic_core import PydanticCustomError
 
 from crdgen.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.known import PRESERVE
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, PRESERVE
 
-EMBEDDED: Final = "x-kubernetes-embedded-resource"
 _TYPES: Final = {"apiVersion": "string", "kind": "string", "metadata": "object"}
 
 

@@ -9,8 +9,8 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from crdgen.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.known import PRESERVE
 from crdgen.schema.walk import Schema
+from crdgen.words import LIST_MAP_KEYS, LIST_TYPE, PRESERVE
 
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 
@@ -69,7 +69,7 @@ class _ListType(Marker):
             raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
         if self.kind == "set" and schema["items"].get("nullable"):
             raise SchemaError(path, "SetList's items may not be null", "drop `| None` from the items")
-        return schema | {"x-kubernetes-list-type": self.kind}
+        return schema | {LIST_TYPE: self.kind}
 
     def check(self, value: Any) -> Any:
         """Refuse an item that is there twice, if the list is a set."""
@@ -103,7 +103,7 @@ class MapList(Marker):
             raise SchemaError(path, f"MapList names a key twice: {', '.join(self.keys)}", "name each key once")
         for key in self.keys:
             self._check_key(items, key, f"{path}[].{key}")
-        return schema | {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(self.keys)}
+        return schema | {LIST_TYPE: "map", LIST_MAP_KEYS: list(self.keys)}
 
     @staticmethod
     def _check_key(items: Schema, key: str, path: str) -> None:

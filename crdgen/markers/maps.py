@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from crdgen.markers.marker import Marker, require_type
 from crdgen.schema.walk import Schema
+from crdgen.words import MAP_TYPE
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class _MapType(Marker):
         """Return the node with its map type."""
         name = f"{self.kind.capitalize()}Map"
         require_type(schema, "object", name, path, "annotate a model or a `dict`; for a list use `Atomic` or `MapList`")
-        return schema | {"x-kubernetes-map-type": self.kind}
+        return schema | {MAP_TYPE: self.kind}
 
 
 GranularMap: Final[Marker] = _MapType("granular")

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from crdgen.errors import SchemaError
 from crdgen.markers.marker import Marker
-from crdgen.schema.known import PRESERVE
-from crdgen.schema.mixed import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING, PRESERVE
 
 
 @dataclass(frozen=True)

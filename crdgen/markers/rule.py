@@ -13,9 +13,8 @@ from crdgen.cel import uses_old_self
 from crdgen.errors import SchemaError
 from crdgen.markers.marker import Marker
 from crdgen.schema.declared import declare
-from crdgen.schema.parents import VALIDATIONS
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING, VALIDATIONS
 
 Reason: TypeAlias = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
 _REASONS: Final = ("FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate")

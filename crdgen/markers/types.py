@@ -10,8 +10,8 @@ from crdgen.formats import FORMATS
 from crdgen.markers.marker import Marker
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
 from crdgen.schema.inline import OWN
-from crdgen.schema.mixed import INT_OR_STRING
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING
 
 
 @dataclass(frozen=True, eq=False)

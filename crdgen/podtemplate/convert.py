@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from crdgen.quantities import QUANTITY_SCHEMA
 from crdgen.schema.order import order
-from crdgen.schema.unions import INT_OR_STRING
 from crdgen.schema.walk import Schema, map_children
+from crdgen.words import INT_OR_STRING
 
 _REFERENCE: Final = "#/$defs/"
 _KEPT: Final = frozenset(

@@ -6,6 +6,7 @@ from typing import Any
 from crdgen.errors import SchemaError
 from crdgen.evaluate import Evaluator
 from crdgen.schema.walk import Schema
+from crdgen.words import LIST_TYPE
 
 
 def defaults(schema: Schema, path: str) -> Schema:
@@ -51,7 +52,7 @@ def _settled(value: Any, schema: Schema) -> Any:
     if isinstance(value, list):
         items = schema["items"] if isinstance(schema.get("items"), dict) else {}
         settled = [_settled(item, items) for item in value]
-        return sorted(settled, key=repr) if schema.get("x-kubernetes-list-type") == "set" else settled
+        return sorted(settled, key=repr) if schema.get(LIST_TYPE) == "set" else settled
     return value
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.mixed import PRESERVE
 from crdgen.schema.notes import CLOSED, MIXED, NAME
 from crdgen.schema.walk import Schema
+from crdgen.words import LIST_MAP_KEYS, PRESERVE
 
 _VALUES: Final = frozenset(
     {
@@ -142,7 +142,7 @@ def _paired(parent: Schema, branches: list[Schema]) -> tuple[Schema, list[Schema
 
 def structure(schema: Schema) -> Schema:
     """Return what a node says of types, without what it says of values."""
-    if "x-kubernetes-list-map-keys" in schema:  # its keys must be required, or have defaults, at this very place
+    if LIST_MAP_KEYS in schema:  # its keys must be required, or have defaults, at this very place
         return {key: value for key, value in schema.items() if key != "default"}
     own = _VALUES - {"format"} if schema.get("type") in _NUMBERS else _VALUES
     result = {key: value for key, value in schema.items() if key not in own and key not in {"required", "default"}}
@@ -163,7 +163,7 @@ def _with_default(result: Schema, schema: Schema) -> Schema:
 
 def values(schema: Schema) -> Schema:
     """Return what a node says of values, as a branch may have it."""
-    if "x-kubernetes-list-map-keys" in schema or schema.get("type") is None or MIXED in schema:
+    if LIST_MAP_KEYS in schema or schema.get("type") is None or MIXED in schema:
         return {}
     own = _VALUES - {"format"} if schema.get("type") in _NUMBERS else _VALUES
     result = {key: value for key, value in schema.items() if key in own or key == "required"}

@@ -4,11 +4,10 @@ import re
 from typing import Any, Final, TypeAlias
 
 from crdgen.errors import SchemaError
-from crdgen.schema.mixed import INT_OR_STRING, PRESERVE
 from crdgen.schema.notes import COSTLY, KEYS, PREFIX
 from crdgen.schema.tagged import cel_text
-from crdgen.schema.temporal import VALIDATIONS
 from crdgen.schema.walk import Schema
+from crdgen.words import INT_OR_STRING, PRESERVE, VALIDATIONS
 
 _UUID: Final = "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"
 _FORMATS: Final = {

@@ -3,23 +3,16 @@
 from typing import Any, Final
 
 from crdgen.errors import SchemaError
+from crdgen.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 from crdgen.schema.inline import OWN
-from crdgen.schema.mixed import INT_OR_STRING, PRESERVE, mixed, typed_enum
+from crdgen.schema.mixed import mixed, typed_enum
 from crdgen.schema.notes import BOUNDS, CLOSED, PREFIX
 from crdgen.schema.temporal import ISO_PATTERN
 from crdgen.schema.walk import Schema
-
-__all__ = ["NUMBER_FORMATS", "PRESERVE", "TEXT_FORMATS", "known"]
+from crdgen.words import INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE
 
 _SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
-# What the API server checks; any other format it ignores. https://github.com/kubernetes/apiextensions-apiserver,
-# pkg/apiserver/validation/formats.go
-NUMBER_FORMATS: Final = ("double", "float", "int32", "int64")
-TEXT_FORMATS: Final = (
-    *("bsonobjectid", "byte", "cidr", "creditcard", "date", "date-time", "duration", "email", "hexcolor", "hostname"),
-    *("ipv4", "ipv6", "isbn", "isbn10", "isbn13", "k8s-long-name", "k8s-short-name", "mac", "password", "rgbcolor"),
-    *("ssn", "uri", "uuid", "uuid3", "uuid4", "uuid5"),
-)
+_CHECKED: Final = frozenset({*INTEGER_FORMATS, *NUMBER_FORMATS, *TEXT_FORMATS})
 _FAMILIES: Final = {"v4": "^[0-9./]+$", "v6": ":"}
 _NETWORK: Final = [{"format": "cidr"}, {"format": "ipv4"}, {"format": "ipv6"}]
 # What JSON Schema and Pydantic call otherwise than the API server, or it not at all.
@@ -116,7 +109,7 @@ def _formats(schema: Schema, path: str) -> Schema:
     name = schema.get("format")
     if name in _MISLEADING:
         raise SchemaError(path, *_MISLEADING[name])
-    if name is None or name in {*NUMBER_FORMATS, *TEXT_FORMATS}:
+    if name is None or name in _CHECKED:
         return schema
     rest = {key: value for key, value in schema.items() if key != "format"}
     said = _TRANSLATED.get(name, {})
@@ -133,10 +126,10 @@ def _sets(schema: Schema, path: str) -> Schema:
     items = {key: value for key, value in items.items() if key != "nullable"}
     if items.get("type") not in _SCALARS and not items.get(INT_OR_STRING):
         # Objects and lists are compared as a whole only where they are atomic; of values of any type nothing is said.
-        extension = {"object": "x-kubernetes-map-type", "array": "x-kubernetes-list-type"}.get(items.get("type", ""))
+        extension = {"object": MAP_TYPE, "array": LIST_TYPE}.get(items.get("type", ""))
         items = items | ({extension: "atomic"} if extension else {})
     rest = {key: value for key, value in schema.items() if key != "uniqueItems"}
-    return rest | {"items": items, "x-kubernetes-list-type": "set"}
+    return rest | {"items": items, LIST_TYPE: "set"}
 
 
 def _objects(schema: Schema, path: str) -> Schema:

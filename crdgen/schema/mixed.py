@@ -13,10 +13,8 @@ from crdgen.errors import SchemaError
 from crdgen.integers import RANGES
 from crdgen.schema.notes import MIXED, PREFIX
 from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS
 
-INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-_VALIDATIONS: Final = "x-kubernetes-validations"
 # Bounds that nothing of a type meets, and that hold for nothing else.
 _SHUT: Final[dict[str, Schema]] = {
     "array": {"maxItems": 0, "minItems": 1},
@@ -26,7 +24,7 @@ _SHUT: Final[dict[str, Schema]] = {
     "string": {"maxLength": 0, "minLength": 1},
 }
 _GENERAL: Final = ("allOf", "anyOf", "enum", "not", "oneOf")
-_DROPPED: Final = frozenset({"type", "format", "x-kubernetes-list-type", "x-kubernetes-map-type", *_GENERAL})
+_DROPPED: Final = frozenset({"type", "format", LIST_TYPE, MAP_TYPE, *_GENERAL})
 _TEXTS: Final = frozenset({"default", "description", "example", "title"})
 
 
@@ -102,9 +100,9 @@ def _sized(node: Schema, *, whole: bool) -> Schema:
 
 
 def _refuse(node: Schema, path: str) -> None:
-    if node.get(_VALIDATIONS) or node.get("x-kubernetes-embedded-resource"):
+    if node.get(VALIDATIONS) or node.get(EMBEDDED):
         raise SchemaError(path, "a rule cannot be kept in a union of several types", "use one type for the field")
-    if node.get("x-kubernetes-list-type") == "map":
+    if node.get(LIST_TYPE) == "map":
         raise SchemaError(path, "a MapList cannot be kept in a union of several types", "use the list alone")
     if "not" in node and node["type"] in {"array", "object"}:
         raise SchemaError(path, "`not` cannot be kept in a union of several types", "use one type for the field")

@@ -5,8 +5,8 @@ from typing import Any, Final, TypeAlias
 from crdgen.errors import SchemaError
 from crdgen.escaping import escape
 from crdgen.schema.walk import Schema
+from crdgen.words import VALIDATIONS
 
-VALIDATIONS: Final = "x-kubernetes-validations"
 # Left in the field's node. It is plain JSON, because other stages hand the node on before its parent is reached.
 PARENT: Final = "x-crdgen-parent"
 OfParent: TypeAlias = dict[str, str]

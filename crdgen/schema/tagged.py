@@ -3,8 +3,8 @@
 from crdgen.errors import SchemaError
 from crdgen.escaping import escape
 from crdgen.schema.hoist import named
-from crdgen.schema.temporal import VALIDATIONS
 from crdgen.schema.walk import Schema
+from crdgen.words import VALIDATIONS
 
 
 def tag_of(variant: Schema, tag: str) -> Schema:

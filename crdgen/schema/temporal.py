@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from crdgen.schema.notes import BOUNDS, PROBLEM
 from crdgen.schema.walk import Schema
-
-VALIDATIONS: Final = "x-kubernetes-validations"
+from crdgen.words import VALIDATIONS
 
 _CLOCK: Final = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]{1,9})?)?"
 _ZONE: Final = r"([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])"

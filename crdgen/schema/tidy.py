@@ -3,10 +3,10 @@
 from typing import Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.mixed import INT_OR_STRING, PRESERVE
 from crdgen.schema.notes import COSTLY, PREFIX
 from crdgen.schema.walk import Schema
 from crdgen.sealed import Sealed
+from crdgen.words import INT_OR_STRING, PRESERVE
 
 _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
 

@@ -8,12 +8,11 @@ from typing import Final
 from crdgen.errors import SchemaError
 from crdgen.schema.hoist import hoist, named
 from crdgen.schema.inline import OWN, merge
-from crdgen.schema.mixed import INT_OR_STRING, PRESERVE, mixed
+from crdgen.schema.mixed import mixed
 from crdgen.schema.notes import MIXED, PREFIX
 from crdgen.schema.tagged import guarded, tag_of
 from crdgen.schema.walk import BRANCHES, Schema
-
-__all__ = ["INT_OR_STRING", "unions"]
+from crdgen.words import PRESERVE
 
 _NULL: Final = "null"
 # What stays of a branch that an author wrote: what holds for values. Types are said once, outside.

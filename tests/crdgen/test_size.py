@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from crdgen import Doc, Model, OpenPodTemplate, PodTemplate, crd
+from crdgen import Doc, Model, OpenPodTemplate, PodTemplate, crd, limits
 from crdgen.resource import of
-from crdgen.size import LIMIT, annotations, parts, savings, size
+from crdgen.size import annotations, parts, savings, size
 from tests.controlplane.client import ClusterApi
 from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
 
@@ -98,7 +98,7 @@ def test_all_annotations_count_and_html_is_escaped() -> None:
 @pytest.mark.parametrize("over", [0, 1])
 def test_the_limit_is_that_of_the_api_server(cluster_api: ClusterApi, over: int) -> None:
     made = definition(Talkative)
-    value = "x" * (LIMIT - len("key") + over)
+    value = "x" * (limits.ANNOTATIONS - len("key") + over)
     made["metadata"] |= {"name": "widgets.example.com", "annotations": {"key": value}}
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     status, answer = cluster_api.post(path, made, {"dryRun": "All"})
