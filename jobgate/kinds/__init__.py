@@ -3,17 +3,29 @@
 A package adds a kind by the entry point `jobgate.kinds`: its value is a `webhook.Kind`. No other code names a kind.
 """
 
-from jobgate.kinds.dijob import DIJOB
-from jobgate.kinds.mxjob import MXJOB
-from jobgate.kinds.torchjob import TORCHJOB
-from jobgate.kinds.vcjob import VCJOB
+from pkgutil import resolve_name
+from typing import Final
+
 from jobgate.packages import provided
 from webhook import Kind, Registry
 
-__all__ = ["BUILT_IN", "ENTRY_POINT", "installed"]
+__all__ = ["ENTRY_POINT", "built_in", "installed"]
 
-BUILT_IN: tuple[Kind, ...] = (DIJOB, VCJOB, MXJOB, TORCHJOB)
-ENTRY_POINT = "jobgate.kinds"
+ENTRY_POINT: Final = "jobgate.kinds"
+
+
+# Places, and not the kinds: their models take most of a second to import, and who wants one's is not to wait for all.
+_BUILT_IN: Final = (
+    "jobgate.kinds.dijob:DIJOB",
+    "jobgate.kinds.vcjob:VCJOB",
+    "jobgate.kinds.mxjob:MXJOB",
+    "jobgate.kinds.torchjob:TORCHJOB",
+)
+
+
+def built_in() -> tuple[Kind, ...]:
+    """Return the kinds that come with jobgate, in the order in which they are rendered."""
+    return tuple(resolve_name(place) for place in _BUILT_IN)
 
 
 def installed() -> Registry:
@@ -23,4 +35,4 @@ def installed() -> Registry:
         jobgate.packages.Unusable: the kind of a package cannot be loaded, or is none.
         ValueError: two kinds claim one name.
     """
-    return Registry((*BUILT_IN, *provided(ENTRY_POINT, Kind)))
+    return Registry((*built_in(), *provided(ENTRY_POINT, Kind)))

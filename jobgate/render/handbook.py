@@ -13,7 +13,7 @@ from typing import Any
 
 from crdgen.docs import fields
 from crdgen.docs.markdown import code, table
-from jobgate.kinds import BUILT_IN
+from jobgate.kinds import built_in
 from jobgate.kinds.common.updates import MayChange
 from jobgate.render.definitions import definition
 from jobgate.render.files import stale, write
@@ -94,7 +94,7 @@ def _updates(kind: Kind) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or check them; return the exit status."""
-    files = pages(Registry(BUILT_IN))
+    files = pages(Registry(built_in()))
     if arguments == ["--check"]:
         outdated = stale(files, FOLDER)
         for path in outdated:

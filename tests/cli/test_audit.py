@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from jobgate.cli import main
 from jobgate.cli.audit import Listed
-from jobgate.kinds import BUILT_IN
+from jobgate.kinds import built_in
 from tests.controller.installed import install
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
@@ -69,7 +69,7 @@ def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(
 ) -> None:
     install(cluster_api)
     who, group = "auditor", "rbac.authorization.k8s.io"
-    groups = sorted({kind.group for kind in BUILT_IN})
+    groups = sorted({kind.group for kind in built_in()})
     rules = [{"apiGroups": groups, "resources": ["*"], "verbs": ["list"]}]
     subject = {"kind": "User", "name": who, "apiGroup": group}
     role = {"kind": "ClusterRole", "name": who, "apiGroup": group}

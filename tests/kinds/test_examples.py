@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crdgen.reading import read
-from jobgate.kinds import BUILT_IN, installed
+from jobgate.kinds import built_in, installed
 from jobgate.offline.judge import Circumstances, judge
 from jobgate.render.handbook import title
 from tests.corpus import BROKEN, GOOD, announced, holds, name_of
@@ -40,7 +40,7 @@ def test_a_broken_example_is_refused_for_what_it_announces_and_nothing_else(file
             assert any(one.startswith(fault) for one in told), (fault, told)
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+@pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_each_kind_has_its_examples_and_pages(kind: Kind) -> None:
     name = title(kind)
     assert (Path("examples") / name / "minimal.yaml").is_file()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds import BUILT_IN
+from jobgate.kinds import built_in
 from jobgate.kinds.common.heeded import WORDS
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.rules import SHARED, shared_rules
@@ -36,13 +36,13 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+@pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: Kind) -> None:
     assert {rule.__name__ for rule in SHARED if rule not in kind.rules} == EXCEPTIONS[title(kind)]
     assert len({id(rule) for rule in kind.rules}) == len(kind.rules)
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+@pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_an_operator_heeds_words_that_are_asked_for(kind: Kind) -> None:
     assert isinstance(kind.operator, Operator)
     assert kind.operator.heeds <= WORDS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crdgen import crd
-from jobgate.kinds import BUILT_IN
+from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.offline.fit import Misfit, Outcome, misfits
 from webhook import Draft, Kind
@@ -28,7 +28,7 @@ def stored(shipped: dict[str, Any], change: Callable[[dict[str, Any], dict[str, 
     return made
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
 def test_the_crd_of_a_kind_fits_it(kind: Kind) -> None:
     assert misfits(crd(kind.resource), kind) == []
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jobgate.kinds import BUILT_IN
+from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.render.files import stale
 from jobgate.render.handbook import page, pages, title
@@ -12,10 +12,10 @@ from webhook import Kind, Registry
 
 
 def test_the_committed_pages_are_what_the_code_gives() -> None:
-    assert stale(pages(Registry(BUILT_IN)), Path("docs/kinds")) == []
+    assert stale(pages(Registry(built_in())), Path("docs/kinds")) == []
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=title)
+@pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_a_page_has_a_line_for_each_default_and_rule(kind: Kind) -> None:
     text = page(kind)
     for function in (*kind.defaults, *kind.rules):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds import BUILT_IN
+from jobgate.kinds import built_in
 from jobgate.kinds.common.pod_security.policy import ENFORCE, WARN
 from jobgate.kinds.common.pod_security.rules import NAMESPACES
 from jobgate.kinds.dijob import DIJOB
@@ -174,6 +174,6 @@ def test_a_job_that_was_stored_before_its_namespace_was_held_to_a_level_can_be_c
     assert all("was stored so before" in notice for notice in told(response))
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
 def test_every_kind_has_namespaces_watched(kind: Kind) -> None:
     assert NAMESPACES in kind.watches
