@@ -30,8 +30,6 @@ CONFIGURATIONS = tuple(
 JOBS = f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/default/{DIJOB.plural}"
 #: How long one call may take, in seconds: what the API server's own to the webhook may at most.
 PATIENCE = 30.0
-#: Between two calls of one caller, in seconds: there are two cores, and the rotation is to have its share.
-PAUSE = 0.05
 #: How many failures are told in words.
 TOLD = 20
 
@@ -97,9 +95,9 @@ class Tally:
 class Callers:
     """All callers, each in a thread, from the start until they are stopped. Use it in a `with`."""
 
-    def __init__(self, plane: ControlPlane, port: int) -> None:
-        """Take the API server, and the port of the one address."""
-        self._plane, self._port = plane, port
+    def __init__(self, plane: ControlPlane, port: int, pause: float) -> None:
+        """Take the API server, the port of the one address, and the seconds between two calls of one caller."""
+        self._plane, self._port, self._pause = plane, port, pause
         self._stop = threading.Event()
         works = {"admissions": self._admit, "handshakes": self._greet, "kept": self._keep}
         self.tallies: dict[str, list[Tally]] = {name: [] for name in works}
@@ -142,7 +140,7 @@ class Callers:
     def _admit(self, api: ClusterApi, tally: Tally, _: int) -> None:
         """Have the API server admit a sound job and refuse a broken one, without storing either."""
         turns = itertools.cycle(((sound(), defaulted), (broken(), refused)))
-        while not self._stop.wait(PAUSE):
+        while not self._stop.wait(self._pause):
             document, judge = next(turns)
             try:
                 why = judge(*api.post(JOBS, document, {"dryRun": "All"}))
@@ -155,7 +153,7 @@ class Callers:
 
     def _greet(self, api: ClusterApi, tally: Tally, number: int) -> None:
         """Make one handshake after the other."""
-        while not self._stop.wait(PAUSE):
+        while not self._stop.wait(self._pause):
             if connection := self._connected(api, tally, number):
                 connection.close()
                 tally.done += 1
@@ -164,7 +162,7 @@ class Callers:
         """Make calls over a connection that is kept as long as the server keeps it."""
         content = json.dumps(admission_review(sound()))
         connection = None
-        while not self._stop.wait(PAUSE):
+        while not self._stop.wait(self._pause):
             if connection is None or connection.sock is None:
                 tls = self._connected(api, tally, number)
                 if tls is None:

@@ -1,6 +1,6 @@
 """`python -m bench.certs_soak`: certificates rotated again and again while the API server admits jobs.
 
-    python -m bench.certs_soak [--rotations N] [--soak SECONDS] [--race-every N] [--racers N] [--seed N]
+    python -m bench.certs_soak [--rotations N] [--soak SECONDS] [--race-every N] [--racers N] [--pause SECONDS] [--seed N]
 
 On a real API server: two `jobgate serve --tls-secret` behind one address; jobs are admitted, new handshakes are made
 and connections are kept all the while. In each rotation one process after the other is killed (SIGKILL): in every
@@ -355,7 +355,7 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
 
         await until(called, START, "the API server calls the webhook")
         first, began = rotations.generation(), time.monotonic()
-        callers = stack.enter_context(Callers(plane, port))
+        callers = stack.enter_context(Callers(plane, port, command.pause))
         watching = asyncio.create_task(looking(servers, address))
         stack.callback(watching.cancel)
         await rotations.all()
@@ -410,6 +410,7 @@ def main() -> int:
     parser.add_argument("--soak", type=float, default=0.0, help="seconds, as of `jobgate certs rotate`")
     parser.add_argument("--race-every", type=int, default=5, help="in every N-th rotation many rotate at once")
     parser.add_argument("--racers", type=int, default=10, help="how many")
+    parser.add_argument("--pause", type=float, default=0.05, help="between two calls of one of six callers, in seconds")
     parser.add_argument("--limit", type=float, help="seconds, of all rotations  [default: 120, and 60 each]")
     parser.add_argument("--seed", type=int, default=1, help="of all that is left to chance")
     command = parser.parse_args()

@@ -24,7 +24,7 @@ def assets() -> Assets:
 
 @pytest.mark.xdist_group("soak")
 def test_ten_rotations_under_load_fail_nobody(assets: Assets) -> None:
-    command = [sys.executable, "-m", "bench.certs_soak", "--rotations=10", f"--limit={LIMIT}"]
+    command = [sys.executable, "-m", "bench.certs_soak", "--rotations=10", "--pause=0.2", f"--limit={LIMIT}"]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=root, timeout=LIMIT + 90)
     assert done.returncode == 0, done.stderr
