@@ -1,10 +1,13 @@
 """The last stage: schemas and names become a CustomResourceDefinition."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
+from crdgen.cel import uses_old_self
 from crdgen.columns import printer_columns
 from crdgen.conversion import stanza
-from crdgen.errors import SchemaError
+from crdgen.errors import Faults, SchemaError
+from crdgen.evaluate import Evaluator
 from crdgen.lint import check_structural
 from crdgen.markers.descriptions import KEEP, Descriptions
 from crdgen.naming import annotations, check_names
@@ -17,6 +20,7 @@ from crdgen.schema.policy import shortened
 from crdgen.sealed import opened
 from crdgen.subresources import selectable_fields, subresources
 from crdgen.whole import own
+from crdgen.words import VALIDATIONS
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
 
@@ -36,7 +40,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
         "group": resource.group,
         "names": _names(resource.names),
         "scope": resource.scope,
-        "versions": [_version(version, kind, resource.descriptions) for version in resource.versions],
+        "versions": _versions(resource),
     }
     if resource.conversion is not None:
         spec["conversion"] = stanza(resource.conversion, kind)
@@ -55,7 +59,8 @@ def crd(resource: CustomResource) -> dict[str, Any]:
 def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Schema:
     """Return the schema of the whole object: type, metadata, spec and status.
 
-    `spec` is required where its model has no default and the empty one would be refused.
+    A spec that may be empty may also be left out, and is then an empty one, whose fields have their defaults. It is
+    required where a field of it is, and where a rule is to hold of every spec.
 
     Args:
         version: The models.
@@ -83,13 +88,48 @@ def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Sch
 
 def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
     models = {"spec": version.spec, "status": version.status}
-    parts = {
-        name: assembled(model, f"{kind}.{name}", limit=limit) for name, model in models.items() if model is not None
-    }
+    parts: dict[str, Schema] = {}
+    faults = Faults()
+    for name, model in models.items():
+        if model is not None:
+            with faults.gathered():
+                parts[name] = assembled(model, f"{kind}.{name}", limit=limit)
+    faults.tell()
     schema: Schema = {"type": "object", "properties": _common() | parts}
+    spec = parts["spec"]
     # A root model is not made of nothing, whatever it takes.
-    made_of_nothing = "required" not in parts["spec"] and not getattr(version.spec, "__pydantic_root_model__", False)
-    return schema if made_of_nothing or "default" in parts["spec"] else schema | {"required": ["spec"]}
+    of_nothing = _may_be_empty(spec) and not getattr(version.spec, "__pydantic_root_model__", False)
+    if of_nothing:
+        spec |= _default(spec)
+    return schema if of_nothing or "default" in spec else schema | {"required": ["spec"]}
+
+
+def _may_be_empty(spec: Schema) -> bool:
+    """Tell whether `{}` is a spec. Rules that are looked at when an object is made want one that is written."""
+    rules = [rule for rule in spec.get(VALIDATIONS, ()) if _runs_on_creation(rule)]
+    itself = {keyword: value for keyword, value in spec.items() if keyword not in {"properties", VALIDATIONS}}
+    return not rules and not Evaluator({"type": "object", "properties": {"spec": itself}}).validate({"spec": {}})
+
+
+def _default(spec: Schema) -> Schema:
+    """Return the default of a spec that may be empty, where any of its fields has one.
+
+    The API server holds it against the rules as it is, the defaults of its fields not set, and with itself as the old
+    value. So with rules of updates it must have all fields that these may read.
+
+    Source: k8s.io/apiextensions-apiserver, pkg/apiserver/schema/defaulting/validation.go
+    """
+    fields = spec.get("properties", {}).values()
+    defaulted = ["default" in field for field in fields]
+    if "default" in spec or not any(defaulted):
+        return {}
+    if not spec.get(VALIDATIONS):
+        return {"default": {}}
+    return {"default": Evaluator(spec).default({})} if all(defaulted) else {}
+
+
+def _runs_on_creation(rule: Mapping[str, Any]) -> bool:
+    return not uses_old_self(rule["rule"]) or bool(rule.get("optionalOldSelf"))
 
 
 def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:
@@ -116,6 +156,16 @@ def _names(names: Names) -> dict[str, Any]:
         "singular": names.singular,
         **{key: value for key, value in optional.items() if value},
     }
+
+
+def _versions(resource: CustomResource) -> list[dict[str, Any]]:
+    found = []
+    faults = Faults()
+    for version in resource.versions:
+        with faults.gathered():
+            found.append(_version(version, resource.names.kind, resource.descriptions))
+    faults.tell()
+    return found
 
 
 def _version(version: Version, kind: str, policy: Descriptions) -> dict[str, Any]:

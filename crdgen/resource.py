@@ -11,20 +11,30 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel
 
+from crdgen.errors import SchemaError
 from crdgen.markers.descriptions import KEEP, Descriptions
 from crdgen.markers.rule import Rule
-from crdgen.whole import part, spec_of
+from crdgen.whole import looks_whole, part, spec_of
 
 Scope: TypeAlias = Literal["Namespaced", "Cluster"]
 ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"]
 
+# Nouns of what is not counted, alone or at the end of others, as in `trainingdata`.
+_NO_PLURAL: Final = re.compile(r"(data|information|equipment|hardware|software)$")
+# How a noun ends, and its plural; the first that fits.
+_PLURALS: Final = (
+    (re.compile(r"([^aeiou])y$"), r"\1ies"),
+    (re.compile(r"([a-z])sis$"), r"\1ses"),
+    (re.compile(r"((?:[aious]s|x|z|ch|sh))$"), r"\1es"),
+    (re.compile(r"s$"), "s"),
+)
 # What a class is called that holds only a part of the object.
 _PART: Final = re.compile(r"(?<=.)Spec$")
 
 
 @dataclass(frozen=True)
 class Names:
-    """What a kind is called; only the kind must be given."""
+    """What a kind is called; only the kind must be given. The plural is by default the English one of the singular."""
 
     kind: str
     plural: str = ""
@@ -36,7 +46,7 @@ class Names:
     def __post_init__(self) -> None:
         singular = self.singular or self.kind.lower()
         object.__setattr__(self, "singular", singular)
-        object.__setattr__(self, "plural", self.plural or f"{singular}s")
+        object.__setattr__(self, "plural", self.plural or english_plural(singular))
         object.__setattr__(self, "list_kind", self.list_kind or f"{self.kind}List")
 
 
@@ -112,7 +122,7 @@ class Version:
 
     Attributes:
         name: As in the URL: `v1`, `v1alpha1`.
-        spec: The model of what the user wants.
+        spec: The model of what the user wants: Pydantic's, a dataclass or a TypedDict.
         status: The model of what is observed; makes status a subresource.
         columns: What `kubectl get` prints.
         description: Of the kind; by default that of the model.
@@ -127,8 +137,8 @@ class Version:
     """
 
     name: str
-    spec: type[BaseModel]
-    status: type[BaseModel] | None = None
+    spec: type[Any]
+    status: type[Any] | None = None
     columns: tuple[Column, ...] = ()
     description: str = ""
     served: bool = True
@@ -168,7 +178,7 @@ class CustomResource:
 
 
 def of(
-    model: type[BaseModel],
+    model: type[Any],
     *,
     group: str,
     version: str,
@@ -179,16 +189,27 @@ def of(
     """Return the custom resource of one model.
 
     Args:
-        model: The spec; or the whole object, when it has a field `spec` that is a model. Its field `status`, if that is
-            a model, is the status; its apiVersion, kind and metadata are Kubernetes' and are not looked at.
+        model: The spec, a Pydantic model, a dataclass or a TypedDict; or the whole object, when it is a Pydantic model
+            with a field `spec` that is one. Its field `status`, if that is a model, is the status; its apiVersion, kind
+            and metadata are Kubernetes' and are not looked at.
         group: The API group.
         version: The one version's name, served and stored.
         kind: By default the model's name, without type arguments, and without `Spec` at its end.
         plural: By default the English plural of the kind.
         scope: Whether its objects live in namespaces.
+
+    Raises:
+        SchemaError: When the model is that of a whole object, but for its spec.
     """
     name = kind or _kind(model)
     spec = spec_of(model)
+    found = looks_whole(model)
+    if spec is None and found:
+        raise SchemaError(
+            name,
+            f"the model has {' and '.join(found)}, as a whole object, and no field `spec` that is a Pydantic model",
+            "give it one with the fields of its own, or leave those out: then the model is the spec itself",
+        )
     one = (
         Version(version, spec=model)
         if spec is None
@@ -198,14 +219,21 @@ def of(
 
 
 def english_plural(word: str) -> str:
-    """Return the plural of a lower-case noun, by the rules that have few exceptions."""
-    if re.search(r"[^aeiou]y$", word):
-        return f"{word[:-1]}ies"
-    return f"{word}es" if re.search(r"(s|x|z|ch|sh)$", word) else f"{word}s"
+    """Return the plural of a lower-case noun, by the rules that have few exceptions.
+
+    What is a plural already stays as it is (`settings`, `metrics`, `series`), and so does what has none (`data`). A
+    noun in s is taken for a plural unless it ends as singular nouns do: `class`, `status`, `analysis`, `alias`.
+    """
+    if re.search(_NO_PLURAL, word):
+        return word
+    for ending, replaced in _PLURALS:
+        if re.search(ending, word):
+            return re.sub(ending, replaced, word)
+    return f"{word}s"
 
 
-def _kind(model: type[BaseModel]) -> str:
-    field_of_kind: Any = model.model_fields.get("kind")
+def _kind(model: type[Any]) -> str:
+    field_of_kind: Any = getattr(model, "model_fields", {}).get("kind")
     values: tuple[Any, ...] = (
         getattr(getattr(field_of_kind, "annotation", None), "__args__", ()) if spec_of(model) else ()
     )

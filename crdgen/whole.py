@@ -1,10 +1,12 @@
 """Models of whole objects: which of their fields are the kind's own, and which are Kubernetes'."""
 
+from dataclasses import is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
+from typing_extensions import is_typeddict
 
 from crdgen.markers.rule import rules
 from crdgen.schema.declared import rules_of
@@ -13,17 +15,33 @@ from crdgen.schema.declared import rules_of
 _COMMON: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def spec_of(model: type[BaseModel]) -> type[BaseModel] | None:
+def is_described(value: Any) -> bool:
+    """Tell whether a value is a class whose fields Pydantic describes: a model, a dataclass or a TypedDict."""
+    return isinstance(value, type) and (issubclass(value, BaseModel) or is_dataclass(value) or is_typeddict(value))
+
+
+def spec_of(model: type[Any]) -> type[BaseModel] | None:
     """Return the model of the field `spec`, if there is one: then the model is that of a whole object."""
     return part(model, "spec")
 
 
-def part(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+def part(model: type[Any], name: str) -> type[BaseModel] | None:
     """Return the model that a field of this JSON name has, or may have beside null; None where it has none."""
-    for python_name, field in model.model_fields.items():
-        if json_name(python_name, field) == name:
-            return _model(field.annotation)
-    return None
+    return _model(_annotations(model).get(name)) if issubclass(model, BaseModel) else None
+
+
+def looks_whole(model: type[Any]) -> list[str]:
+    """Return the fields that whole objects have and specs have not, if there are two of them or more."""
+    declared = _annotations(model)
+    found = [str(name) for name in ("apiVersion", "kind", "metadata") if name in declared]
+    return found if len(found) > 1 else []
+
+
+def _annotations(model: type[Any]) -> dict[str, Any]:
+    """Return what a class says of its fields, by their JSON names."""
+    if not issubclass(model, BaseModel):
+        return dict(getattr(model, "__annotations__", {}))
+    return {json_name(name, field): field.annotation for name, field in model.model_fields.items()}
 
 
 def own(model: type[BaseModel], kind: str) -> type[BaseModel]:

@@ -1,7 +1,7 @@
 """The command line: `python -m crdgen`. One file a command; each says its arguments, calls the library and prints.
 
 Exit status: 0 where all is well, 1 where what was asked is answered with no (refused, breaking, out of date, too
-large), 2 where the question makes no sense. What is wrong is told in one line on standard error.
+large), 2 where the question makes no sense. What is wrong is told on standard error, a line for each fault.
 """
 
 import io
@@ -64,7 +64,8 @@ def _run(argv: list[str], program: str) -> int:
     except SystemExit as stop:  # argparse's, after --help or a wrong argument
         return stop.code if isinstance(stop.code, int) else 2
     except (Unusable, SchemaError) as error:
-        return _fail(name, str(error))
+        faults = error.faults if isinstance(error, SchemaError) else (error,)
+        return max(_fail(name, str(fault)) for fault in faults)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - nobody is helped by a traceback; the fault is named, to be reported

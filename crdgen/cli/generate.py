@@ -13,9 +13,10 @@ from crdgen.text import to_yaml
 _ABOUT: Final = """Print the CustomResourceDefinition of a Pydantic model as YAML.
 
 The model is the spec, or the whole object when it has a field `spec` that is a model; a field `status` is then the
-status. A value that is a crdgen.CustomResource is taken as it is. The current folder is importable.
+status. A spec may be a dataclass or a TypedDict, too. A value that is a crdgen.CustomResource is taken as it is. The
+current folder is importable.
 
-Exit status: 0, or 2 where the model cannot be a CRD: the error names the field and the fix."""
+Exit status: 0, or 2 where the model cannot be a CRD: a line for each field says what is wrong, and the fix."""
 
 _EXAMPLES: Final = """
   crdgen generate shop.models:OrderSpec --group shop.example.com --version v1

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
-
-from pydantic import BaseModel
+from typing import Any, Final, cast
 
 from crdgen.cli.unusable import Unusable
 from crdgen.definition import crd
 from crdgen.resource import CustomResource, of
+from crdgen.whole import is_described
 
 _TARGET: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _FLAGS: Final = ("group", "version", "kind", "plural", "scope")
@@ -32,7 +31,12 @@ def model_arguments(parser: ArgumentParser) -> None:
     names.add_argument("--group", metavar="G", help="the API group, such as example.com")
     names.add_argument("--version", metavar="V", help="the version, such as v1alpha1")
     names.add_argument("--kind", metavar="K", help="the kind (default: the model's name, without Spec at its end)")
-    names.add_argument("--plural", metavar="P", help="the plural (default: the English one of the kind)")
+    names.add_argument(
+        "--plural",
+        metavar="P",
+        help="the plural (default: the English one of the kind, such as orders, policies, classes; a kind that is a "
+        "plural already, such as settings, stays as it is)",
+    )
     names.add_argument("--scope", choices=["Namespaced", "Cluster"], help="where objects live (default: Namespaced)")
 
 
@@ -64,7 +68,7 @@ def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str
         return crd(of(found, **names))
 
 
-def _load(target: str) -> type[BaseModel] | CustomResource:
+def _load(target: str) -> type[Any] | CustomResource:
     module, _, attributes = target.partition(":")
     if not _TARGET.fullmatch(target) or module.endswith(".py"):
         raise Unusable(f"{target}: not MODULE:MODEL, such as shop.models:OrderSpec{_hint(target)}")
@@ -74,9 +78,12 @@ def _load(target: str) -> type[BaseModel] | CustomResource:
             found = getattr(found, attribute)
         except AttributeError as error:
             raise Unusable(f"{target}: {module} has no {attributes}{_models(found)}") from error
-    if isinstance(found, CustomResource) or (isinstance(found, type) and issubclass(found, BaseModel)):
-        return found
-    raise Unusable(f"{target}: {_what(found)}, and neither a Pydantic model nor a crdgen.CustomResource")
+    if isinstance(found, CustomResource) or is_described(found):
+        return cast("type[Any] | CustomResource", found)
+    raise Unusable(
+        f"{target}: {_what(found)}, and neither a Pydantic model (or a dataclass, or a TypedDict) nor a "
+        "crdgen.CustomResource"
+    )
 
 
 def _imported(name: str) -> Any:
@@ -105,17 +112,13 @@ def _models(holder: Any) -> str:
         name
         for name, value in vars(holder).items()
         if isinstance(value, CustomResource)
-        or (
-            isinstance(value, type)
-            and issubclass(value, BaseModel)
-            and value.__module__ == getattr(holder, "__name__", "")
-        )
+        or (is_described(value) and value.__module__ == getattr(holder, "__name__", ""))
     )
     return f"; it has {', '.join(names)}" if names else ""
 
 
 def _what(value: Any) -> str:
-    if isinstance(value, BaseModel):
+    if is_described(type(value)):
         return f"an instance of {type(value).__name__}: name the class"
     if isinstance(value, type):
         return f"the class {value.__name__}"

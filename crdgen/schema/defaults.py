@@ -5,6 +5,7 @@ from typing import Any
 
 from crdgen.errors import SchemaError
 from crdgen.evaluate import Evaluator
+from crdgen.schema.notes import SPELLING
 from crdgen.schema.walk import Schema
 from crdgen.words import LIST_TYPE
 
@@ -20,14 +21,15 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    default = _settled(schema["default"], schema)
-    try:
+    forms = schema[SPELLING].value.forms if SPELLING in schema else (schema["default"],)
+    problems = []
+    for form in forms:
+        default = _settled(form, schema)
         problem = _problem(default, {key: value for key, value in schema.items() if key != "default"})
-    except re.error:  # a pattern of RE2 that Python cannot compile: the API server judges
-        problem = None
-    if problem is not None:
-        raise SchemaError(path, *problem)
-    return schema | {"default": default}
+        if problem is None:
+            return schema | {"default": default}
+        problems.append(problem)
+    raise SchemaError(path, *problems[-1])
 
 
 def _without_defaulted(schema: Schema) -> Schema:
@@ -57,6 +59,13 @@ def _settled(value: Any, schema: Schema) -> Any:
 
 
 def _problem(default: Any, schema: Schema) -> tuple[str, str] | None:
+    try:
+        return _refusal(default, schema)
+    except re.error:  # a pattern of RE2 that Python cannot compile: the API server judges
+        return None
+
+
+def _refusal(default: Any, schema: Schema) -> tuple[str, str] | None:
     evaluator = Evaluator({"type": "object", "properties": {"value": schema}})
     holder = {"value": default}
     if evaluator.prune(holder) != holder:

@@ -1,16 +1,28 @@
-"""Defaults as JSON: what the model itself would write, names as in JSON."""
+"""Defaults as JSON: what the model itself would write and read again, names as in JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from math import isfinite
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import (
+    CoreSchema,
+    PydanticSerializationError,
+    SchemaError,
+    SchemaValidator,
+    to_json,
+    to_jsonable_python,
+)
 
 from crdgen.schema.factories import is_pure
 
 _MASK = "**********"
+_UNREAD: Final = object()
+
+Reader: TypeAlias = Callable[[Any], Any]
+"""Returns what a field makes of JSON; any exception means that it does not take it."""
 
 
 class NoJsonError(ValueError):
@@ -19,6 +31,77 @@ class NoJsonError(ValueError):
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)
         self.fix = fix
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A default that a serializer of the author's own writes, or may write.
+
+    Attributes:
+        default: What it is in Python.
+        forms: The JSON that the field reads as this default: the serializer's first, then that of the type.
+    """
+
+    default: Any
+    forms: tuple[Any, ...]
+
+
+def reader(core: CoreSchema, config: Any) -> Reader | None:
+    """Return what reads JSON as a field does, None where that cannot be told apart from its model.
+
+    Args:
+        core: The core schema of the field.
+        config: That of its model, for the core.
+    """
+    try:
+        validator = SchemaValidator(core, config)
+    except SchemaError:  # it refers to definitions outside
+        return None
+    return lambda value: validator.validate_json(to_json(value))
+
+
+def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> Spelling:
+    """Return a field's default as its model writes it, where the field reads that, and as its type is written.
+
+    A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
+
+    Raises:
+        NoJsonError: When JSON cannot carry it, or the field reads nothing that could be written for it.
+    """
+    own = written(model, field, default)
+    written_forms: tuple[Any, ...]
+    try:
+        written_forms = (own, json_of(default))
+    except NoJsonError:
+        written_forms = (own,)
+    is_plain = len(written_forms) > 1 and to_json(own) == to_json(written_forms[1])
+    read = None if is_plain else reader(core, config)
+    if read is None:
+        return Spelling(default, (own,))
+    outcomes = [(form, _outcome(read, form)) for form in written_forms]
+    readable = [(form, outcome) for form, outcome in outcomes if outcome is not _UNREAD]
+    # A default is not validated, so that none may be equal to it.
+    forms = [form for form, outcome in readable if _equal(outcome, default)] or [form for form, _ in readable]
+    if not forms:
+        raise NoJsonError(
+            f"its serializer writes the default {default!r} as {own!r}, which the field does not read",
+            "let the field read what it writes, or mark it with `ModelDefault`: the model alone then fills it in",
+        )
+    return Spelling(default, tuple(forms))
+
+
+def _outcome(read: Reader, form: Any) -> Any:
+    try:
+        return read(form)
+    except Exception:  # noqa: BLE001 - whatever a validator of the author's own raises
+        return _UNREAD
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - as of arrays, whose comparison is no bool
+        return False
 
 
 def written(model: type[BaseModel], field: str, default: Any) -> Any:
@@ -55,10 +138,7 @@ def json_of(default: Any) -> Any:
     try:
         return checked(_plain(default), default)
     except (PydanticSerializationError, UnicodeDecodeError, RecursionError) as error:
-        raise NoJsonError(
-            f"the default {default!r} cannot be written as JSON",
-            "give a default of the field's type, or None",
-        ) from error
+        raise NoJsonError(*_unwritable(default)) from error
 
 
 def checked(value: Any, default: Any) -> Any:
@@ -90,9 +170,16 @@ def _refuse_chance(default: Any) -> None:
             )
 
 
+def _unwritable(default: Any) -> tuple[str, str]:
+    if callable(default):
+        name = getattr(default, "__name__", type(default).__name__)
+        return f"the default is the function {name} itself", f"write what it returns, or `default_factory={name}`"
+    return f"the default {default!r} cannot be written as JSON", "give a default of the field's type, or None"
+
+
 def _plain(default: Any) -> Any:
     if isinstance(default, BaseModel):
-        return default.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+        return _dumped(default)
     if isinstance(default, Enum):
         return _plain(default.value)
     if isinstance(default, Mapping):
@@ -102,6 +189,15 @@ def _plain(default: Any) -> Any:
     if isinstance(default, set | frozenset):
         return sorted((_plain(value) for value in default), key=repr)
     return to_jsonable_python(default, by_alias=True)
+
+
+def _dumped(default: BaseModel) -> Any:
+    dumped: Any = default.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+    if isinstance(dumped, dict) or default.__pydantic_root_model__:
+        return dumped
+    # A serializer of its own makes something else of it; what it reads is an object.
+    fields = type(default).model_fields
+    return {field.alias or name: _plain(getattr(default, name)) for name, field in fields.items()}
 
 
 def _scalars(value: Any) -> Iterator[Any]:

@@ -3,22 +3,25 @@
 What has no JSON form is left as a note in the node: the stage that knows the path refuses it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, Flag
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crdgen.schema import decimals, temporal
 from crdgen.schema.declared import rules_of
-from crdgen.schema.encoding import NoJsonError, json_of, written
+from crdgen.schema.encoding import NoJsonError, json_of, spelled
 from crdgen.schema.factories import is_pure
 from crdgen.schema.inline import MARKERS
-from crdgen.schema.notes import DEFAULT, FACTORY, KEYS, PROBLEM, Held
+from crdgen.schema.notes import DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Held
 
 _NOTHING: Any = object()
+# Keywords whose values are JSON of any kind, and no schemas.
+_VALUES = frozenset({"const", "default", "enum", "example", "examples"})
+_TO_KEYS = "use keys of text or numbers, or a list of models that have the key as a field"
 _TO_JSON = "use a type that JSON can carry, or say its form with `WithJsonSchema({…})`"
 
 
@@ -43,6 +46,18 @@ class Generator(GenerateJsonSchema):
         }.get(schema["type"], error_info)
         return {PROBLEM: (f"{what} has no form in JSON", _TO_JSON)}
 
+    def handle_ref_overrides(self, json_schema: JsonSchemaValue) -> JsonSchemaValue:
+        """Keep what stands beside a reference, once one that an author wrote, and that refers to nothing, is noted."""
+        if "$ref" in json_schema:
+            _note_unknown(json_schema, self.json_to_defs_refs)
+        return super().handle_ref_overrides(json_schema)
+
+    def get_json_ref_counts(self, json_schema: JsonSchemaValue) -> dict[JsonRef, int]:
+        """Count references, once those that refer to nothing are noted."""
+        for schema in (json_schema, *self.definitions.values()):
+            _note_unknown(schema, self.json_to_defs_refs)
+        return super().get_json_ref_counts(json_schema)
+
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         """Note that classes have no JSON form."""
         return self.handle_invalid_for_json_schema(schema, "a class")
@@ -54,13 +69,15 @@ class Generator(GenerateJsonSchema):
         if factory is None:
             default = schema.get("default", _NOTHING)
             return inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Held(default)}
-        if schema.get("default_factory_takes_data") or not is_pure(factory):
-            return inner | {FACTORY: getattr(factory, "__qualname__", repr(factory))}
+        if schema.get("default_factory_takes_data"):
+            return inner | {FACTORY: f"its {_factory(factory)} makes a default of other fields"}
+        if not is_pure(factory):
+            return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
         try:
             return inner | {DEFAULT: Held(factory())}
         except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
-            reason = str(error).partition("\n")[0]
-            return inner | {PROBLEM: (f"its default factory fails: {reason}", "give a default that is whole")}
+            problem = f"its {_factory(factory)} fails: {_reason(error)}"
+            return inner | {PROBLEM: (problem, "give a default that is whole, or none")}
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Describe a model: with the rules that were put on its class, and its defaults as it writes them."""
@@ -77,7 +94,7 @@ class Generator(GenerateJsonSchema):
             if node is not None:
                 by_alias = model.model_config.get("validate_by_alias") is not False
                 node = _deprecated(_named(node, name, fields[name], by_alias=by_alias), model, name)
-                result["properties"][json_name] = _with_default(node, model, name)
+                result["properties"][json_name] = _with_spelling(node, model, name, schema)
         return _distinct(result, names.values())
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
@@ -115,6 +132,9 @@ class Generator(GenerateJsonSchema):
         values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
         result: JsonSchemaValue = {"type": "object", "additionalProperties": values or True}
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
+        if keys.get("type") in {"array", "object", "null"}:
+            kind = {"array": "lists", "object": "objects", "null": "nothing but null"}[keys["type"]]
+            return {PROBLEM: (f"the keys of a map are texts in JSON, and these are {kind}", _TO_KEYS)}
         # Lengths of all texts that the settings give: no rule could check them beside values of any type.
         plain = [{"type": "string"}] if values else [{"type": "string"}, {"type": "string"} | self._lengths()]
         if keys and keys not in plain:
@@ -195,6 +215,37 @@ class Generator(GenerateJsonSchema):
         return super().multi_host_url_schema(schema) | _schemes(schema)
 
 
+def _note_unknown(schema: Any, known: Mapping[JsonRef, Any]) -> None:
+    """Put a note in the place of each reference that is not known."""
+    if isinstance(schema, list):
+        for child in schema:
+            _note_unknown(child, known)
+    if not isinstance(schema, dict):
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in known:
+        problem = f"`$ref: {reference}` refers to nothing in the model's schema"
+        schema[PROBLEM] = (problem, "write the schema out in its place, or give the field a model as its type")
+        del schema["$ref"]
+    for key, child in schema.items():
+        if key not in _VALUES:
+            _note_unknown(child, known)
+
+
+def _factory(factory: Any) -> str:
+    """Return what a message calls a factory; a lambda's name says nothing."""
+    name = getattr(factory, "__qualname__", type(factory).__name__).rpartition(".<locals>.")[2]
+    return "default_factory (a lambda)" if "<lambda>" in name else f"default_factory {name}"
+
+
+def _reason(error: Exception) -> str:
+    """Return why a factory fails, in one line."""
+    if isinstance(error, ValidationError):
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        return ", ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".lstrip(": ") for fault in faults)
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+
+
 def _schemes(schema: Mapping[str, Any]) -> JsonSchemaValue:
     schemes = schema.get("allowed_schemes")
     return {"pattern": f"^(?i:{'|'.join(one.replace('+', '[+]') for one in schemes)}):"} if schemes else {}
@@ -263,30 +314,48 @@ def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> Jso
     return node | {"deprecated": message} if node.get("deprecated") and message else node
 
 
-def _with_default(node: JsonSchemaValue, model: type[BaseModel] | None, name: str) -> JsonSchemaValue:
+def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, schema: Any) -> JsonSchemaValue:
+    """Return the node of a model's field with its default as JSON: as the model writes it, if it reads that."""
+
+    def encode(default: Any) -> JsonSchemaValue:
+        spelling = spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
+        note = {SPELLING: Held(spelling)} if len(spelling.forms) > 1 else {}
+        return {"default": spelling.forms[0]} | note
+
+    return _with_default(node, encode)
+
+
+def _plainly(default: Any) -> JsonSchemaValue:
+    return {"default": json_of(default)}
+
+
+def _with_default(node: JsonSchemaValue, encode: Callable[[Any], JsonSchemaValue] = _plainly) -> JsonSchemaValue:
     """Return the field's node with its default as JSON."""
     held = node.get(DEFAULT)
     if held is None:
         return node
     rest = {key: value for key, value in node.items() if key != DEFAULT}
+    kept_out = any(getattr(marker, "own_default", False) for marker in node.get(MARKERS, ()))
+    if kept_out or PROBLEM in node:  # of the type, which is told before what would come of it
+        return rest
     if node.get("format") == "password" and held.value:
         return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}
     try:
-        return rest | {"default": json_of(held.value) if model is None else written(model, name, held.value)}
+        return rest | encode(held.value)
     except NoJsonError as error:
         return rest | {PROBLEM: (str(error), error.fix)}
 
 
 def _with_defaults(schema: JsonSchemaValue, fields: Mapping[str, Any] | None) -> JsonSchemaValue:
     """Return a dataclass's node, or a root model's, with defaults as JSON, and fields checked as a model's."""
-    result = _with_default(schema, None, "")
+    result = _with_default(schema)
     if fields is None:
         return result
     properties = dict(result.get("properties", {}))
     for name, field in fields.items():
         json_name = field.get("validation_alias", name)
         if isinstance(json_name, str) and json_name in properties:
-            properties[json_name] = _with_default(_named(properties[json_name], name, field, by_alias=True), None, name)
+            properties[json_name] = _named(properties[json_name], name, field, by_alias=True)
     for json_name, node in properties.items():
-        properties[json_name] = _with_default(node, None, json_name)
+        properties[json_name] = _with_default(node)
     return result | {"properties": properties}

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.notes import NAME
+from crdgen.schema.notes import NAME, PROBLEM
 from crdgen.schema.walk import Schema, map_children
 
 MARKERS: Final = "x-crdgen-markers"
@@ -26,8 +26,10 @@ def inline(schema: Schema, path: str, depth: int | None = None) -> Schema:
         depth: How often a model may be found inside itself before it is cut; None refuses recursive models. The marker
             `Depth` says the same for one field.
 
+    A model that contains itself is left as a note, with the cycle spelled out, where it begins anew.
+
     Raises:
-        SchemaError: When a model contains itself, with the cycle spelled out, or when the schema grows beyond bounds.
+        SchemaError: When the schema grows beyond bounds.
     """
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     return _Inliner(schema.get("$defs", {}), path).node(rest, path, (), depth)
@@ -58,7 +60,7 @@ class _Inliner:
         entered = sum(1 for model, _ in within if model == name)
         if entered:
             if depth is None:
-                raise _contains_itself(name, path, within)
+                return {PROBLEM: _contains_itself(name, path, within)}
             if entered >= depth:
                 cut: Schema = {"type": "object", "additionalProperties": True} if target.get("type") == "object" else {}
                 return merge(cut, beside)
@@ -78,8 +80,8 @@ class _Inliner:
             raise SchemaError(path, f"the fields are nested more than {_DEEPEST} levels deep", fix)
 
 
-def _contains_itself(name: str, path: str, within: tuple[tuple[str, str], ...]) -> SchemaError:
-    """Return the error with the way from the model to itself: `Node.children[] → Node`."""
+def _contains_itself(name: str, path: str, within: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """Return problem and fix, with the way from the model to itself: `Node.children[] → Node`."""
     start = next(at for at, (model, _) in enumerate(within) if model == name)
     stops = [*within[start:], (name, path)]
     legs = [
@@ -87,12 +89,11 @@ def _contains_itself(name: str, path: str, within: tuple[tuple[str, str], ...]) 
         for (model, begin), (_, following) in pairwise(stops)
     ]
     cycle = " → ".join((*legs, name.rpartition("__")[2]))
-    return SchemaError(
-        path,
-        f"the model contains itself ({cycle})",
+    fix = (
         "mark the field with `Depth(…)`, which writes so many levels out, write the levels out yourself, or cut the "
-        "cycle with `Annotated[dict[str, Any], PreserveUnknown]`",
+        "cycle with `Annotated[dict[str, Any], PreserveUnknown]`"
     )
+    return f"the model contains itself ({cycle})", fix
 
 
 def _placeholder(schema: Schema) -> Schema:

@@ -28,7 +28,10 @@ _BOUNDS: Final = {
     ("maximum", True): ("<", "below"),
 }
 _IGNORED: Final = frozenset(
-    {"description", "example", "exclusiveMaximum", "exclusiveMinimum", "nullable", "title", "type", PRESERVE}
+    {
+        *("description", "example", "exclusiveMaximum", "exclusiveMinimum", "nullable", "title", "type"),
+        *(INT_OR_STRING, PRESERVE),
+    }
 )
 
 Test: TypeAlias = tuple[str, str]
@@ -121,8 +124,8 @@ def _of_kind(names: Schema, path: str) -> list[Test]:
             return [(f"key.matches({cel_text(_NUMBER)})", "must be a number")]
         case "boolean":
             return [("key in ['true', 'false']", "must be true or false")]
-        case None if names.get(PRESERVE) and not names.keys() - {PRESERVE, "nullable"}:
-            return []
+        case None if names.get(INT_OR_STRING) or (names.get(PRESERVE) and not names.keys() - {PRESERVE, "nullable"}):
+            return []  # any text will do
         case _:
             raise SchemaError(path, "keys of a map are texts in JSON, and these are not", "use keys of text or numbers")
 

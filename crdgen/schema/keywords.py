@@ -73,7 +73,7 @@ def _refuse(schema: Schema, path: str) -> None:
     if PROBLEM in schema:
         raise SchemaError(path, *schema[PROBLEM])
     if FACTORY in schema and not own:
-        problem = f"default_factory {schema[FACTORY]} may give another value each time, and a CRD has one default"
+        problem = f"{schema[FACTORY]}, and a CRD has one default for all"
         raise SchemaError(path, problem, _FACTORY_FIX)
     for keyword, fix in _IMPOSSIBLE.items():
         if keyword in schema:

@@ -81,7 +81,10 @@ def _null_in_enum(schema: Schema, path: str) -> Schema:
     if "enum" not in schema or not schema.get("nullable"):
         return schema
     if "type" not in schema:
-        fix = "make None the field's default, so that null means absent, or drop `| None`"
+        fix = (
+            "make None the field's default, so that null means absent, or use an enum without a member of None, and "
+            "without `| None`"
+        )
         raise SchemaError(path, "the API server takes null for no enum, not even for one that lists it", fix)
     rest = {key: value for key, value in schema.items() if key != "enum"}
     said = typed_enum(schema["enum"], schema["type"])

@@ -5,10 +5,12 @@ from typing import Final
 PREFIX: Final = "x-crdgen-"
 # A pair (problem, fix), found where the path is not known.
 PROBLEM: Final = "x-crdgen-problem"
-# The name of a factory whose result cannot be known.
+# What a factory does whose result cannot be known.
 FACTORY: Final = "x-crdgen-factory"
 # A default as the Python object that it is, held in a `Held`.
 DEFAULT: Final = "x-crdgen-default"
+# The `Spelling` of a default that a serializer may write otherwise than its type is written, in a `Held`.
+SPELLING: Final = "x-crdgen-spelling"
 # The schema of a map's keys.
 KEYS: Final = "x-crdgen-keys"
 # The bounds of a duration, which JSON schema has no words for.

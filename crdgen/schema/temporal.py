@@ -15,7 +15,8 @@ TIME_PATTERN: Final = f"^{_CLOCK}{_ZONE}?$"
 NAIVE_PATTERN: Final = f"^[0-9]{{4}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt _]{_CLOCK}$"
 # ISO 8601, and `[-][N days, ]HH:MM:SS[.ffffff]`: what Pydantic reads as a timedelta, and what it writes.
 ISO_PATTERN: Final = (
-    r"^[+-]?(P([0-9]+([.,][0-9]+)?[YMWDymwd])*([Tt]([0-9]+([.,][0-9]+)?[HMShms])+)?"
+    r"^[+-]?(P([0-9]+([.,][0-9]+)?[YMWDymwd])+([Tt]([0-9]+([.,][0-9]+)?[HMShms])+)?"
+    r"|P[Tt]([0-9]+([.,][0-9]+)?[HMShms])+"
     r"|([0-9]+ ?(d|D|day|days),? ?)?[0-9]{1,2}:[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?|[0-9]+ ?(d|D|day|days))$"
 )
 _WORDS: Final = {"ge": (">=", "at least"), "gt": (">", "more than"), "le": ("<=", "at most"), "lt": ("<", "less than")}

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from crdgen.errors import SchemaError
+from crdgen.errors import Faults, SchemaError
 from crdgen.schema.notes import COSTLY, PREFIX
 from crdgen.schema.walk import Schema
 from crdgen.sealed import Sealed
@@ -11,19 +11,38 @@ from crdgen.words import INT_OR_STRING, PRESERVE
 _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
 
 
-def tidy(schema: Schema, path: str, *, unbounded: str = "") -> Schema:
-    """Return the schema without private notes.
-
-    Args:
-        schema: The schema, all stages behind it.
-        path: The node's path.
-        unbounded: The path of a list or map around the node that may have any number of items; empty where none may.
+def tidy(schema: Schema, path: str) -> Schema:
+    """Return the schema, all stages behind it, without private notes.
 
     Raises:
-        SchemaError: For a node without a type, and for a rule over keys that would be checked any number of times.
+        SchemaError: For each node without a type, and each rule over keys that would be checked any number of times.
     """
+    faults = Faults()
+    result = _tidied(schema, path, faults, unbounded="")
+    faults.tell()
+    return result
+
+
+def _tidied(schema: Schema, path: str, faults: Faults, *, unbounded: str) -> Schema:
+    """Return the node tidied; `unbounded` is the path of a list or map around it that may have any number of items."""
     if isinstance(schema, Sealed):
         return schema
+    with faults.gathered():
+        _check(schema, path, unbounded)
+    result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
+    for keyword, bound, step in (("items", "maxItems", "[]"), ("additionalProperties", "maxProperties", ".*")):
+        if isinstance(schema.get(keyword), dict):
+            around = unbounded or ("" if bound in schema else path)
+            result[keyword] = _tidied(schema[keyword], f"{path}{step}", faults, unbounded=around)
+    if "properties" in schema:
+        result["properties"] = {
+            name: _tidied(child, f"{path}.{name}", faults, unbounded=unbounded)
+            for name, child in schema["properties"].items()
+        }
+    return result
+
+
+def _check(schema: Schema, path: str, unbounded: str) -> None:
     if schema.get("type") not in _TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
         raise SchemaError(path, *_untyped(schema.get("type")))
     if COSTLY in schema and unbounded:
@@ -33,16 +52,6 @@ def tidy(schema: Schema, path: str, *, unbounded: str = "") -> Schema:
             "API server allows",
             "bound the items with `Field(max_length=…)`, or use `dict[str, …]`",
         )
-    result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
-    for keyword, bound, step in (("items", "maxItems", "[]"), ("additionalProperties", "maxProperties", ".*")):
-        if isinstance(schema.get(keyword), dict):
-            around = unbounded or ("" if bound in schema else path)
-            result[keyword] = tidy(schema[keyword], f"{path}{step}", unbounded=around)
-    if "properties" in schema:
-        result["properties"] = {
-            name: tidy(child, f"{path}.{name}", unbounded=unbounded) for name, child in schema["properties"].items()
-        }
-    return result
 
 
 def _untyped(found: object) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from crdgen.errors import Faults
 from crdgen.schema.notes import KEYS
 from crdgen.sealed import Sealed
 
@@ -13,10 +14,27 @@ BRANCHES = ("allOf", "anyOf", "oneOf")
 
 
 def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
-    """Return the schema with every node rewritten, children before their parents; the input is not changed."""
+    """Return the schema with every node rewritten, children before their parents; the input is not changed.
+
+    Raises:
+        SchemaError: All that the stage raises, for nodes whose children have none: what it would say of the others may
+            come of what is below.
+    """
+    faults = Faults()
+    result = _rewritten(schema, path, stage, faults)
+    faults.tell()
+    return result
+
+
+def _rewritten(schema: Schema, path: str, stage: Stage, faults: Faults) -> Schema:
     if isinstance(schema, Sealed):
         return schema
-    return stage(map_children(schema, path, lambda child, at: rewrite(child, at, stage)), path)
+    before = len(faults)
+    inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, faults))
+    if len(faults) == before:
+        with faults.gathered():
+            return stage(inner, path)
+    return schema
 
 
 def map_children(schema: Schema, path: str, function: Stage) -> Schema:

@@ -78,6 +78,15 @@ class Opaque:
     pass
 
 
+def now() -> int:
+    return 1
+
+
+class Later(Model):
+    at: Annotated[str, Int32(minimum=1)]
+    next: list["Later"]
+
+
 Twins = create_model("Twins", first=(int, Field(alias="own")), other=(int, Field(alias="own")))
 
 
@@ -105,6 +114,12 @@ class Access(Flag):
 
 class Nothing(Enum):
     pass
+
+
+class Answer(Enum):
+    YES = "yes"
+    COUNT = 1
+    NONE = None
 
 
 class Twice(Enum):
@@ -161,7 +176,21 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a factory",
             field(UUID, value=Field(default_factory=uuid4)),
             "Spec.value",
-            "default_factory uuid4",
+            "its default_factory uuid4 may give another value each time",
+            "ModelDefault",
+        ),
+        (
+            "a lambda",
+            field(int, value=Field(default_factory=lambda: now())),  # noqa: PLW0108
+            "Spec.value",
+            "its default_factory (a lambda) may give another value each time",
+            "ModelDefault",
+        ),
+        (
+            "a factory that reads other fields",
+            field(int, value=Field(default_factory=lambda fields: len(fields))),  # noqa: PLW0108
+            "Spec.value",
+            "its default_factory (a lambda) makes a default of other fields",
             "ModelDefault",
         ),
         (
@@ -182,8 +211,30 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a factory that fails",
             field(Circle, value=Field(default_factory=Circle)),
             "Spec.value",
-            "factory fails",
+            "its default_factory Circle fails: size: Field required",
             "whole",
+        ),
+        (
+            "a reference to nothing",
+            field(Annotated[str, WithJsonSchema({"$ref": "#/$defs/Nowhere"})]),
+            "Spec.value",
+            "`$ref: #/$defs/Nowhere` refers to nothing",
+            "write the schema out",
+        ),
+        (
+            "a reference to nothing within",
+            field(dict[str, Annotated[str, WithJsonSchema({"type": "array", "items": {"$ref": "https://a/b"}})]]),
+            "Spec.value.*[]",
+            "`$ref: https://a/b` refers to nothing",
+            "write the schema out",
+        ),
+        ("a function as default", field(int, value=now), "Spec.value", "is the function now itself", "what it returns"),
+        (
+            "a function's default",
+            field(Callable[[], int], value=now),
+            "Spec.value",
+            "no form in JSON",
+            "WithJsonSchema",
         ),
         ("a mixed tuple", field(tuple[int, str]), "Spec.value", "a tuple of different types", "a model with one field"),
         (
@@ -220,7 +271,9 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ("a default that is no JSON", field(Any, value=object()), "Spec.value", "cannot be written as JSON", "None"),
         ("only null", field(None), "Spec.value", "nothing but null", "leave it out"),
         ("a set with null", field(set[int | None]), "Spec.value", "may not be null", "drop `| None`"),
-        ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "a map's keys", "keys of text"),
+        ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "these are lists", "keys of text"),
+        ("keys of unlike tuples", field(dict[tuple[int, str], Any]), "Spec.value", "these are lists", "list of models"),
+        ("keys of null", field(dict[None, int]), "Spec.value", "nothing but null", "keys of text"),
         (
             "rules over keys of any number of maps",
             field(list[dict[Annotated[str, Field(pattern="^a")], int]]),
@@ -295,6 +348,13 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ("an unknown key", field(Annotated[list[Part], MapList("id")]), "Spec.value[].replicas", "Int32", "annotate"),
         ("no key", field(Annotated[list[dict[str, int]], MapList()]), "Spec.value", "MapList has no key", "name the"),
         ("a flag", field(Access), "Spec.value", "every combination", "a set of an Enum's members"),
+        (
+            "an enum of several types and null",
+            field(Answer, value=Answer.YES),
+            "Spec.value",
+            "the API server takes null for no enum",
+            "without a member of None",
+        ),
         ("an enum of nothing", field(Nothing), "Spec.value", "has no members", "give it one"),
         ("an open int-or-string", field(Annotated[int | str, PreserveUnknown]), "Spec.value", "exclude", "drop one"),
     ],
@@ -307,7 +367,50 @@ def test_an_error_names_the_field_and_the_fix(
     assert raised.value.path == path
     assert problem in raised.value.problem
     assert fix in raised.value.fix
-    assert str(raised.value) == f"{path}: {raised.value.problem}; {raised.value.fix}"
+    first = str(raised.value).partition("\n")[0]
+    assert first == f"{path}: {raised.value.problem}; {raised.value.fix}" == str(raised.value.faults[0])
+
+
+class Mistaken(Model):
+    pair: tuple[int, str]
+    fine: int = 1
+    pairs: list[tuple[int, str]]
+    later: Later
+    parts: dict[str, list[Circle | Label]]
+
+
+def test_all_fields_with_a_fault_are_told_at_once() -> None:
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(Mistaken)
+    assert [fault.path for fault in raised.value.faults] == [
+        "Mistaken.pair",
+        "Mistaken.pairs[]",
+        "Mistaken.later.at",
+        "Mistaken.later.next[]",
+        "Mistaken.parts.*[].size",
+    ]
+    assert str(raised.value).splitlines() == [str(fault) for fault in raised.value.faults]
+
+
+def test_faults_of_spec_status_and_versions_are_told_at_once() -> None:
+    versions = (
+        Version("v1", spec=field(tuple[int, str]), status=field(type[int])),
+        Version("v2", spec=Later, storage=False),
+    )
+    with pytest.raises(SchemaError) as raised:
+        crd(CustomResource(group="a.example.com", names=Names("Thing"), versions=versions))
+    assert [fault.path for fault in raised.value.faults] == [
+        "Thing.spec.value",
+        "Thing.status.value",
+        "Thing.spec.at",
+        "Thing.spec.next[]",
+    ]
+
+
+def test_one_fault_is_told_once_whatever_its_union_is() -> None:
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(field(Later | None))
+    assert [fault.path for fault in raised.value.faults] == ["Spec.value.at", "Spec.value.next[]"]
 
 
 def test_a_value_with_two_names_is_one_value() -> None:

@@ -1,13 +1,16 @@
 """What a resource says of itself beyond its models: names, versions, conversion, metadata; and resources of one model."""
 
 import base64
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pytest
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+from typing_extensions import TypedDict
 
 from crdgen import Conversion, CustomResource, Doc, Names, Rule, SchemaError, Service, Version, crd, of, rules
+from crdgen.evaluate import Evaluator
+from crdgen.lint import lint
 from crdgen.resource import english_plural
 
 T = TypeVar("T")
@@ -32,6 +35,13 @@ class Status(BaseModel):
 
 ONE = Version("v1", Spec)
 RESOURCE = CustomResource("a.example.com", Names("Thing"), (ONE,))
+
+
+def root(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of the whole object, of the one version."""
+    (version,) = definition["spec"]["versions"]
+    schema: dict[str, Any] = version["schema"]["openAPIV3Schema"]
+    return schema
 
 
 def test_versions_are_served_stored_and_deprecated_as_they_say() -> None:
@@ -257,10 +267,128 @@ def test_kind_and_plural_can_be_given() -> None:
         ("class", "classes"),
         ("box", "boxes"),
         ("match", "matches"),
+        ("status", "statuses"),
+        ("alias", "aliases"),
+        ("analysis", "analyses"),
+        ("settings", "settings"),
+        ("series", "series"),
+        ("trainingdata", "trainingdata"),
     ],
 )
 def test_a_plural_is_english(word: str, plural: str) -> None:
     assert english_plural(word) == plural
+    assert Names(word.capitalize()).plural == plural
+
+
+@dataclass
+class Sized:
+    size: int = 1
+
+
+class Titled(TypedDict):
+    title: str
+
+
+@pytest.mark.parametrize("model, field", [(Sized, "size"), (Titled, "title")])
+def test_a_spec_may_be_a_dataclass_or_a_typed_dict(model: type[Any], field: str) -> None:
+    definition = crd(of(model, group="example.com", version="v1"))
+    assert definition["spec"]["names"]["kind"] == model.__name__
+    assert field in root(definition)["properties"]["spec"]["properties"]
+
+
+class Metadata(BaseModel):
+    name: str
+
+
+class Headless(BaseModel):
+    apiVersion: str  # noqa: N815
+    kind: Literal["Headless"]
+    metadata: Metadata
+    size: int
+
+
+class Loose(BaseModel):
+    api_version: Annotated[str, Field(alias="apiVersion")]
+    metadata: dict[str, str]
+    spec: dict[str, int]
+
+
+@pytest.mark.parametrize(
+    "model, found", [(Headless, "apiVersion and kind and metadata"), (Loose, "apiVersion and metadata")]
+)
+def test_a_whole_object_without_a_spec_is_taken_for_no_spec(model: type[BaseModel], found: str) -> None:
+    with pytest.raises(SchemaError, match=f"has {found}, as a whole object, and no field `spec`") as raised:
+        of(model, group="example.com", version="v1")
+    assert "then the model is the spec itself" in raised.value.fix
+    version = Version("v1", spec=model)  # who says that it is the spec is believed
+    assert root(crd(replace(RESOURCE, versions=(version,))))["required"] == ["spec"]
+
+
+class Kinds(BaseModel):
+    kind: str
+
+
+def test_a_spec_with_a_kind_is_a_spec() -> None:
+    assert root(crd(of(Kinds, group="example.com", version="v1")))["required"] == ["spec"]
+
+
+class Pair(BaseModel):
+    low: int = 1
+    high: int = 2
+
+
+class Optional(BaseModel):
+    low: int | None = None
+
+
+class Half(Pair):
+    middle: int | None = None
+
+
+class Few(BaseModel):
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    low: int = 1
+
+
+Ordered = rules(Rule("self.low <= self.high"))(type("Ordered", (Pair,), {"__module__": __name__}))
+Shrinking = rules(Rule("self.middle <= oldSelf.middle"))(type("Shrinking", (Half,), {"__module__": __name__}))
+Growing = rules(Rule("self.low >= oldSelf.low"))(type("Growing", (Pair,), {"__module__": __name__}))
+
+
+@pytest.mark.parametrize(
+    "case, model, default, required",
+    [
+        ("all fields have defaults", Pair, {}, False),
+        ("there is nothing to default", Optional, None, False),
+        ("a field is required", Needed, None, True),
+        ("a rule is to hold of every spec", Ordered, None, True),
+        ("a rule compares with the stored spec", Growing, {"low": 1, "high": 2}, False),
+        ("it compares what may be missing", Shrinking, None, False),
+        ("the empty spec is refused", Few, None, True),
+    ],
+)
+def test_a_spec_of_defaults_has_one_itself(case: str, model: type[BaseModel], default: Any, required: bool) -> None:
+    definition = crd(of(model, group="example.com", version="v1", kind="Thing"))
+    schema = root(definition)
+    assert schema["properties"]["spec"].get("default") == default
+    assert ("required" in schema) is required
+    assert (case == "it compares what may be missing") is (
+        "default-can-be-set" in {finding.rule for finding in lint(definition)}
+    )
+    stored = Evaluator(schema).default({})
+    assert stored == ({} if default is None else {"spec": {"low": 1, "high": 2}})
+
+
+class Box(BaseModel):
+    """A whole object, which pydantic refuses without a spec."""
+
+    spec: Pair
+
+
+def test_the_spec_of_a_whole_object_is_required_as_the_model_says() -> None:
+    schema = root(crd(of(Box, group="example.com", version="v1")))
+    assert schema["required"] == ["spec"]
+    assert "default" not in schema["properties"]["spec"]
 
 
 class Numbers(RootModel[list[int]]):

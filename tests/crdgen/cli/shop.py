@@ -1,5 +1,6 @@
 """Models as somebody writes them, for the command line."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -35,6 +36,16 @@ class Order(BaseModel):
 
 class Impossible(BaseModel):
     pair: tuple[int, str]
+
+
+class Faulty(Impossible):
+    places: dict[tuple[int, int], str]
+    size: Size = Size.SMALL
+
+
+@dataclass
+class Parcel:
+    weight: float = 1.0
 
 
 ORDER = CustomResource(

@@ -45,8 +45,14 @@ def test_the_current_folder_is_importable_and_what_it_prints_is_no_yaml(crdgen: 
 FAULTS = [
     ("generate", "the following arguments are required: MODULE:MODEL"),
     (f"generate {SHOP}", "not MODULE:MODEL, such as"),
-    (f"generate {SHOP}:Nothing", "has no Nothing; it has Impossible, ORDER, Order, OrderSpec, OrderStatus"),
-    (f"generate {SHOP}:NUMBER", "of type int, and neither a Pydantic model nor a crdgen.CustomResource"),
+    (
+        f"generate {SHOP}:Nothing",
+        "has no Nothing; it has Faulty, Impossible, ORDER, Order, OrderSpec, OrderStatus, Parcel",
+    ),
+    (
+        f"generate {SHOP}:NUMBER",
+        "of type int, and neither a Pydantic model (or a dataclass, or a TypedDict) nor a crdgen.",
+    ),
     (f"generate {SHOP}:Size", "the class Size, and neither"),
     ("generate nowhere:Spec", "nowhere cannot be imported: ModuleNotFoundError"),
     ("generate shop/models.py:Spec", "write shop.models:Spec"),
@@ -66,6 +72,20 @@ def test_what_cannot_be_done_is_said_in_one_line(crdgen: Crdgen, line: str, said
     assert (answer.status, answer.out) == (2, "")
     assert said in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_a_spec_may_be_a_dataclass(crdgen: Crdgen) -> None:
+    answer = crdgen(f"generate {SHOP}:Parcel {NAMED}")
+    assert (answer.status, answer.err) == (0, "")
+    assert yaml.safe_load(answer.out)["spec"]["names"]["plural"] == "parcels"
+
+
+def test_all_faults_of_a_model_are_told_a_line_each(crdgen: Crdgen) -> None:
+    answer = crdgen(f"generate {SHOP}:Faulty {NAMED}")
+    assert (answer.status, answer.out) == (2, "")
+    first, second = answer.err.splitlines()
+    assert first.startswith("crdgen generate: Faulty.spec.pair: a tuple of different types")
+    assert second.startswith("crdgen generate: Faulty.spec.places: the keys of a map are texts in JSON")
 
 
 BROKEN = {

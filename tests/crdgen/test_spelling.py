@@ -1,0 +1,137 @@
+"""A default is written as its model writes it, if the model reads that again; otherwise as its type is written."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import pytest
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+    field_serializer,
+    field_validator,
+    model_serializer,
+)
+
+from crdgen import ModelDefault, SchemaError, structural_schema
+
+Percent = Annotated[
+    float,
+    BeforeValidator(lambda given: float(given.rstrip("%")) / 100 if isinstance(given, str) else given),
+    PlainSerializer(lambda value: f"{value:.0%}"),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]+%$"}),
+]
+
+
+class Code:
+    """Read from a text, and written as a number."""
+
+    def __repr__(self) -> str:
+        return "<code 7>"
+
+
+def parsed(given: Any) -> Any:
+    if not isinstance(given, str):
+        raise ValueError("must be text")  # noqa: TRY004
+    return Code()
+
+
+Coded = Annotated[Code, PlainValidator(parsed), PlainSerializer(lambda _: 7), WithJsonSchema({"type": "string"})]
+
+
+class ReadAgain(BaseModel):
+    value: Percent = 0.5
+
+
+class Seconds(BaseModel):
+    value: timedelta = timedelta(seconds=30)
+
+    @field_serializer("value")
+    def in_seconds(self, value: timedelta) -> float:
+        return value.total_seconds()
+
+
+class Day(BaseModel):
+    value: datetime = datetime(2026, 1, 2, tzinfo=UTC)
+
+    @field_serializer("value")
+    def in_german(self, value: datetime) -> str:
+        return value.strftime("%d.%m.%Y")
+
+
+class Scaled(BaseModel):
+    value: float = 0.5
+
+    @field_serializer("value")
+    def in_percent(self, value: float) -> float:
+        return value * 100
+
+
+class Suffixed(BaseModel):
+    value: int = 30
+
+    @field_serializer("value")
+    def with_unit(self, value: int) -> str:
+        return f"{value}s"
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def without_unit(cls, value: Any) -> Any:
+        return int(value.rstrip("s")) if isinstance(value, str) else value
+
+
+class Joined(BaseModel):
+    value: set[str] = {"b", "a"}
+
+    @field_serializer("value")
+    def joined(self, value: set[str]) -> str:
+        return ",".join(sorted(value))
+
+
+class Angled(BaseModel):
+    size: int = 1
+
+    @model_serializer
+    def angled(self) -> str:
+        return f"<{self.size}>"
+
+
+class Holder(BaseModel):
+    value: Angled = Angled(size=2)
+
+
+@pytest.mark.parametrize(
+    "case, model, default",
+    [
+        ("the field reads what its serializer writes", ReadAgain, "50%"),
+        ("seconds are no ISO duration", Seconds, "PT30S"),
+        ("a day as people write it", Day, "2026-01-02T00:00:00Z"),
+        ("a number that would be read as another", Scaled, 0.5),
+        ("read again, and refused by the schema", Suffixed, 30),
+        ("a text in the place of a list", Joined, ["a", "b"]),
+        ("a model that writes itself as text", Holder, {"size": 2}),
+    ],
+)
+def test_a_default_is_what_the_field_reads(case: str, model: type[BaseModel], default: Any) -> None:
+    assert structural_schema(model)["properties"]["value"]["default"] == default
+    assert model.model_validate({"value": default}) == model()
+
+
+class Unread(BaseModel):
+    value: Coded = Code()
+
+
+class Left(BaseModel):
+    value: Annotated[Coded, ModelDefault] = Code()
+
+
+def test_a_default_that_the_field_cannot_read_is_an_error_that_says_so() -> None:
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(Unread)
+    assert str(raised.value) == (
+        "Unread.value: its serializer writes the default <code 7> as 7, which the field does not read; "
+        "let the field read what it writes, or mark it with `ModelDefault`: the model alone then fills it in"
+    )
+    assert "default" not in structural_schema(Left)["properties"]["value"]
