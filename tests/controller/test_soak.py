@@ -15,7 +15,7 @@ from tests.controlplane.whole import WholeControlPlane
 def test_killed_again_and_again_it_ends_in_the_right_state(
     whole_controlplane: WholeControlPlane, tmp_path: Path
 ) -> None:
-    result = soak(whole_controlplane, tmp_path, jobs=30, kills=5)
+    result = soak(whole_controlplane, tmp_path, jobs=15, kills=3)
     assert result.wrong == []
     assert result.objects > 0
 
