@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from crdgen import to_yaml
 from jobgate import __version__
 from jobgate.plugins import offered
-from jobgate.render.choices import some_on
+from jobgate.render.choices import kind_on, some_on
 from jobgate.render.configurations import KINDS, NAME
 from jobgate.render.dashboard import dashboard
+from jobgate.render.definitions import definition
 from jobgate.render.installation import LABELS, Installation, Rotation
-from jobgate.render.objects import base_trees, definition_trees
+from jobgate.render.objects import base_trees
 from jobgate.render.template import template
-from jobgate.render.tree import When
-from webhook import Registry
+from jobgate.render.tree import AllOf, AnyOf, Given, Scope, When, Word
+from webhook import Kind, Registry
 
 #: What of an installation a chart is not told: Helm says it.
 _HELMS = "namespace"
@@ -120,12 +122,40 @@ def _values(kinds: Registry) -> str:
 
 
 def _templates(kinds: Registry) -> dict[str, list[Any]]:
-    crds = {
-        f"crds/{_body(tree)['metadata']['name']}": [_annotated(tree, {"helm.sh/resource-policy": "keep"})]
-        for tree in definition_trees(kinds)
-    }
+    crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
     groups = {name: [_hooked(tree) for tree in trees] for name, trees in base_trees(kinds).items()}
     return {**crds, **groups, "uninstall": [_emptied(kinds)]}
+
+
+def _definition(kind: Kind) -> When:
+    """Return a kind's CRD, which stays when its kind is switched off, or all is uninstalled: its jobs would go with it.
+
+    It stays a part of the release too. Helm cannot roll back to a revision that has something which is there, but not
+    in the present one.
+    """
+    there = AnyOf((kind_on(kind), _Released(kind.qualified_plural)))
+    return When(AllOf((Given("crds"), there)), _annotated(definition(kind), {"helm.sh/resource-policy": "keep"}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Released(Word):
+    """Whether the cluster has a CRD that this release has made. Where there is no cluster to ask, it has not."""
+
+    name: str
+
+    def value(self, scope: Scope) -> bool:
+        """Return what holds outside of any cluster."""
+        del scope
+        return False
+
+    def go(self) -> str:
+        """Return a look at who owns the CRD, by the annotations that Helm itself goes by."""
+        crd = f'(lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" {json.dumps(self.name)})'
+        owner = " ".join(
+            f'(eq $.Release.{field} (dig "metadata" "annotations" "meta.helm.sh/release-{field.lower()}" "" {crd}))'
+            for field in ("Name", "Namespace")
+        )
+        return f"(and {owner})"
 
 
 def _emptied(kinds: Registry) -> When:
@@ -151,13 +181,16 @@ def _emptied(kinds: Registry) -> When:
 
 
 def _hooked(tree: Any) -> Any:
-    """Return a tree whose Jobs are hooks: a Job cannot be changed, so Helm makes another at each upgrade."""
+    """Return a tree whose Jobs are hooks: a Job cannot be changed, so Helm makes another at each change of a release.
+
+    An entry of a webhook configuration that is new, or back, has no bundle yet.
+    """
     if isinstance(tree, When):
         inner = tree.then
         return When(tree.test, [_hooked(one) for one in inner] if isinstance(inner, list) else _hooked(inner))
     if isinstance(tree, Mapping) and tree["kind"] == "Job":
         policy = "before-hook-creation,hook-succeeded"
-        hook = {"helm.sh/hook": "post-install,post-upgrade", "helm.sh/hook-delete-policy": policy}
+        hook = {"helm.sh/hook": "post-install,post-upgrade,post-rollback", "helm.sh/hook-delete-policy": policy}
         return _annotated(tree, hook)
     return tree
 
@@ -167,10 +200,6 @@ def _annotated(tree: Any, annotations: Mapping[str, str]) -> Any:
         return When(tree.test, _annotated(tree.then, annotations))
     metadata = tree["metadata"]
     return {**tree, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}}
-
-
-def _body(tree: When) -> Any:
-    return tree.then
 
 
 def _untitled(node: Any) -> Any:

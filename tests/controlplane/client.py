@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import ssl
 import time
 import urllib.parse
@@ -27,6 +28,9 @@ class ClusterApi:
 
     A refusal is an answer too: its object is a `Status`. Only a broken connection is an exception. Not for use by two
     threads at once.
+
+    Attributes:
+        warnings: what the last answer warned of.
     """
 
     def __init__(self, url: str, ca: str, token: str, timeout: float = 60.0) -> None:
@@ -38,6 +42,7 @@ class ClusterApi:
         )
         self._authorization = f"Bearer {token}"
         self._used = 0.0
+        self.warnings: tuple[str, ...] = ()
 
     def get(self, path: str, params: Params | None = None) -> Answer:
         """Read the object or list at the path."""
@@ -74,6 +79,7 @@ class ClusterApi:
             self.close()
             raise
         self._used = time.monotonic()
+        self.warnings = tuple(map(_warning, response.headers.get_all("Warning", ())))
         return response.status, _object(content)
 
     def close(self) -> None:
@@ -93,6 +99,12 @@ def _encoded(body: Any) -> bytes | None:
     if body is None or isinstance(body, bytes):
         return body
     return (body if isinstance(body, str) else json.dumps(body)).encode()
+
+
+def _warning(header: str) -> str:
+    """Return the text of a header `299 - "text"`, in which quotes and backslashes are escaped (RFC 9110, 5.6.4)."""
+    quoted = header.partition('"')[2].rpartition('"')[0]
+    return re.sub(r"\\(.)", r"\1", quoted)
 
 
 def _object(content: bytes) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """pytest fixtures: control planes, one of each kind a session, clients of them, and a fresh namespace a test."""
 
+import os
 import secrets
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from tests.controlplane.assets import Assets, WholeAssets, find_or_build, find_or_build_whole
+from tests.controlplane.assets import Assets, WholeAssets, find_or_build, find_or_build_whole, from_environment
+from tests.controlplane.build import build
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.progress import Progress, Terminal
@@ -15,8 +18,10 @@ from tests.controlplane.webhook import InstalledWebhook
 from tests.controlplane.whole import WholeControlPlane, has_account
 
 __all__ = [
+    "assets",
     "cluster_api",
     "controlplane",
+    "helm",
     "namespace",
     "wait_for",
     "whole_api",
@@ -26,19 +31,32 @@ __all__ = [
     "whole_webhook",
 ]
 
-_Assets = TypeVar("_Assets", bound=Assets)
+_Found = TypeVar("_Found")
 
 
 @pytest.fixture(scope="session")
-def controlplane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
-    """A running control plane, shared by all tests of the session.
+def helm(request: pytest.FixtureRequest) -> Path:
+    """The program `helm`, built first where it is missing: TEST_ASSET_HELM names another."""
+    if found := from_environment("helm", os.environ):
+        return found
+    return _aloud(request, lambda progress: build(["helm"], os.environ, progress)["helm"])
 
-    What is missing of it is built first: in one go with what is missing of the whole one, where a test wants that.
+
+@pytest.fixture(scope="session")
+def assets(request: pytest.FixtureRequest) -> Assets:
+    """The programs of a control plane.
+
+    What is missing is built first: in one go with what is missing of the whole one, where a test wants that.
     """
     wants_whole = any("whole_controlplane" in getattr(item, "fixturenames", ()) for item in request.session.items)
     if wants_whole:
         _aloud(request, find_or_build_whole)
-    assets = _aloud(request, find_or_build)
+    return _aloud(request, find_or_build)
+
+
+@pytest.fixture(scope="session")
+def controlplane(assets: Assets) -> Iterator[ControlPlane]:
+    """A running control plane, shared by all tests of the session."""
     with ControlPlane(assets) as plane:
         yield plane
 
@@ -53,7 +71,7 @@ def cluster_api(controlplane: ControlPlane) -> Iterator[ClusterApi]:
 @pytest.fixture
 def namespace(cluster_api: ClusterApi) -> str:
     """The name of a new namespace. It stays: without controllers a deleted one would only be `Terminating`."""
-    return _new_namespace(cluster_api)
+    return new_namespace(cluster_api)
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +97,7 @@ def whole_api(whole_controlplane: WholeControlPlane) -> Iterator[ClusterApi]:
 @pytest.fixture
 def whole_namespace(whole_api: ClusterApi) -> Iterator[str]:
     """The name of a new namespace of the whole control plane, in which pods can be made. It goes after the test."""
-    name = _new_namespace(whole_api)
+    name = new_namespace(whole_api)
     wait_for(lambda: has_account(whole_api, name), timeout=60, what="the namespace has its ServiceAccount")
     yield name
     whole_api.delete(f"/api/v1/namespaces/{name}")
@@ -105,16 +123,17 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-def _aloud(request: pytest.FixtureRequest, find: Callable[[Progress], _Assets]) -> _Assets:
+def _aloud(request: pytest.FixtureRequest, find: Callable[[Progress], _Found]) -> _Found:
     """Find or build; building takes minutes, so the news of it is shown past pytest's capturing."""
     capturing = request.config.pluginmanager.getplugin("capturemanager")
     with capturing.global_and_fixture_disabled():
         return find(Terminal())
 
 
-def _new_namespace(api: ClusterApi) -> str:
+def new_namespace(api: ClusterApi, labels: Mapping[str, str] | None = None) -> str:
+    """Make a namespace, and return its name."""
     name = f"test-{secrets.token_hex(4)}"
-    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(labels or {})}}
     status, answer = api.post("/api/v1/namespaces", body)
     assert status == 201, answer
     return name

@@ -70,6 +70,7 @@ class ControlPlane:
         self._flags = [*self._apiserver_flags, *apiserver_flags]
         self._keeper: subprocess.Popen[str] | None = None
         self._port: socket.socket | None = None
+        self._client: ClusterApi | None = None
         self._authority = Authority()
 
     def start(self) -> Self:
@@ -92,6 +93,9 @@ class ControlPlane:
     def stop(self) -> None:
         """Stop all programs and remove the folder; harmless when it does not run."""
         keeper_process, self._keeper = self._keeper, None
+        if self._client:
+            self._client.close()
+            self._client = None
         if keeper_process:
             _let_go(keeper_process)
         if self._port:
@@ -126,6 +130,12 @@ class ControlPlane:
         pair = self._authority.client(user, groups)
         path = self.folder / f"user-{secrets.token_hex(4)}.kubeconfig"
         return write_private(path, certificate_kubeconfig(self.url, self._authority.certificate, pair))
+
+    @property
+    def client(self) -> ClusterApi:
+        """A client with the administrator's rights, for one thread at a time; it is closed with the control plane."""
+        self._client = self._client or self.api()
+        return self._client
 
     def api(self) -> ClusterApi:
         """A new client with the administrator's rights; close it, or use it in a `with`."""

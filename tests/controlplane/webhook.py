@@ -6,9 +6,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from urllib.request import urlopen
 
+from click.testing import CliRunner
+
+from jobgate.cli import main
+from jobgate.kinds import built_in
+from tests.controlplane.objects import Objects
 from tests.controlplane.plane import ControlPlane, reserve_port
 from tests.controlplane.waiting import wait_for
 
@@ -17,14 +22,17 @@ _STOP_WAIT = 30.0
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
 # Whether the API server calls the webhook yet is told by a job that only the webhook refuses.
-_PROBE = """
-apiVersion: diengine.opendilab.org/v2alpha1
-kind: DIJob
-metadata: {name: probe}
-spec:
-  preemptible: true
-  tasks: [{template: {spec: {containers: [{name: probe, image: probe}]}}}]
-"""
+_POD = {"spec": {"containers": [{"name": "probe", "image": "probe"}]}}
+_PROBE: dict[str, Any] = {
+    "apiVersion": "diengine.opendilab.org/v2alpha1",
+    "kind": "DIJob",
+    "metadata": {"name": "probe"},
+    "spec": {"preemptible": True, "tasks": [{"template": _POD}]},
+}
+#: Where webhook configurations are.
+CONFIGURATIONS = tuple(
+    f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations" for phase in ("mutating", "validating")
+)
 
 
 class InstalledWebhook:
@@ -34,6 +42,7 @@ class InstalledWebhook:
     that it takes in a cluster: by the Service's name, with the certificate checked against it.
 
     Attributes:
+        namespace: one in which the API server calls it.
         folder: where certificates and the log are.
         port, health_port: where the server listens, on loopback.
     """
@@ -41,6 +50,7 @@ class InstalledWebhook:
     def __init__(self, plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> None:
         """`settings` are further flags of `jobgate serve`."""
         self.plane = plane
+        self.namespace = "default"
         self.folder = folder
         self._settings = list(settings)
         self._server: subprocess.Popen[bytes] | None = None
@@ -57,7 +67,7 @@ class InstalledWebhook:
         try:
             self._serve()
             self.install()
-            wait_for(self._is_called, _START_WAIT, every=0.2, what="the API server to call the webhook")
+            wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
         except BaseException:
             self.stop()
             raise
@@ -72,13 +82,7 @@ class InstalledWebhook:
             "--external-name=localhost",
         )
         self.plane.kubectl("apply", "-f", "-", input=manifests)
-        self.plane.kubectl("wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/name=jobgate")
-
-    def uninstall_configurations(self) -> None:
-        """Remove the webhook configurations, as on a day before the installation; the CRD stays."""
-        for resource in ("mutatingwebhookconfiguration", "validatingwebhookconfiguration"):
-            self.plane.kubectl("delete", resource, "jobgate")
-        wait_for(lambda: not self._is_called(), _START_WAIT, every=0.2, what="the API server to forget the webhook")
+        Objects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
 
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and give back its exit code."""
@@ -122,8 +126,10 @@ class InstalledWebhook:
             return False
 
     def _is_called(self) -> bool:
-        done = self.plane.kubectl("create", "--dry-run=server", "-f", "-", input=_PROBE, check=False)
-        return "spec.preemptible" in done.stderr
+        path = f"/apis/{_PROBE['apiVersion']}/namespaces/{self.namespace}/dijobs"
+        _, answer = self.plane.client.post(path, _PROBE, {"dryRun": "All"})
+        # One that only warns says it so.
+        return any("spec.preemptible" in said for said in (answer.get("message", ""), *self.plane.client.warnings))
 
     def __enter__(self) -> Self:
         return self.start()
@@ -135,10 +141,15 @@ class InstalledWebhook:
 
 
 def jobgate(*arguments: str) -> str:
-    """Run the command `jobgate` and give back what it printed."""
-    done = subprocess.run(
-        [*COMMAND, *arguments], check=True, capture_output=True, text=True, timeout=60, env=environment()
-    )
+    """Run the command `jobgate` in this process, which has imported it already; give back what it printed.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    mine = {name: None for name in os.environ if name not in environment()}
+    done = CliRunner(env=mine).invoke(main, arguments, catch_exceptions=False)
+    if done.exit_code != 0:
+        raise RuntimeError(f"jobgate {' '.join(arguments)}: code {done.exit_code}\n{done.output}")
     return done.stdout
 
 

@@ -1,26 +1,18 @@
 """A jobgate of one namespace, beside the session's: with settings or kinds of its own, on the same API server."""
 
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import yaml
-
-from jobgate.kinds import BUILT_IN, ENTRY_POINT
+from jobgate.kinds import ENTRY_POINT, built_in
+from jobgate.render import Installation, objects
+from jobgate.render.definitions import definition
+from tests.controlplane.fixtures import new_namespace
+from tests.controlplane.objects import Objects
 from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import InstalledWebhook, jobgate
-
-#: A job that only the webhook refuses.
-_PROBE = """
-apiVersion: diengine.opendilab.org/v2alpha1
-kind: DIJob
-metadata: {name: probe}
-spec:
-  preemptible: true
-  tasks: [{template: {spec: {containers: [{name: probe, image: probe}]}}}]
-"""
+from tests.controlplane.webhook import CONFIGURATIONS, InstalledWebhook
+from webhook import Kind, Registry
 
 
 class PrivateWebhook(InstalledWebhook):
@@ -29,35 +21,34 @@ class PrivateWebhook(InstalledWebhook):
     The namespace has opted out of the session's jobgate, whose CRDs and Service it shares.
 
     Attributes:
-        namespace: the namespace.
+        kinds: those that the session has not; their CRDs are installed too.
     """
 
-    def __init__(self, plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> None:
+    def __init__(
+        self, plane: ControlPlane, folder: Path, settings: Sequence[str] = (), kinds: Iterable[Kind] = ()
+    ) -> None:
         super().__init__(plane, folder, settings)
-        self.namespace = f"test-{secrets.token_hex(4)}"
-        labels = {"jobgate.dev/admission": "disabled"}
-        self._apply(
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace, "labels": labels}},
-        )
+        self.namespace = new_namespace(plane.client, {"jobgate.dev/admission": "disabled"})
+        self.kinds = tuple(kinds)
 
-    def install(self) -> None:
+    def install(self, **choices: Any) -> None:
         """Apply the webhook configurations, for our namespace only, and the CRDs that the session has not."""
-        rendered = jobgate(
-            "manifests",
-            f"--ca-bundle={self.folder / 'ca.crt'}",
-            f"--service-port={self.port}",
-            "--external-name=localhost",
+        chosen = Installation(
+            crds=False,
+            rotation="none",
+            ca_bundle=(self.folder / "ca.crt").read_bytes(),
+            service_port=self.port,
+            external_name="localhost",
+            **choices,
         )
-        objects = list(yaml.safe_load_all(rendered))
-        crds = [one for one in objects if one["kind"] == "CustomResourceDefinition" and not _built_in(one)]
-        self._apply(*crds, *(self._own(one) for one in objects if one["kind"].endswith("WebhookConfiguration")))
-        for crd in crds:
-            self.plane.kubectl("wait", "--for=condition=Established", "crd", crd["metadata"]["name"])
+        rendered = objects(Registry([*built_in(), *self.kinds]), chosen)
+        configurations = [self._own(one) for one in rendered if one["kind"].endswith("WebhookConfiguration")]
+        Objects(self.plane.client).apply(*map(definition, self.kinds), *configurations)
 
     def uninstall_configurations(self) -> None:
         """Remove the webhook configurations."""
-        for resource in ("mutatingwebhookconfiguration", "validatingwebhookconfiguration"):
-            self.plane.kubectl("delete", resource, f"jobgate-{self.namespace}", "--ignore-not-found")
+        for path in CONFIGURATIONS:
+            self.plane.client.delete(f"{path}/jobgate-{self.namespace}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -70,15 +61,6 @@ class PrivateWebhook(InstalledWebhook):
         ours = {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}
         entries = [{**entry, "namespaceSelector": ours} for entry in configuration["webhooks"]]
         return {**configuration, "metadata": {"name": f"jobgate-{self.namespace}"}, "webhooks": entries}
-
-    def _apply(self, *objects: Mapping[str, Any]) -> None:
-        self.plane.kubectl("apply", "--server-side", "-f", "-", input=yaml.safe_dump_all(map(dict, objects)))
-
-    def _is_called(self) -> bool:
-        done = self.plane.kubectl(
-            "-n", self.namespace, "create", "--dry-run=server", "-f", "-", input=_PROBE, check=False
-        )
-        return "spec.preemptible" in done.stderr
 
 
 def package(folder: Path, kind: str) -> Path:
@@ -93,7 +75,3 @@ def package(folder: Path, kind: str) -> Path:
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: trial\nVersion: 1\n", encoding="utf-8")
     (record / "entry_points.txt").write_text(f"[{ENTRY_POINT}]\ntrial = {kind}\n", encoding="utf-8")
     return folder
-
-
-def _built_in(crd: Mapping[str, Any]) -> bool:
-    return any(crd["metadata"]["name"] == kind.qualified_plural for kind in BUILT_IN)

@@ -1,21 +1,24 @@
 """jobgate comes to a cluster whose jobs were stored before it: none of them is ever stuck."""
 
 import copy
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from jobgate.kinds.dijob import DIJOB
 from jobgate.render.definitions import definition
+from tests.controlplane.objects import Objects
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
 from tests.controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
+from tests.e2e.private import PrivateWebhook, package
+from tests.e2e.trial import ADOPTED
 from tests.kinds.dijob.jobs import task, template
 
+JOBS = ADOPTED.qualified_plural
 LIMITS = {"limits": {"cpu": "1e1.5"}}
 
 #: What a controller that judges too late had let in.
@@ -47,60 +50,66 @@ def permissive(crd: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def user(controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
-    """Somebody on a cluster of their own: bad jobs are stored under a permissive CRD, then ours is installed over it."""
+def user(
+    webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[User]:
+    """Somebody whose bad jobs were stored under a permissive CRD, before ours was installed over it."""
+    assert webhook.port
     folder: Path = tmp_path_factory.mktemp("adoption")
-    with ControlPlane(controlplane.assets) as plane:
-        plane.kubectl("apply", "-f", "-", input=yaml.safe_dump(permissive(definition(DIJOB))))
-        plane.kubectl("wait", "--for=condition=Established", "crd", DIJOB.qualified_plural)
-        user = User(plane, "default")
-        jobs = yaml.safe_dump_all(_job(name, spec) for name, spec in STORED.items())
-        done, output = user.kubectl("create", "-f", "-", document=jobs)
-        assert done, output
-        with InstalledWebhook(plane, folder):
+    Objects(controlplane.client).apply(permissive(definition(ADOPTED)))
+    private = PrivateWebhook(controlplane, folder, kinds=[ADOPTED])
+    user = User(controlplane, private.namespace)
+    for name, spec in STORED.items():
+        done, said = user.create(_job(name, spec))
+        assert done, said
+    with pytest.MonkeyPatch.context() as patch:
+        path = package(folder / "adopted", "tests.e2e.trial:ADOPTED")
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(path), str(Path.cwd())]))
+        with private:
             yield user
+    controlplane.client.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{JOBS}")
 
 
 def _job(name: str, spec: dict[str, Any]) -> dict[str, Any]:
     metadata = {"name": name, "finalizers": ["example.com/keep"]}
-    return {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "metadata": metadata, "spec": spec}
+    return {"apiVersion": ADOPTED.gvk.api_version, "kind": ADOPTED.kind, "metadata": metadata, "spec": spec}
 
 
 @pytest.mark.parametrize("name", STORED)
 def test_a_job_that_was_stored_before_can_be_read_and_labelled(user: User, name: str) -> None:
-    done, output = user.kubectl("label", "dijob", name, "seen=yes", "--overwrite")
-    assert done, output
-    assert user.stored(name)["metadata"]["labels"] == {"seen": "yes"}
+    done, said = user.patch(name, {"metadata": {"labels": {"seen": "yes"}}}, JOBS)
+    assert (done, said) == (True, "")
+    assert user.stored(name, JOBS)["metadata"]["labels"] == {"seen": "yes"}
 
 
 @pytest.mark.parametrize("name", STORED)
 def test_an_edit_of_something_else_is_let_through_and_told_what_is_wrong(user: User, name: str) -> None:
-    done, output = user.kubectl("patch", "dijob", name, "--type=merge", "-p", '{"spec":{"priority":"high"}}')
-    assert done, output
-    assert "Warning: " in output
-    assert "was stored so before" in output
-    assert user.stored(name)["spec"]["priority"] == "high"
+    done, said = user.patch(name, {"spec": {"priority": "high"}}, JOBS)
+    assert done, said
+    assert "Warning: " in said
+    assert "was stored so before" in said
+    assert user.stored(name, JOBS)["spec"]["priority"] == "high"
 
 
 @pytest.mark.parametrize(
-    "name, patch, fault",
+    "name, spec, fault",
     [
-        ("two-learners", '{"spec":{"minReplicas":9}}', "spec.minReplicas: Invalid value: 9"),
-        ("min-above-max", '{"spec":{"minReplicas":6}}', "spec.minReplicas: Invalid value: 6"),
-        ("negative-backoff", '{"spec":{"backoffLimit":-2}}', "spec.backoffLimit: Invalid value: -2"),
-        ("nameless-tasks", '{"spec":{"preemptible":true}}', "spec.preemptible: Forbidden"),
+        ("two-learners", {"minReplicas": 9}, "spec.minReplicas: Invalid value: 9"),
+        ("min-above-max", {"minReplicas": 6}, "spec.minReplicas: Invalid value: 6"),
+        ("negative-backoff", {"backoffLimit": -2}, "spec.backoffLimit: Invalid value: -2"),
+        ("nameless-tasks", {"preemptible": True}, "spec.preemptible: Forbidden"),
     ],
 )
-def test_an_edit_that_adds_a_fault_is_refused(user: User, name: str, patch: str, fault: str) -> None:
-    done, output = user.kubectl("patch", "dijob", name, "--type=merge", "-p", patch)
+def test_an_edit_that_adds_a_fault_is_refused(user: User, name: str, spec: dict[str, Any], fault: str) -> None:
+    done, said = user.patch(name, {"spec": spec}, JOBS)
     assert not done
-    assert fault in output
+    assert fault in said
 
 
 @pytest.mark.parametrize("name", STORED)
 def test_it_can_be_finalized_and_deleted(user: User, name: str) -> None:
-    done, output = user.kubectl("delete", "dijob", name, "--wait=false")
-    assert done, output
-    done, output = user.kubectl("patch", "dijob", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-    assert done, output
-    wait_for(lambda: not user.kubectl("get", "dijob", name)[0])
+    done, said = user.delete(name, JOBS)
+    assert done, said
+    done, said = user.patch(name, {"metadata": {"finalizers": None}}, JOBS)
+    assert done, said
+    wait_for(lambda: not user.has(name, JOBS))

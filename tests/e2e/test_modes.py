@@ -1,12 +1,14 @@
-"""Bringing jobgate in step by step, on a real API server: it only warns, it refuses, a namespace opts out."""
+"""Bringing jobgate in step by step, on a real API server: it only warns, it refuses, a namespace opts out, it is down."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.controlplane.plane import ControlPlane
+from tests.controlplane.plane import ControlPlane, reserve_port
 from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
+from tests.controlplane.webhook import InstalledWebhook, jobgate
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook
 from tests.kinds.dijob.jobs import job, task
@@ -48,3 +50,76 @@ def test_elsewhere_it_is_refused_until_its_namespace_opts_out(
     done, output = user.apply(TWICE | {"metadata": {"name": "again"}})
     assert done, output
     assert "Warning" not in output
+
+
+class Outage(PrivateWebhook):
+    """What is installed for one namespace, and no server behind it."""
+
+    def begin(self) -> None:
+        """Choose a port on which nobody answers, and what would sign a server's certificate."""
+        jobgate("certs", "issue", "--dir", str(self.folder))
+        with reserve_port() as reserved:
+            self.port = reserved.getsockname()[1]
+
+    def passed_over(self) -> float:
+        """Return how many calls for DIJobs have failed and were passed over, of all that the API server counts."""
+        text = self.plane.client.get("/metrics")[1]["text"]
+        sample = "apiserver_admission_webhook_fail_open_count{"
+        lines = [line for line in text.splitlines() if line.startswith(sample) and "dijobs.diengine" in line]
+        return sum(float(line.rpartition(" ")[2]) for line in lines)
+
+
+@pytest.fixture(scope="module")
+def outage(webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Outage:
+    """A namespace whose servers are all gone."""
+    assert webhook.port
+    folder: Path = tmp_path_factory.mktemp("outage")
+    outage = Outage(controlplane, folder)
+    outage.begin()
+    return outage
+
+
+@pytest.fixture(scope="module")
+def failing(outage: Outage) -> Iterator[User]:
+    """Somebody in that namespace, by the policy that an installation has by itself."""
+    outage.install()
+    user = User(outage.plane, outage.namespace)
+    wait_for(lambda: not user.create(SOUND, dry_run=True)[0], timeout=60, what="the server is called for")
+    yield user
+    outage.uninstall_configurations()
+
+
+@pytest.fixture(scope="module")
+def ignoring(failing: User, outage: Outage) -> User:
+    """The same, after `--failure-policy Ignore` was chosen."""
+    outage.install(failure_policy="Ignore")
+    wait_for(lambda: failing.create(SOUND, dry_run=True)[0], timeout=60, what="nobody waits for the server")
+    return failing
+
+
+SOUND = job(task("learner"), name="sound")
+MISTYPED: dict[str, Any] = job(task("learner"), name="mistyped", priority="urgent")
+
+
+def test_while_no_server_answers_a_job_is_refused_and_its_user_told_why(failing: User) -> None:
+    done, output = failing.apply(SOUND)
+    assert not done
+    assert 'failed calling webhook "dijobs.diengine.opendilab.org.mutate.jobgate.dev"' in output
+    assert "connection refused" in output
+
+
+def test_where_a_failure_is_ignored_a_job_is_stored_as_it_is_and_the_schema_holds(
+    ignoring: User, outage: Outage
+) -> None:
+    before = outage.passed_over()
+    done, output = ignoring.apply(TWICE)
+    assert done, output
+    assert "Warning" not in output
+    # Both calls: for defaults, and for rules.
+    assert outage.passed_over() == before + 2
+    first, second = ignoring.stored("twice")["spec"]["tasks"]
+    assert (first["name"], second["name"]) == ("a", "b")
+    assert first["replicas"] == 1
+    done, output = ignoring.apply(MISTYPED)
+    assert not done
+    assert 'spec.priority: Unsupported value: "urgent"' in output

@@ -69,7 +69,7 @@ def test_a_pod_of_a_job_is_wired_though_the_job_is_new(user: User) -> None:
     uid = applied(user, job())
     done, text = user.kubectl("create", "-f", "-", document=pod(1, uid))
     assert done, text
-    stored = user.stored("train-work-1", "pod")
+    stored = user.stored("train-work-1", "pods")
     env = environment(stored)
     assert env["VC_TASK_INDEX"] == "1"
     assert env["DI_RANK"] == "1"
@@ -85,7 +85,7 @@ def test_a_plain_pod_with_our_labels_is_wired(user: User) -> None:
     plain["metadata"]["labels"] = {f"jobgate.dev/{key}": value for key, value in marks.items()}
     done, text = user.kubectl("create", "-f", "-", document=plain)
     assert done, text
-    assert environment(user.stored("train-work-0", "pod"))["VC_TASK_INDEX"] == "1"
+    assert environment(user.stored("train-work-0", "pods"))["VC_TASK_INDEX"] == "1"
 
 
 def test_a_forged_owner_is_refused_and_labels_alone_get_a_word(user: User) -> None:
@@ -98,14 +98,14 @@ def test_a_forged_owner_is_refused_and_labels_alone_get_a_word(user: User) -> No
     done, text = user.kubectl("create", "-f", "-", document=pod(0, job_name="gone"))
     assert done, text
     assert "Warning: metadata.labels: there is no DIJob gone in the namespace: nothing is put into this pod" in text
-    assert list(environment(user.stored("gone-work-0", "pod"))) == ["MINE"]
+    assert list(environment(user.stored("gone-work-0", "pods"))) == ["MINE"]
 
 
 def test_a_pod_of_a_job_without_plugins_and_any_other_pod_are_left_as_they_are(user: User) -> None:
     uid = applied(user, job(plugins={}))
     done, text = user.kubectl("create", "-f", "-", document=pod(0, uid))
     assert done, text
-    assert list(environment(user.stored("train-work-0", "pod"))) == ["MINE"]
+    assert list(environment(user.stored("train-work-0", "pods"))) == ["MINE"]
     other = pod(7)
     del other["metadata"]["labels"]
     done, text = user.kubectl("create", "-f", "-", document=other)
@@ -134,7 +134,7 @@ def test_a_client_that_is_ahead_comes_again_by_itself_until_the_job_has_grown(
         )
         assert status == 200, answer
         assert creating.wait(60) == 0
-    env = environment(user.stored("train-work-2", "pod"))
+    env = environment(user.stored("train-work-2", "pods"))
     assert (env["VC_TASK_INDEX"], env["DI_NODES"].count("train-work-")) == ("2", 3)
 
 

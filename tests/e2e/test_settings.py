@@ -1,7 +1,6 @@
 """What an installation says of itself, and what it looks up in the cluster, as users come to feel it."""
 
 import copy
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 import yaml
 
 from tests.controlplane.client import ClusterApi
+from tests.controlplane.objects import Objects
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
 from tests.controlplane.webhook import InstalledWebhook
@@ -47,6 +47,7 @@ spec:
     template: {spec: {restartPolicy: Never, containers: [{name: main, image: trainer}]}}
 """
 
+MXJOBS = "mxjobs.mxnet.mlkube.io"
 MXJOB = """
 apiVersion: mxnet.mlkube.io/v1beta1
 kind: MxJob
@@ -104,10 +105,11 @@ class Queues:
         assert status == 201, answer
 
     def try_job(self, queue: str) -> str:
-        """Create a job in a queue, for show; return what kubectl prints."""
+        """Create a job in a queue, for show; return what is said where it is refused, else nothing."""
         job = yaml.safe_load(VCJOB)
         job["spec"]["queue"] = queue
-        return self.user.kubectl("create", "--dry-run=server", "-f", "-", document=job)[1]
+        done, said = self.user.create(job, dry_run=True)
+        return "" if done else said
 
     def refuse(self, queue: str, fault: str) -> Callable[[], bool]:
         """Return the condition that a job in a queue is refused for this."""
@@ -115,7 +117,7 @@ class Queues:
 
     def accept(self, queue: str) -> Callable[[], bool]:
         """Return the condition that a queue takes jobs."""
-        return lambda: "job.batch.volcano.sh/job created (server dry run)" in self.try_job(queue)
+        return lambda: not self.try_job(queue)
 
 
 @pytest.fixture(scope="module")
@@ -125,13 +127,16 @@ def queues(private: PrivateWebhook, controlplane: ControlPlane, cluster_api: Clu
     early = yaml.safe_load(VCJOB)
     early["metadata"]["name"] = "early"
     early["spec"]["queue"] = "nowhere"
-    done, output = queues.user.apply(early)
-    assert done, output
-    controlplane.kubectl("apply", "-f", "-", input=QUEUE_DEFINITION)
-    controlplane.kubectl("wait", "--for=condition=Established", "crd", "queues.scheduling.volcano.sh")
-    wait_for(queues.refuse("nowhere", "there is no such Queue"), NOTICED, every=0.5)
+    done, said = queues.user.create(early)
+    assert done, said
+    definition = yaml.safe_load(QUEUE_DEFINITION)
+    objects = Objects(controlplane.client)
+    objects.apply(definition)
+    wait_for(queues.refuse("nowhere", "there is no such Queue"), NOTICED, every=0.2)
     yield queues
-    controlplane.kubectl("delete", "crd", "queues.scheduling.volcano.sh")
+    cluster_api.delete(objects.path(definition))
+    # Other tests find none.
+    wait_for(lambda: objects.stored(definition) is None, NOTICED, what="the queues are gone")
 
 
 def test_a_job_in_a_queue_that_is_not_there_is_refused(queues: Queues) -> None:
@@ -140,9 +145,9 @@ def test_a_job_in_a_queue_that_is_not_there_is_refused(queues: Queues) -> None:
 
 
 def test_a_job_stored_before_queues_were_known_can_be_scaled(queues: Queues) -> None:
-    patch = '[{"op":"replace","path":"/spec/tasks/0/replicas","value":2}]'
-    done, output = queues.user.kubectl("patch", "jobs.batch.volcano.sh", "early", "--type=json", "-p", patch)
-    assert done, output
+    patch = [{"op": "replace", "path": "/spec/tasks/0/replicas", "value": 2}]
+    done, said = queues.user.patch("early", patch, "jobs.batch.volcano.sh")
+    assert done, said
 
 
 @pytest.mark.parametrize("state, word", [("Closed", "Closed"), ("Closing", "Closing"), (None, "not known yet")])
@@ -164,10 +169,11 @@ def test_a_queue_that_is_deleted_takes_no_more_jobs(queues: Queues) -> None:
 
 def pod_of(user: User) -> dict[str, Any]:
     """Return the pod spec that a new MxJob would be stored with."""
-    name = {"metadata": {"name": "trial"}}
-    flags = ("-n", user.namespace, "create", "--dry-run=server", "-o", "json", "-f", "-")
-    answer = user.plane.kubectl(*flags, input=yaml.safe_dump(yaml.safe_load(MXJOB) | name)).stdout
-    spec: dict[str, Any] = json.loads(answer)["spec"]["replicaSpecs"][0]["template"]["spec"]
+    job = yaml.safe_load(MXJOB) | {"metadata": {"name": "trial"}}
+    collection = user.path("trial", MXJOBS).rpartition("/")[0]
+    status, answer = user.plane.client.post(collection, job, {"dryRun": "All"})
+    assert status == 201, answer
+    spec: dict[str, Any] = answer["spec"]["replicaSpecs"][0]["template"]["spec"]
     return spec
 
 
@@ -187,33 +193,33 @@ def test_accelerators_are_read_again_while_the_server_runs(
     user: User, private: PrivateWebhook, accelerators: Path
 ) -> None:
     assert "volumes" not in pod_of(user)
-    done, output = user.apply(MXJOB)
-    assert done, output
+    done, said = user.create(yaml.safe_load(MXJOB))
+    assert done, said
     accelerators.write_text(DRIVER % "/opt/nvidia-535")
-    wait_for(has_driver(user, "/opt/nvidia-535"), NOTICED, every=0.5)
+    wait_for(has_driver(user, "/opt/nvidia-535"), NOTICED, every=0.2)
     # A slip: the last good settings stay, and the log says what is wrong.
     accelerators.write_text(DRIVER % "opt/nvidia-550")
     wait_for(lambda: "settings kept" in private.log.read_text(), NOTICED)
     assert has_driver(user, "/opt/nvidia-535")()
     accelerators.write_text(DRIVER % "/opt/nvidia-550")
-    wait_for(has_driver(user, "/opt/nvidia-550"), NOTICED, every=0.5)
+    wait_for(has_driver(user, "/opt/nvidia-550"), NOTICED, every=0.2)
 
 
 def test_a_job_stored_without_drivers_is_not_stuck_once_there_are_some(
     user: User, private: PrivateWebhook, accelerators: Path
 ) -> None:
     accelerators.write_text("accelerators: {}\n")
-    wait_for(lambda: "volumes" not in pod_of(user), NOTICED, every=0.5)
+    wait_for(lambda: "volumes" not in pod_of(user), NOTICED, every=0.2)
     job = yaml.safe_load(MXJOB)
     job["metadata"]["name"] = "older"
     done, output = user.apply(job)
     assert done, output
     accelerators.write_text(DRIVER % "/opt/nvidia")
-    wait_for(has_driver(user, "/opt/nvidia"), NOTICED, every=0.5)
+    wait_for(has_driver(user, "/opt/nvidia"), NOTICED, every=0.2)
     labelled = copy.deepcopy(job)
     labelled["metadata"]["labels"] = {"team": "vision"}
     done, output = user.apply(labelled)
     assert done, output
-    assert user.stored("older", "mxjob")["metadata"]["labels"] == {"team": "vision"}
-    done, output = user.kubectl("delete", "mxjob", "older")
-    assert done, output
+    assert user.stored("older", MXJOBS)["metadata"]["labels"] == {"team": "vision"}
+    done, said = user.delete("older", MXJOBS)
+    assert done, said

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.controlplane.client import ClusterApi
+from tests.controlplane.objects import Objects
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
 from tests.controlplane.webhook import InstalledWebhook
@@ -159,12 +160,11 @@ def _typed_template(template: dict[str, Any]) -> dict[str, Any]:
 def job(private: PrivateWebhook, controlplane: ControlPlane) -> Iterator[User]:
     """Somebody whose namespace has a job called `job`, by server-side apply."""
     user = User(controlplane, private.namespace)
-    done, output = user.apply(DIJOB, "--server-side")
-    assert done, output
+    Objects(controlplane.client).apply(yaml.safe_load(DIJOB), namespace=private.namespace)
     yield user
-    user.kubectl("patch", "dijob", "job", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-    done, output = user.kubectl("delete", "dijob", "job", "--ignore-not-found")
-    assert done, output
+    user.patch("job", {"metadata": {"finalizers": None}})
+    user.delete("job")
+    assert not user.has("job")
 
 
 @pytest.fixture
@@ -196,8 +196,7 @@ def test_what_its_owner_removes_after_a_forgetful_write_is_removed(job: User, op
     operator.reconcile()
     less = yaml.safe_load(DIJOB)
     del less["spec"][word]
-    done, output = job.apply(less, "--server-side")
-    assert done, output
+    Objects(job.plane.client).apply(less, namespace=job.namespace)
     assert word not in job.stored("job")["spec"]
     assert word not in operator.reconcile()["spec"]
 
@@ -240,12 +239,12 @@ def test_it_takes_its_finalizer_from_a_job_that_is_being_deleted(job: User, oper
     typed = operator.read()
     typed["metadata"]["finalizers"] = ["diengine.opendilab.org/pods"]
     operator.write(typed)
-    done, output = job.kubectl("delete", "dijob", "job", "--wait=false")
-    assert done, output
+    done, said = job.delete("job")
+    assert done, said
     typed = operator.read()
     typed["metadata"]["finalizers"] = []
     operator.write(typed)
-    wait_for(lambda: not job.kubectl("get", "dijob", "job")[0])
+    wait_for(lambda: not job.has("job"))
 
 
 @pytest.mark.parametrize("who", ["a person", "an account that is not listed"])
@@ -292,10 +291,10 @@ def typed_vcjob(job: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def vcjob(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) -> User:
-    """Somebody who has applied a Volcano Job called `job`."""
+    """Somebody whose namespace has a Volcano Job called `job`."""
     user = User(controlplane, namespace)
-    done, output = user.apply(VCJOB)
-    assert done, output
+    done, said = user.create(yaml.safe_load(VCJOB))
+    assert done, said
     return user
 
 
@@ -334,6 +333,8 @@ def test_volcanos_writes_change_only_what_it_changed(vcjob: User, volcano: Volca
 
 
 def test_volcano_writes_the_names_of_the_claims_that_it_makes(vcjob: User, volcano: Volcano) -> None:
+    done, output = vcjob.apply(VCJOB)
+    assert done, output
     before = vcjob.stored("job", "jobs.batch.volcano.sh")["spec"]
     job = volcano.read()
     job["spec"]["volumes"][0]["volumeClaimName"] = "job-volume-12bcd"

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.controlplane.objects import written as stream
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
 from tests.controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook, package
+from tests.e2e.trial import NEWER, OLDER
 
-TRIAL = "trialjobs.trial.example.com"
+TRIAL = NEWER.qualified_plural
 
 
 def job(name: str, **spec: Any) -> dict[str, Any]:
@@ -50,24 +52,25 @@ def user(
 ) -> Iterator[User]:
     """Somebody whose jobs were stored under the older version, on the day after the upgrade."""
     folder: Path = tmp_path_factory.mktemp("upgrade")
-    installed = PrivateWebhook(controlplane, folder)
+    assert webhook.port
+    installed = PrivateWebhook(controlplane, folder, kinds=[OLDER])
     user = User(controlplane, installed.namespace)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", _path(package(folder / "older", "tests.e2e.trial:OLDER")))
         with installed:
-            for one in (CLIENT_SIDE, SCALED, *UNLAWFUL.values()):
-                done, output = user.apply(one)
-                assert done, output
+            done, output = user.apply(stream([CLIENT_SIDE, SCALED, *UNLAWFUL.values()]))
+            assert done, output
             done, output = user.apply(SERVER_SIDE, "--server-side")
             assert done, output
             # What the older version knows nothing of, strict clients refuse.
             assert "unknown field" in user.apply(job("newer-words", minSuccess=1))[1]
             installed.stop()
+            installed.kinds = (NEWER,)
             patch.setenv("PYTHONPATH", _path(package(folder / "newer", "tests.e2e.trial:NEWER")))
             installed.start()
             wait_for(lambda: user.apply(job("newer-words", minSuccess=1))[0], 60.0, every=0.5)
             yield user
-    controlplane.kubectl("delete", "crd", TRIAL, "--wait=false")
+    controlplane.client.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{TRIAL}")
 
 
 def _path(folder: Path) -> str:
@@ -127,17 +130,17 @@ def test_a_newer_default_is_not_taken_for_a_change_of_the_users(user: User) -> N
 def test_a_stored_job_that_breaks_a_newer_rule_can_be_labelled_scaled_finalized_and_deleted(
     user: User, name: str
 ) -> None:
-    assert user.kubectl("label", TRIAL, name, "seen=yes")[0]
+    assert user.patch(name, {"metadata": {"labels": {"seen": "yes"}}}, TRIAL)[0]
     done, output = user.apply(UNLAWFUL[name])
     assert done, output
-    patch = '[{"op":"replace","path":"/spec/tasks/0/replicas","value":3}]'
-    done, output = user.kubectl("patch", TRIAL, name, "--type=json", "-p", patch)
-    assert done, output
-    assert "was stored so before" in output
+    patch = [{"op": "replace", "path": "/spec/tasks/0/replicas", "value": 3}]
+    done, said = user.patch(name, patch, TRIAL)
+    assert done, said
+    assert "was stored so before" in said
     stored = user.stored(name, TRIAL)
     assert stored["metadata"]["labels"] == {"seen": "yes"}
     assert stored["spec"]["tasks"][0]["replicas"] == 3
-    assert user.kubectl("delete", TRIAL, name, "--wait=false")[0]
-    done, output = user.kubectl("patch", TRIAL, name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-    assert done, output
-    wait_for(lambda: not user.kubectl("get", TRIAL, name)[0], 30.0)
+    assert user.delete(name, TRIAL)[0]
+    done, said = user.patch(name, {"metadata": {"finalizers": None}}, TRIAL)
+    assert done, said
+    wait_for(lambda: not user.has(name, TRIAL), 30.0)

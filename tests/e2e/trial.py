@@ -1,4 +1,7 @@
-"""One kind in two versions of jobgate: a Volcano Job by another name, as it is now, and with less, as it might have been."""
+"""Kinds of groups of their own, to be installed beside those that all tests share.
+
+A Volcano Job in two versions of jobgate: as it is now, and with less, as it might have been. And a DIJob.
+"""
 
 from dataclasses import replace
 from typing import Annotated
@@ -6,6 +9,10 @@ from typing import Annotated
 from crdgen import Atomic, Int32, MinItems, Model, Names, PodTemplate, Version
 from jobgate.kinds.common.binding import bind
 from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.dijob import models as dijob
+from jobgate.kinds.dijob import tasks as dijob_tasks
+from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.vcjob import VCJOB, tasks
 from jobgate.kinds.vcjob.models import RESOURCE, JobSpec
 from jobgate.kinds.vcjob.operator import VOLCANO
@@ -48,4 +55,13 @@ NEWER = bind(
     tasks=tasks,
     defaults=VCJOB.defaults,
     rules=VCJOB.rules,
+)
+
+#: A DIJob with all that is said of one.
+ADOPTED = bind(
+    replace(dijob.RESOURCE, group="adopted.example.com", names=Names(kind="DIJob")),
+    operator=DI_ORCHESTRATOR,
+    tasks=dijob_tasks,
+    defaults=DIJOB.defaults,
+    rules=DIJOB.rules,
 )

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from jobgate.kinds import installed
 from jobgate.render import Installation, objects
 from jobgate.render.kustomize import key_of
+from tests.controlplane.objects import read
 
 pytestmark = pytest.mark.helm
 
@@ -78,7 +78,7 @@ def test_the_chart_gives_what_is_rendered(helm: Path, case: str) -> None:
     values = chosen.model_dump(mode="json", by_alias=True, exclude={"namespace"}, exclude_unset=True)
     done = template(helm, values, chosen.namespace)
     assert done.returncode == 0, done.stderr
-    made = [one for one in yaml.safe_load_all(done.stdout) if one and hook(one) != "pre-delete"]
+    made = [one for one in read(done.stdout) if hook(one) != "pre-delete"]
     assert {key_of(one): without_helms(one) for one in made} == {key_of(one): one for one in objects(KINDS, chosen)}
     assert len(made) == len(objects(KINDS, chosen))
 
@@ -102,9 +102,15 @@ def test_the_schema_refuses_what_an_installation_would(helm: Path, values: dict[
 
 
 def test_helm_keeps_crds_and_empties_the_configurations_before_it_removes_servers(helm: Path) -> None:
-    made = [one for one in yaml.safe_load_all(template(helm, {}).stdout) if one]
+    made = read(template(helm, {}).stdout)
     crds = [one for one in made if one["kind"] == "CustomResourceDefinition"]
     assert {one["metadata"]["annotations"]["helm.sh/resource-policy"] for one in crds} == {"keep"}
     hooks = [one for one in made if hook(one) == "pre-delete"]
     assert {one["kind"] for one in hooks} == {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
     assert all(one["webhooks"] == [] for one in hooks)
+
+
+def test_a_first_pass_of_the_rotation_follows_each_change_of_a_release(helm: Path) -> None:
+    made = read(template(helm, {"rotation": "cronjob", "crds": False}).stdout)
+    (first,) = [one for one in made if one["kind"] == "Job"]
+    assert hook(first) == "post-install,post-upgrade,post-rollback"
