@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.docs.markdown import code, escape
-from crdgen.docs.types import kubernetes_type, value
+from crdgen.docs.types import is_long, kubernetes_type, patterns_of, value
 from crdgen.look import mapping, members, named
+from crdgen.quantities import QUANTITY_PATTERN
+from crdgen.schema.mixed import SHUT
 from crdgen.words import INT_OR_STRING, VALIDATIONS
 
 _WORDS: Final = {"oneOf": "exactly one of", "anyOf": "at least one of", "allOf": "all of"}
@@ -22,18 +24,36 @@ def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
             yield f"{at}: {escape(message)} ({code(text)})"
         else:
             yield f"{at}: {code(text)}"
-    for keyword, words in _WORDS.items():
-        branches = members(schema.get(keyword))
-        if branches and schema.get(INT_OR_STRING) is not True:
-            yield f"{at}: {words} {', '.join(map(_branch, branches))}"
-    if mapping(schema, "not"):
-        yield f"{at}: not {_branch(schema['not'])}"
+    for line in (*_patterns(schema), *_branches(schema)):
+        yield f"{at}: {line}"
     properties = mapping(schema, "properties")
     for name in properties:
         yield from rules(f"{path}.{name}".lstrip("."), mapping(properties, name))
     for key, step in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(schema.get(key), Mapping):
             yield from rules(f"{path}{step}", schema[key])
+
+
+def _patterns(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the patterns that the table of fields does not show."""
+    patterns = patterns_of(schema)
+    for pattern in patterns:
+        if pattern != QUANTITY_PATTERN and (is_long(pattern) or pattern != patterns[0]):
+            yield f"matches {code(pattern)}"
+
+
+def _branches(schema: Mapping[str, Any]) -> Iterator[str]:
+    for keyword, words in _WORDS.items():
+        branches = [branch for branch in members(schema.get(keyword)) if not _is_told(keyword, branch)]
+        if branches and schema.get(INT_OR_STRING) is not True:
+            yield f"{words} {', '.join(map(_branch, branches))}"
+    if mapping(schema, "not") and schema["not"] != SHUT["boolean"]["not"]:
+        yield f"not {_branch(schema['not'])}"
+
+
+def _is_told(keyword: str, branch: Any) -> bool:
+    """Tell whether a branch only says a pattern, or which types there are not."""
+    return keyword == "allOf" and (mapping(branch).keys() == {"pattern"} or branch in SHUT.values())
 
 
 def _branch(branch: Any) -> str:

@@ -1,16 +1,29 @@
 """What a field may hold, in words."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.docs.markdown import code
 from crdgen.look import mapping, members, number
 from crdgen.quantities import QUANTITY_PATTERN
-from crdgen.words import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
+from crdgen.schema.mixed import SHUT
+from crdgen.words import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE
 
 _SMALLEST: Final = -(2**31)
 _LARGEST: Final = 2**31 - 1
+# A longer pattern would be all that is seen of a table.
+_LONGEST: Final = 40
+# A pattern of nothing but digits, signs, points and exponents.
+_OF_DIGITS: Final = re.compile(r"[][0-9eE+.,*?^$(){}|\\-]+")
+_KEYWORDS: Final = {
+    "array": ("items", "maxItems", "minItems", LIST_TYPE),
+    "boolean": (),
+    "number": ("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"),
+    "object": ("additionalProperties", "maxProperties", "minProperties"),
+    "string": ("maxLength", "minLength", "pattern"),
+}
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
@@ -37,23 +50,70 @@ def kubernetes_type(schema: Mapping[str, Any]) -> str:
     return "Volume" if {"configMap", "emptyDir"} <= properties.keys() else ""
 
 
+def types_of(schema: Mapping[str, Any]) -> list[str]:
+    """Return the JSON types that a field of several may have: none where it has one, or may be anything."""
+    if schema.get(INT_OR_STRING) is True:
+        return ["integer", "string"]
+    if schema.get(PRESERVE) is not True or "type" in schema:
+        return []
+    found = [kind for kind, shut in SHUT.items() if not _says(schema, shut)]
+    return found if len(found) < len(SHUT) else []
+
+
+def patterns_of(schema: Mapping[str, Any]) -> list[str]:
+    """Return the patterns that a text must match, all of them."""
+    branches = [mapping(branch) for branch in members(schema.get("allOf"))]
+    found = [one.get("pattern") for one in (schema, *branches) if one is schema or one.keys() == {"pattern"}]
+    return [pattern for pattern in found if isinstance(pattern, str) and pattern]
+
+
+def is_long(pattern: str) -> bool:
+    """Tell whether a pattern has no place in a table."""
+    return len(pattern) > _LONGEST
+
+
+def _says(schema: Mapping[str, Any], shut: Mapping[str, Any]) -> bool:
+    return all(schema.get(key) == bound for key, bound in shut.items()) or shut in members(schema.get("allOf"))
+
+
+def _several(schema: Mapping[str, Any], kinds: list[str]) -> str:
+    """Return several types, each with the bounds that hold for it."""
+    patterns = patterns_of(schema)
+    if kinds == ["number", "string"] and patterns and all(_OF_DIGITS.fullmatch(one) for one in patterns):
+        return " ".join(["decimal as number or text", *_bounds(_part(schema, "number"))])
+    return " or ".join(_type(_part(schema, kind)) for kind in kinds)
+
+
+def _part(schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return what a field of several types says of one of them."""
+    wide = "number" if kind == "integer" else kind
+    part = {key: schema[key] for key in _KEYWORDS[wide] if key in schema}
+    if kind == "number" and part.get("multipleOf") == 1:
+        kind = "integer"
+    if kind == "integer" and part.get("multipleOf") == 1:
+        del part["multipleOf"]
+    patterns = patterns_of(schema)
+    return {"type": kind} | part | ({"pattern": patterns[0]} if kind == "string" and patterns else {})
+
+
 def _type(schema: Mapping[str, Any]) -> str:
     enum = members(schema.get("enum"))
     if enum:
         return ", ".join(code(one) if isinstance(one, str) and one else value(one) for one in enum)
+    if schema.get("pattern") == QUANTITY_PATTERN:
+        return "quantity"
+    kinds = types_of(schema)
+    if kinds:
+        return _several(schema, kinds)
     if schema.get("type") == "array":
         return ", ".join([f"list of {type_of(mapping(schema, 'items'))}", *_counts(schema, "Items")])
     extra = schema.get("additionalProperties")
     if isinstance(extra, Mapping):
         return ", ".join([f"map of {type_of(extra)}", *_counts(schema, "Properties")])
-    if schema.get("pattern") == QUANTITY_PATTERN:
-        return "quantity"
     return kubernetes_type(schema) or " ".join([_name(schema), *_bounds(schema)])
 
 
 def _name(schema: Mapping[str, Any]) -> str:
-    if schema.get(INT_OR_STRING) is True:
-        return "integer or string"
     kind = schema.get("format") or schema.get("type")
     return kind if isinstance(kind, str) else "anything"
 
@@ -83,7 +143,7 @@ def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:
     yield from _length(number(schema.get("minLength")), number(schema.get("maxLength")))
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and pattern:
-        yield f"matching {code(pattern)}"
+        yield "matching a pattern" if is_long(pattern) else f"matching {code(pattern)}"
 
 
 def _length(least: float | None, most: float | None) -> Iterator[str]:

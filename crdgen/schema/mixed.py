@@ -15,8 +15,8 @@ from crdgen.schema.notes import MIXED, PREFIX
 from crdgen.schema.walk import Schema
 from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS
 
-# Bounds that nothing of a type meets, and that hold for nothing else.
-_SHUT: Final[dict[str, Schema]] = {
+#: Bounds that nothing of a type meets, and that hold for nothing else.
+SHUT: Final[dict[str, Schema]] = {
     "array": {"maxItems": 0, "minItems": 1},
     "boolean": {"not": {"enum": [False, True]}},
     "number": {"maximum": 0, "minimum": 1},
@@ -46,7 +46,7 @@ def mixed(nodes: list[Schema], path: str) -> Schema:
         checks += _checks(node)
     if PRESERVE in result:
         kinds = {"number" if kind == "integer" else kind for kind in types}
-        for kind, shut in _SHUT.items():
+        for kind, shut in SHUT.items():
             if kind not in kinds:
                 checks += [shut] if "not" in shut else []
                 result |= {} if "not" in shut else shut

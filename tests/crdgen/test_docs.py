@@ -1,12 +1,15 @@
 """Pages tell every field, default, bound and rule, and Markdown shows their texts as they are."""
 
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field, create_model
 
+from crdgen import crd, of, structural_schema
 from crdgen.docs import fields, page
 from crdgen.docs.example import example
 from crdgen.docs.markdown import code, escape, paragraph
@@ -61,6 +64,11 @@ TYPES: list[tuple[dict[str, Any], str]] = [
     ({"type": "integer", "format": "int32", "minimum": 0, "exclusiveMinimum": True, "maximum": 9}, "int32 > 0 ≤ 9"),
     ({"type": "integer", "multipleOf": 5}, "integer in steps of 5"),
     ({"x-kubernetes-int-or-string": True}, "integer or string"),
+    (
+        {"x-kubernetes-int-or-string": True, "minimum": 1, "maxLength": 3},
+        "integer ≥ 1 or string of at most 3 characters",
+    ),
+    ({"type": "string", "pattern": f"^{'[a-z]' * 9}$"}, "string matching a pattern"),
     ({"x-kubernetes-preserve-unknown-fields": True}, "anything"),
     (
         {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
@@ -74,6 +82,40 @@ TYPES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("schema", "shown"), TYPES, ids=[shown for _, shown in TYPES])
 def test_a_type_is_told_with_its_bounds(schema: dict[str, Any], shown: str) -> None:
     assert type_of(schema) == shown
+
+
+UNIONS: list[tuple[Any, str]] = [
+    (int | str, "integer or string"),
+    (int | bool, "boolean or integer"),
+    (str | list[str], "list of string or string"),
+    (Annotated[int, Field(ge=1)] | bool | None, "boolean or integer ≥ 1, or null"),
+    (dict[str, int] | str, "map of int64 or string"),
+    (Decimal, "decimal as number or text"),
+    (Annotated[Decimal, Field(gt=0, le=100, decimal_places=2)], "decimal as number or text > 0 ≤ 100"),
+    (int | Annotated[str, Field(pattern="^a+$")] | list[int], "list of int64 or integer or string matching `^a+$`"),
+    (Any, "anything, or null"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "shown"), UNIONS, ids=[shown for _, shown in UNIONS])
+def test_a_union_is_told_by_its_types(annotation: Any, shown: str) -> None:
+    schema = structural_schema(create_model("Spec", value=(annotation, ...)))["properties"]["value"]
+    assert type_of(schema) == shown
+
+
+class Priced(BaseModel):
+    price: Annotated[Decimal, Field(gt=0, max_digits=10, decimal_places=2)]
+    size: int | list[int] = 1
+
+
+def test_a_long_pattern_stands_below_the_table() -> None:
+    text = page(crd(of(Priced, group="example.com", version="v1")))
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert "| `spec.price` | decimal as number or text > 0 < 100000000 | required |  |" in rows
+    assert "| `spec.size` | list of int64 or integer | `1` |  |" in rows
+    assert not any("[0-9]" in row or "{" in row for row in rows)
+    assert text.count("- `spec.price`: matches `") == 1
+    assert "- `spec.size`" not in text
 
 
 def test_each_field_has_its_row_below_lists_and_maps_too() -> None:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from uuid import uuid4
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from crdgen import Depth, Model, SchemaError, structural_schema
-from crdgen.schema.decimals import patterns
+from crdgen.schema.decimals import decimal, patterns
 from crdgen.schema.factories import is_pure
 from crdgen.schema.hoist import hoist
 from crdgen.schema.inline import inline
@@ -156,6 +156,68 @@ def test_the_text_of_a_decimal_is_held_within_its_bound(word: str, holds: Callab
         if whole_or_fraction(text):
             taken = all(pattern.search(text) for pattern in compiled)
             assert taken == holds(Decimal(text), Decimal(bound)), text
+
+
+WITHIN: list[dict[str, Any]] = [
+    {},
+    {"ge": 0},
+    {"gt": 0},
+    {"le": 0},
+    {"ge": 0, "le": 100},
+    {"gt": Decimal("-9.5"), "lt": 1},
+    {"ge": 1, "le": 100},
+]
+DIGITS: list[dict[str, Any]] = [
+    {},
+    {"max_digits": 3},
+    {"decimal_places": 2},
+    {"max_digits": 5, "decimal_places": 2},
+    {"decimal_places": 0},
+    {"multiple_of": Decimal("0.1")},
+]
+
+
+@pytest.mark.parametrize("within", WITHIN, ids=str)
+@pytest.mark.parametrize("digits", DIGITS, ids=str)
+def test_the_text_of_a_decimal_is_what_the_model_takes(within: dict[str, Any], digits: dict[str, Any]) -> None:
+    model = TypeAdapter(Annotated[Decimal, Field(**within, **digits)])
+    compiled = [re.compile(pattern) for pattern in patterns({**within, **digits})]
+    wholes = ("", "0", "00", "1", "9", "10", "99", "100", "101", "007", "1234", "0123")
+    fractions = ("", ".", ".0", ".5", ".05", ".50", ".51", ".4999", ".990", ".001", ".000")
+    texts = [sign + whole + part for sign in ("", "-", "+") for whole in wholes for part in fractions]
+    for text in (*texts, "abc", "1.2.3", "1,5"):
+        try:
+            taken = model.validate_python(text) is not None
+        except ValidationError:
+            taken = False
+        assert all(pattern.search(text) for pattern in compiled) is taken, text
+
+
+@pytest.mark.parametrize(
+    "core, count",
+    [
+        ({"max_digits": 10, "decimal_places": 2, "gt": 0}, 1),
+        ({"max_digits": 10, "decimal_places": 2, "ge": 0}, 1),
+        ({"ge": 0, "le": 100}, 1),
+        ({"ge": 1, "le": 100}, 2),
+    ],
+)
+def test_what_is_no_decimal_is_told_in_few_lines(core: dict[str, Any], count: int) -> None:
+    assert len(patterns(core)) == count
+
+
+@pytest.mark.parametrize(
+    "core, number",
+    [
+        ({"max_digits": 5, "decimal_places": 2}, {"exclusiveMinimum": -1000, "exclusiveMaximum": 1000}),
+        ({"max_digits": 5, "decimal_places": 2, "ge": 0}, {"minimum": 0, "exclusiveMaximum": 1000}),
+        ({"max_digits": 5, "decimal_places": 2, "lt": 10}, {"exclusiveMinimum": -1000, "exclusiveMaximum": 10}),
+        ({"decimal_places": 0}, {"multipleOf": 1}),
+        ({"multiple_of": Decimal("0.1")}, {}),
+    ],
+)
+def test_digits_of_a_decimal_bound_its_number(core: dict[str, Any], number: dict[str, Any]) -> None:
+    assert decimal(core)["anyOf"][0] == {"type": "number"} | number
 
 
 def whole_or_fraction(text: str) -> bool:

@@ -427,7 +427,7 @@ SPECIMENS += (
 )
 
 REFUSED: tuple[tuple[type[BaseModel], str], ...] = (
-    (Tokens, "Tokens.id: default_factory uuid4 may give another value each time"),
+    (Tokens, "Tokens.id: its default_factory uuid4 may give another value each time"),
     (Aliased, "Aliased.name: the field has several names in JSON (`name`, `title`)"),
     (Half, "Half.name: the field is read as `name` and written as `Name`"),
     (Colours, "Colours.colour: an enum of lists or objects cannot be structural"),
