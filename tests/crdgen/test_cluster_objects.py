@@ -1,45 +1,48 @@
 """Objects and rules on a real API server, and here: a sample of `python -m bench.crd_objects`."""
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from crdgen.evaluate import evaluate
 from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
+from tests.controlplane.plane import ControlPlane
 from tests.crdgen.cel.expressions import ERRORS, SCHEMA, TRUE, VALUE
-from tests.crdgen.objects.comparison import CRDS, GROUP, compare, definition
-from tests.crdgen.objects.schemas import RULES, Named, drawn
+from tests.crdgen.objects.comparison import Comparison, definition, new_kind, served, whole
+from tests.crdgen.objects.madeup import made
+from tests.crdgen.objects.result import Author, shown
+from tests.crdgen.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
 
 SEED = 7
 
 
-def test_objects_of_made_up_schemas_are_judged_as_by_the_server(cluster_api: ClusterApi) -> None:
-    schemas = [Named(f"made-up {number}", drawn(random.Random(f"{SEED}-{number}"))) for number in range(6)]
-    schemas.append(Named("expressions", SCHEMA | {"x-kubernetes-validations": RULES}))
-    results = list(compare(cluster_api, schemas, SEED, 12))
-    assert sum(result.taken_there is True for result in results) >= 10
-    assert sum(result.taken_there is False for result in results) >= 10
+def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster_api: ClusterApi) -> None:
+    made_up = [Named(f"made up {number}", made(random.Random(f"{SEED}-{number}")), MADE_UP) for number in range(12)]
+    with controlplane.api() as other:
+        comparison = Comparison([cluster_api, other], SEED, by_schema=2, by_model=2)
+        results = list(comparison.of([*generated(), with_rules(), *at_edges(), *made_up]))
+    assert comparison.refused == {}
+    assert len({result.schema for result in results if result.author is Author.MODEL}) >= 100
+    for author in Author:
+        assert sum(result.taken_there for result in results if result.author is author) >= 50
+    assert sum(not result.taken_there for result in results) >= 100
     assert [result.sentence() for result in results if result.differs and not result.explained] == []
 
 
 @pytest.fixture(scope="module")
-def expressions(cluster_api: ClusterApi) -> Any:
+def expressions(cluster_api: ClusterApi) -> Iterator[tuple[dict[str, Any], str]]:
     """A kind with all expressions as rules; a rule that does not hold, or fails, refuses an object."""
     rules = [{"rule": expression} for expression in [*TRUE, *(expression for expression, _ in ERRORS)]]
-    crd = definition("expressions", SCHEMA | {"x-kubernetes-validations": rules})
-    status, answer = cluster_api.post(CRDS, crd)
-    assert status == 201, answer.get("message")
-    path = f"/apis/{GROUP}/v1/namespaces/default/expressions"
-    wait_for(lambda: cluster_api.get(path)[0] == 200, what="expressions are served")
-    yield crd, path
-    cluster_api.delete(f"{CRDS}/expressions.{GROUP}")
+    crd = definition(SCHEMA | {"x-kubernetes-validations": rules}, new_kind())
+    with served(cluster_api, crd) as path:
+        yield crd, path
 
 
 def test_expressions_give_on_the_server_what_they_give_here(cluster_api: ClusterApi, expressions: Any) -> None:
     crd, path = expressions
-    written = {"apiVersion": f"{GROUP}/v1", "kind": "Expressions", "metadata": {"name": "one"}, "spec": VALUE}
+    written = whole(crd["spec"]["names"]["kind"], VALUE)
     status, answer = cluster_api.post(path, written, {"dryRun": "All"})
     assert status == 422
     theirs = [cause["message"].removeprefix('Invalid value: "object": ') for cause in answer["details"]["causes"]]
@@ -103,24 +106,15 @@ AFTER = [
 
 
 def test_updates_are_judged_as_by_the_server(cluster_api: ClusterApi) -> None:
-    crd = definition("transitions", TRANSITIONS)
-    status, answer = cluster_api.post(CRDS, crd)
-    assert status == 201, answer.get("message")
-    path = f"/apis/{GROUP}/v1/namespaces/default/transitions"
-    wait_for(lambda: cluster_api.get(path)[0] == 200, what="transitions are served")
-    old = {"apiVersion": f"{GROUP}/v1", "kind": "Transitions", "metadata": {"name": "one"}, "spec": BEFORE}
-    status, stored = cluster_api.post(path, old)
-    assert status == 201, stored
-    for spec in AFTER:
-        new = stored | {"spec": spec}
-        status, answer = cluster_api.put(f"{path}/one", new, {"dryRun": "All"})
-        ours = evaluate(crd, new, old=old).violations
-        assert (status == 200) == (not ours), (spec, answer.get("message"), ours)
-        fields = sorted(cause["field"] for cause in answer.get("details", {}).get("causes", ()))
-        assert fields == sorted(text(violation.path) for violation in ours), (spec, answer.get("message"), ours)
-    cluster_api.delete(f"{CRDS}/transitions.{GROUP}")
-
-
-def text(path: tuple[str | int, ...]) -> str:
-    shown = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
-    return shown or "<nil>"
+    crd = definition(TRANSITIONS, new_kind())
+    old = whole(crd["spec"]["names"]["kind"], BEFORE)
+    with served(cluster_api, crd) as path:
+        status, stored = cluster_api.post(path, old)
+        assert status == 201, stored
+        for spec in AFTER:
+            new = stored | {"spec": spec}
+            status, answer = cluster_api.put(f"{path}/one", new, {"dryRun": "All"})
+            ours = evaluate(crd, new, old=old).violations
+            assert (status == 200) == (not ours), (spec, answer.get("message"), ours)
+            fields = sorted(cause["field"] for cause in answer.get("details", {}).get("causes", ()))
+            assert fields == sorted(shown(violation.path) for violation in ours), (spec, answer.get("message"), ours)

@@ -1,79 +1,128 @@
-"""One object, judged twice."""
+"""Objects of many schemas, each judged twice: here, and by a real API server."""
 
-import random
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, Final
 
-from crdgen.evaluate import evaluate
-from tests.controlplane.client import ClusterApi
+from crdgen.evaluate import Evaluator
+from tests.controlplane.client import Answer, ClusterApi, Params
 from tests.controlplane.waiting import wait_for
+from tests.crdgen.objects.drawing import drawn
+from tests.crdgen.objects.mistakes import near
+from tests.crdgen.objects.models import dumped
+from tests.crdgen.objects.result import Author, Result
 from tests.crdgen.objects.schemas import Named
-from tests.crdgen.objects.values import drawn
+from tests.crdgen.objects.values import Schema
 
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-GROUP = "objects.example.com"
-DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}
+CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+GROUP: Final = "objects.example.com"
+DRY_RUN: Final = {"dryRun": "All", "fieldValidation": "Ignore"}
 
+#: An object that cannot be read or written at all is refused, too.
+_VERDICTS: Final = {201: True, 422: False, 400: False, 500: False}
 
-@dataclass(frozen=True)
-class Result:
-    """What both made of an object; the server's verdict is None where it answered neither yes nor no."""
-
-    schema: str
-    spec: Any
-    taken_here: bool
-    taken_there: bool | None
-    here: Any
-    there: Any
-    words: tuple[str, ...]
-
-    @property
-    def differs(self) -> bool:
-        """Whether verdicts, or objects that both take, are not the same."""
-        return self.taken_there is not None and (
-            self.taken_here != self.taken_there or (self.taken_here and not same(self.here, self.there))
-        )
-
-    @property
-    def explained(self) -> str:
-        """Why the two differ, where that is known and meant."""
-        return next((why for why, holds in KNOWN if self.differs and holds(self)), "")
-
-    def sentence(self) -> str:
-        """Return what a person looks into."""
-        verdict = {True: "taken", False: "refused", None: "?"}
-        return (
-            f"{self.schema}: here {verdict[self.taken_here]}, there {verdict[self.taken_there]}: {self.spec!r}"
-            f"\n  here {self.here!r}\n  there {self.there!r}\n  {'; '.join(self.words)}"
-        )
+#: A CRD with more would be too large for etcd; each that comes or goes makes the API server write its OpenAPI anew.
+_MOST_SCHEMAS: Final = 200
+_MOST_BYTES: Final = 900_000
 
 
-def _is_list_for_text(result: Result) -> bool:
-    return result.taken_there is True and any("must be a string" in word for word in result.words)
+@dataclass
+class Comparison:
+    """Schemas whose objects are compared, and what came of it so far.
+
+    Attributes:
+        clients: Each sends one object at a time.
+        seed: Which objects are drawn.
+        by_schema, by_model: How many objects are drawn of each schema, and of each model.
+        refused: The API server's words on schemas that it did not take; none of their objects is compared.
+    """
+
+    clients: Sequence[ClusterApi]
+    seed: int
+    by_schema: int
+    by_model: int
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def of(self, schemas: Iterable[Named]) -> Iterator[Result]:
+        """Yield what both make of each object."""
+        free: SimpleQueue[ClusterApi] = SimpleQueue()
+        for client in self.clients:
+            free.put(client)
+
+        def post(path: str, body: dict[str, Any]) -> Answer:
+            client = free.get()
+            try:
+                return client.post(path, body, DRY_RUN)
+            finally:
+                free.put(client)
+
+        with ThreadPoolExecutor(len(self.clients)) as threads:
+            for pack in packs(schemas):
+                taken, crd = self._create(pack)
+                kind = crd["spec"]["names"]["kind"]
+                with _until_deleted(self.clients[0], crd) as path:
+                    asked = [
+                        (named, author, written, threads.submit(post, path, written))
+                        for named in taken
+                        for author, value in self._values(named)
+                        for written in [whole(kind, {named.name: value})]
+                    ]
+                    evaluators = {named.name: _evaluator(named) for named in taken}
+                    for named, author, written, answer in asked:
+                        yield _judged(evaluators[named.name], named, author, written, answer.result())
+
+    def _values(self, named: Named) -> Iterator[tuple[Author, Any]]:
+        for value in named.samples:
+            yield Author.HAND, value
+        for value in drawn(near(named.schema), self.by_schema, self.seed):
+            yield Author.SCHEMA, value
+        if named.model is not None:
+            for value in drawn(dumped(named.model), self.by_model, self.seed):
+                yield Author.MODEL, value
+
+    def _create(self, pack: Sequence[Named]) -> tuple[Sequence[Named], dict[str, Any]]:
+        """Create a CRD of those schemas of the pack that the API server takes, and return both."""
+        crd = of_fields(pack, new_kind())
+        if _created(self.clients[0], crd):
+            pack = [named for named in pack if self._is_taken(named)]
+            crd = of_fields(pack, new_kind())
+            words = _created(self.clients[0], crd)
+            assert not words, words
+        return pack, crd
+
+    def _is_taken(self, named: Named) -> bool:
+        words = _created(self.clients[0], of_fields([named], new_kind()), {"dryRun": "All"})
+        if words:
+            self.refused[named.name] = words
+        return not words
 
 
-#: Differences that are meant.
-KNOWN = [
-    ("a list in the place of a text with a format is refused here; no typed client could read it", _is_list_for_text)
-]
+def packs(schemas: Iterable[Named]) -> Iterator[list[Named]]:
+    """Yield the schemas in groups that fit into one CRD: making CRDs takes the API server longer than judging objects."""
+    pack: list[Named] = []
+    left = _MOST_BYTES
+    for named in schemas:
+        size = len(json.dumps(named.schema))
+        if pack and (size > left or len(pack) == _MOST_SCHEMAS):
+            yield pack
+            pack, left = [], _MOST_BYTES
+        pack.append(named)
+        left -= size
+    if pack:
+        yield pack
 
 
-def same(left: Any, right: Any) -> bool:
-    """Tell whether two JSON values are the same: JSON does not tell 1.0 from 1, but true from 1."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
-
-
-def definition(plural: str, spec: dict[str, Any]) -> dict[str, Any]:
+def definition(spec: Schema, kind: str) -> dict[str, Any]:
     """Return a CRD with this schema of the spec."""
-    kind = plural.capitalize()
-    schema = {"type": "object", "properties": {"spec": spec}}
+    schema = {"type": "object", "properties": {"spec": dict(spec)}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    plural = kind.lower()
     names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": plural}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -83,41 +132,75 @@ def definition(plural: str, spec: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def compare(api: ClusterApi, schemas: Iterable[Named], seed: int, objects: int) -> Iterator[Result]:
-    """Yield what becomes of so many objects of each schema; schemas that the server refuses are left out."""
-    for number, named in enumerate(schemas):
-        plural = f"s{seed % 1000}x{number}"
-        crd = definition(plural, named.schema)
-        status, answer = api.post(CRDS, crd)
-        if status != 201:
-            if not named.name.startswith("made-up"):
-                raise AssertionError(f"{named.name}: {answer.get('message')}")
-            continue
-        path = f"/apis/{GROUP}/v1/namespaces/default/{plural}"
-        wait_for(partial(_is_served, api, path), what=f"{plural} is served")
-        source = random.Random(f"{seed}-{named.name}")
-        for _ in range(objects):
-            yield judge(api, crd, path, named, drawn(source, named.schema))
-        api.delete(f"{CRDS}/{plural}.{GROUP}")
+def of_fields(pack: Sequence[Named], kind: str) -> dict[str, Any]:
+    """Return a CRD whose spec has a field of each schema."""
+    return definition({"type": "object", "properties": {named.name: dict(named.schema) for named in pack}}, kind)
+
+
+def new_kind() -> str:
+    """Return the name of a kind that no other test has."""
+    return f"Thing{secrets.token_hex(4)}"
+
+
+@contextmanager
+def served(api: ClusterApi, crd: dict[str, Any]) -> Iterator[str]:
+    """Give the path of the CRD's objects, which are served for a while."""
+    words = _created(api, crd)
+    assert not words, words
+    with _until_deleted(api, crd) as path:
+        yield path
+
+
+def _created(api: ClusterApi, crd: dict[str, Any], params: Params | None = None) -> str:
+    """Create the CRD, and return the API server's words against it, or none."""
+    status, answer = api.post(CRDS, crd, params)
+    return "" if status == 201 else f"{status}: {answer.get('message')}"
+
+
+@contextmanager
+def _until_deleted(api: ClusterApi, crd: dict[str, Any]) -> Iterator[str]:
+    path = f"/apis/{GROUP}/v1/namespaces/default/{crd['spec']['names']['plural']}"
+    try:
+        wait_for(partial(_is_served, api, path), timeout=60, what=f"{path} is served")
+        yield path
+    finally:
+        api.delete(f"{CRDS}/{crd['metadata']['name']}")
 
 
 def _is_served(api: ClusterApi, path: str) -> bool:
     return api.get(path)[0] == 200
 
 
-def judge(api: ClusterApi, crd: dict[str, Any], path: str, named: Named, spec: Any) -> Result:
-    """Return what both make of one object."""
-    kind = crd["spec"]["names"]["kind"]
-    written = {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": "one"}, "spec": spec}
-    ours = evaluate(crd, written)
-    status, answer = api.post(path, written, DRY_RUN)
-    words = [f"{violation.path}: {violation.message}" for violation in ours.violations]
+def whole(kind: str, spec: Any) -> dict[str, Any]:
+    """Return an object as it is written."""
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": "one"}, "spec": spec}
+
+
+def _evaluator(named: Named) -> Evaluator:
+    (version,) = of_fields([named], "Thing")["spec"]["versions"]
+    return Evaluator(version["schema"]["openAPIV3Schema"])
+
+
+def _judged(evaluator: Evaluator, named: Named, author: Author, written: dict[str, Any], answer: Answer) -> Result:
+    """Return what both make of an object, of which only the field of this schema counts."""
+    ours = evaluator.default(evaluator.prune(written))
+    status, there = answer
+    if status not in _VERDICTS:
+        raise AssertionError(f"{named.name}: {status} for {written}: {there}")
     return Result(
-        named.name,
-        spec,
-        not ours.violations,
-        {201: True, 422: False, 400: False, 500: False}.get(status),
-        ours.object.get("spec"),
-        answer.get("spec") if status == 201 else None,
-        (*words, f"server {status}: {str(answer.get('message', ''))[:400]}"),
+        schema=named.name,
+        source=named.source,
+        author=author,
+        value=written["spec"][named.name],
+        violations=tuple(evaluator.validate(ours)),
+        taken_there=_VERDICTS[status],
+        here=_field(ours, named.name),
+        there=_field(there, named.name) if status == 201 else {},
+        message=str(there.get("message", "")),
+        blamed_there=frozenset(cause.get("field", "") for cause in there.get("details", {}).get("causes", ())),
     )
+
+
+def _field(object_: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the spec with this field only; without it, where it is not there."""
+    return {key: value for key, value in object_.get("spec", {}).items() if key == name}

@@ -1,15 +1,15 @@
 """The page about the comparison."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from tests.crdgen.objects.comparison import Result
+from tests.crdgen.objects.result import Author, Result
 
 _TEXT = """# Local evaluation
 
 `crdgen.evaluate` prunes, defaults and validates an object as the API server does with a CRD's schema, CEL rules
-included (`pip install 'jobgate[cel]'`; without it rules are not run). `make test` compares the two on a sample;
-`python -m bench.crd_objects` writes this page.
+included (`pip install 'jobgate[cel]'`; without it rules are not run). Objects of every schema that the tests generate
+are given to both, as dry-run creates: hypothesis draws them from the schema, right and with mistakes, and from the
+model, dumped by Pydantic. `make test` compares a sample; `python -m bench.crd_objects` compares all and writes this page.
 
 """
 
@@ -33,26 +33,39 @@ Known, and not mended:
 """
 
 
-def summary(results: Sequence[Result]) -> str:
-    """Return the figures in one line."""
-    count = Counter(
-        "explained"
-        if result.explained
-        else "differ"
-        if result.differs
-        else "taken"
-        if result.taken_there
-        else "refused"
-        for result in results
-        if result.taken_there is not None
-    )
-    schemas = len({result.schema for result in results})
-    return (
-        f"{sum(count.values())} objects of {schemas} schemas: both take {count['taken']} and make the same of them, "
-        f"both refuse {count['refused']}; {count['explained']} differ as meant, {count['differ']} differ"
-    )
-
-
-def page(results: Sequence[Result], seed: int) -> str:
+def page(results: Sequence[Result], seed: int, refused: Mapping[str, str]) -> str:
     """Return the page."""
-    return f"{_TEXT}{summary(results)} (seed {seed}).\n{_DIFFERENCES}"
+    parts = [_TEXT, f"{summary(results)} (seed {seed}).\n\n", *_table(results)]
+    if refused:
+        parts.append(f"\nThe API server refuses {len(refused)} of the schemas themselves, mostly made-up ones.\n")
+    return "".join([*parts, _DIFFERENCES])
+
+
+def summary(results: Sequence[Result]) -> str:
+    """Return the figures in a few sentences."""
+    agreed = [result for result in results if not result.differs]
+    taken = sum(result.taken_there for result in agreed)
+    meant = sum(bool(result.explained) for result in results)
+    refused = [result for result in agreed if not result.taken_there]
+    named = sum(result.blamed_here == result.blamed_there for result in refused)
+    return (
+        f"{len(results):,} objects of {len({result.schema for result in results})} schemas: both take {taken:,} and make "
+        f"the same of them, both refuse {len(refused):,} ({named:,} of them for exactly the same fields); "
+        f"{meant:,} differ as meant, {len(results) - len(agreed) - meant:,} differ"
+    )
+
+
+def _table(results: Sequence[Result]) -> Iterable[str]:
+    yield "| schemas | number | objects by hand: taken, refused | from the schema | from the model | differ |\n"
+    yield "|---|---|---|---|---|---|\n"
+    for source in dict.fromkeys(result.source for result in results):
+        own = [result for result in results if result.source == source]
+        columns = [_verdicts(result for result in own if result.author is author) for author in Author]
+        schemas = len({result.schema for result in own})
+        differ = sum(result.differs for result in own)
+        yield f"| {source} | {schemas} | {' | '.join(columns)} | {differ} |\n"
+
+
+def _verdicts(results: Iterable[Result]) -> str:
+    verdicts = [result.taken_there for result in results]
+    return f"{sum(verdicts):,}, {len(verdicts) - sum(verdicts):,}" if verdicts else ""

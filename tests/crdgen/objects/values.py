@@ -1,99 +1,242 @@
-"""Objects of a schema, mostly right, with mistakes as people and machines make them."""
+"""Values of a schema: a structural one, or the JSON schema of a Pydantic model."""
 
-import random
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil, floor
+from types import MappingProxyType
+from typing import Any, Final
 
-_ODD: tuple[Any, ...] = (
-    *(None, True, 0, 1, 2, 3.0, 2.5, -1, 2**31, 2**63 - 1, 1e19, 0.1, "", "a", "ab", "3", "abc", "ä", "a\n", "A"),
-    *([], {}, [1], [None], {"a": None}, {"q": 1}, [{}], [[]]),
+from hypothesis import strategies as st
+
+from crdgen.evaluate.check import identity
+from crdgen.integers import RANGES
+from tests.crdgen.objects.texts import ANY, matching, of_format, text
+
+Schema = Mapping[str, Any]
+
+#: Far from the borders, where schemas rarely say anything.
+_FAR: Final = 1_000_000
+#: How many of the fields that may be left out an object has at most, by its depth; deeper ones have none.
+_FIELDS: Final = (6, 4, 3, 2, 1, 1)
+_KEYS: Final = st.sampled_from(["a", "b", "c", "1", "q/r", "x.y", "", "ä", "metadata"])
+
+SCALARS: Final[st.SearchStrategy[Any]] = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from([0, 1, 2, 3.0, 2.5, -1, -0.0, 0.1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 1e19, 1e300, "", "a", "3"]),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    ANY,
 )
-_TEXTS = (
-    *(
-        "",
-        "a",
-        "b",
-        "ab",
-        "abc",
-        "1",
-        "1Gi",
-        "ä",
-        "red",
-        "2026-01-02T03:04:05Z",
-        "2026-01-02",
-        "10.0.0.1",
-        "::1",
-        "90s",
-    ),
-    *("10.0.0.0/8", "a@b.c", "https://a.b/c", "/a", "a-b", "a.b", "aGk=", "#fff", "rgb(1,2,3)", "00:00:5e:00:53:01"),
-    *("123-45-6789", "0321751043", "978-0321751041", "4111111111111111", "1 hour", "2026-01-02t03:04:05.5+01:00"),
-    "123e4567-e89b-42d3-a456-426614174000",
+JSON: Final[st.SearchStrategy[Any]] = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3), max_leaves=5
+)
+#: Where a type is all that a schema says.
+_OF_TYPE: Final = MappingProxyType({None: JSON, "boolean": st.booleans(), "null": st.none()})
+
+
+@st.composite
+def right(draw: st.DrawFn, schema: Schema) -> Any:
+    """Draw what the schema takes, but for its CEL rules, its `not`, and what contradicts itself in it."""
+    return _Drawing(draw, schema.get("$defs", {})).value(schema, 0)
+
+
+class _Drawing:
+    """One value in the making."""
+
+    def __init__(self, draw: st.DrawFn, definitions: Schema) -> None:
+        self.draw = draw
+        self.definitions = definitions
+
+    def value(self, schema: Schema, depth: int) -> Any:
+        schema = self._plain(schema)
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return self.draw(st.sampled_from(schema["enum"]))
+        if schema.get("nullable") and self._once_in(6):
+            return None
+        return self._of_type(self._type(schema), schema, depth)
+
+    def _of_type(self, name: str | None, schema: Schema, depth: int) -> Any:
+        match name:
+            case "object":
+                return self._object(schema, depth)
+            case "array":
+                return self._array(schema, depth)
+            case None | "boolean" | "null":
+                return self.draw(_OF_TYPE[name])
+            case _:
+                scalars: dict[str, Callable[[Schema], Any]] = {
+                    "integer": self._integer,
+                    "number": self._number,
+                    "string": self._text,
+                }
+                return scalars[name](schema)
+
+    def _once_in(self, times: int) -> bool:
+        return self.draw(st.integers(1, times)) == times
+
+    def _plain(self, schema: Schema) -> Schema:
+        """Return the schema with what it refers to, all of `allOf`, and one branch of each choice."""
+        while "$ref" in schema:
+            rest = {key: child for key, child in schema.items() if key != "$ref"}
+            schema = merged(self.definitions[schema["$ref"].rpartition("/")[2]], rest)
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            branches = schema.get(keyword)
+            if not branches:
+                continue
+            schema = {key: child for key, child in schema.items() if key != keyword}
+            for branch in branches if keyword == "allOf" else [self.draw(st.sampled_from(branches))]:
+                schema = merged(schema, self._plain(branch))
+        return schema
+
+    def _type(self, schema: Schema) -> str | None:
+        match schema.get("type"):
+            case list(types):
+                return str(self.draw(st.sampled_from(types)))
+            case str(name):
+                return name
+        if schema.get("x-kubernetes-int-or-string"):
+            return self.draw(st.sampled_from(["integer", "string"]))
+        if schema.keys() & {"properties", "required", "additionalProperties"}:
+            return "object"
+        return "array" if "items" in schema else None
+
+    def _object(self, schema: Schema, depth: int) -> dict[str, Any]:
+        properties = schema.get("properties", {})
+        needed = list(schema.get("required", ()))
+        optional = [name for name in properties if name not in needed]
+        most = _FIELDS[depth] if depth < len(_FIELDS) else 0
+        chosen = self.draw(st.lists(st.sampled_from(optional), max_size=most, unique=True)) if optional and most else []
+        made = {name: self.value(properties.get(name, {}), depth + 1) for name in (*needed, *chosen)}
+        if schema.get("x-kubernetes-embedded-resource"):
+            made |= self.draw(_RESOURCES)
+        return made | self._entries(schema, len(made), depth)
+
+    def _entries(self, schema: Schema, there: int, depth: int) -> dict[str, Any]:
+        """Return entries that no property names, as many as the bounds let."""
+        entries = dict(schema.get("patternProperties", {}))
+        extra = schema.get("additionalProperties", schema.get("x-kubernetes-preserve-unknown-fields"))
+        if not entries and not extra:
+            return {}
+        keys = _KEYS
+        if entries:
+            pattern, extra = next(iter(entries.items()))
+            keys = matching(pattern)
+        elif "propertyNames" in schema:
+            keys = st.just(schema["propertyNames"]).flatmap(lambda names: right({"type": "string", **names}))
+        least = max(schema.get("minProperties", 0) - there, 0)
+        most = max(min(schema.get("maxProperties", 10) - there, least + 2), least)
+        count = self.draw(st.integers(least, most))
+        child = extra if isinstance(extra, Mapping) else {}
+        return {self.draw(keys): self.value(child, depth + 1) for _ in range(count)}
+
+    def _array(self, schema: Schema, depth: int) -> list[Any]:
+        first = schema.get("prefixItems", ())
+        least = schema.get("minItems", 0)
+        most = max(min(schema.get("maxItems", least + 3), least + 3), least)
+        count = self.draw(st.integers(least, most))
+        items = schema.get("items", {})
+        children = [first[index] if index < len(first) else items for index in range(count)]
+        values = [self.value(child or {}, depth + 1) for child in children]
+        if schema.get("uniqueItems") or schema.get("x-kubernetes-list-type") == "set":
+            return _once(values, identity)
+        if schema.get("x-kubernetes-list-type") == "map":
+            keys = schema["x-kubernetes-list-map-keys"]
+            return _once(values, lambda item: tuple(identity(item.get(key)) for key in keys))
+        return values
+
+    def _text(self, schema: Schema) -> str:
+        texts = of_format(schema.get("format", "") or _CONTENT.get(schema.get("contentMediaType", ""), ""))
+        if "pattern" in schema and (texts is None or self._once_in(2)):
+            texts = matching(schema["pattern"])
+        if texts is not None and not self._once_in(8):
+            return self.draw(texts)
+        least: int = schema.get("minLength", 0)
+        most: int = max(schema.get("maxLength", least + 5), least)
+        if most <= 100 and self._once_in(5):
+            return "ä" * most
+        return self.draw(text(least, min(most, least + 5)))
+
+    def _integer(self, schema: Schema) -> int:
+        low, high = RANGES.get(schema.get("format", ""), RANGES["int64"])
+        least, most = _bounds(schema)
+        low = low if least is None else max(low, ceil(least))
+        high = high if most is None else min(high, floor(most))
+        near = max(low, min(0, high))
+        number = self._number_between(low, max(low, high), near)
+        factor = int(schema.get("multipleOf", 1)) or 1
+        return number - number % factor if low <= number - number % factor else number
+
+    def _number_between(self, low: int, high: int, near: int) -> int:
+        match self.draw(st.integers(0, 4)):
+            case 0:
+                return low if abs(low) < _FAR else near
+            case 1:
+                return high if abs(high) < _FAR else near
+            case 2:
+                return self.draw(st.integers(low, high))
+            case _:
+                return self.draw(st.integers(max(low, near - 9), min(high, near + 9)))
+
+    def _number(self, schema: Schema) -> float:
+        least, most = _bounds(schema)
+        if "multipleOf" in schema:
+            return float(self.draw(st.integers(0, 9)) * schema["multipleOf"])
+        low = -_FAR if least is None else least
+        high = max(low, _FAR if most is None else most)
+        if ceil(low) <= floor(high) and self._once_in(3):
+            return self._number_between(ceil(low), floor(high), max(ceil(low), min(0, floor(high))))
+        return self.draw(st.floats(low, high, allow_nan=False, allow_infinity=False))
+
+
+#: Text with other text in it.
+_CONTENT: Final = MappingProxyType({"application/json": "json-string"})
+
+_RESOURCES: Final = st.fixed_dictionaries(
+    {"apiVersion": st.sampled_from(["v1", "a/b", "apps/v1"]), "kind": st.sampled_from(["Pod", "ConfigMap", "A-b"])},
+    optional={
+        "metadata": st.sampled_from(
+            [{}, {"name": "a"}, {"name": "a", "namespace": "b"}, {"labels": {"a": "b"}, "annotations": {"a/b": "c d"}}]
+        )
+    },
 )
 
 
-def drawn(random_: random.Random, schema: dict[str, Any], faults: float = 0.08) -> Any:  # noqa: C901, PLR0911 - one for each type
-    """Return a value of the schema; each part is something odd with the chance of `faults`."""
-    if random_.random() < faults:
-        return random_.choice(_ODD)
-    if "enum" in schema:
-        return random_.choice(schema["enum"])
-    if schema.get("x-kubernetes-int-or-string"):
-        return random_.choice([1, 2, 80, "a", "http", "1Gi", "500m", 0])
-    if schema.get("x-kubernetes-embedded-resource"):
-        return _embedded(random_)
-    match schema.get("type"):
-        case "object":
-            return _object(random_, schema, faults)
-        case "array":
-            items = schema.get("items", {})
-            length = random_.randrange(schema.get("minItems", 0), min(schema.get("maxItems", 3), 3) + 1)
-            return [drawn(random_, items, faults) for _ in range(length)]
-        case "string":
-            return _text(random_, schema)
-        case "integer":
-            return random_.choice([0, 1, 2, 3, 4, 6, 10, 1.0])
-        case "number":
-            return random_.choice([0, 0.5, 1, 1.5, 2, 3, 0.3])
-        case "boolean":
-            return random_.random() < 0.5
-        case _:
-            return random_.choice(_ODD)
+def merged(schema: Schema, other: Schema) -> Schema:
+    """Return a schema of what both take; where both bound the same, the other one's bound."""
+    both = {**schema, **other}
+    if "required" in schema and "required" in other:
+        both["required"] = list(dict.fromkeys([*schema["required"], *other["required"]]))
+    if "properties" in schema and "properties" in other:
+        both["properties"] = dict(schema["properties"])
+        for name, child in other["properties"].items():
+            both["properties"][name] = merged(schema["properties"].get(name, {}), child)
+    return both
 
 
-def _object(random_: random.Random, schema: dict[str, Any], faults: float) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    required = schema.get("required", ())
-    for name, child in schema.get("properties", {}).items():
-        # Deep schemas, such as a pod template's, would else give objects of a thousand fields.
-        if random_.random() < (0.95 if name in required else min(0.6, 6 / len(schema["properties"]))):
-            made[name] = drawn(random_, child, faults)
-    extra = schema.get("additionalProperties")
-    if isinstance(extra, dict):
-        made |= {key: drawn(random_, extra, faults) for key in random_.sample(["a", "b", "q/r"], random_.randrange(3))}
-    if random_.random() < faults * 2:
-        made["unknown"] = random_.choice(_ODD)
-    return made
+def _bounds(schema: Schema) -> tuple[float | None, float | None]:
+    """Return the least and the most; `exclusiveMinimum` is true or false in a structural schema, else a number."""
+    return _bound(schema, "minimum", "exclusiveMinimum", 1), _bound(schema, "maximum", "exclusiveMaximum", -1)
 
 
-_BY_FORMAT = {
-    "date-time": ("2026-01-02T03:04:05Z", "2026-01-02t03:04:05.5+01:00", "2200-01-01T00:00:00Z"),
-    "date": ("2026-01-02",),
-    "duration": ("90s", "1h30m", "2 hours", "3h"),
-    "byte": ("aGk=", "aGVsbG8="),
-}
+def _bound(schema: Schema, keyword: str, exclusive: str, inward: int) -> float | None:
+    outer: float | None = schema.get(keyword)
+    strict = schema.get(exclusive, False)
+    if strict is True and outer is not None:
+        return outer + inward * _step(schema)
+    if strict is not True and strict is not False:
+        return float(strict) + inward * _step(schema)
+    return outer
 
 
-def _text(random_: random.Random, schema: dict[str, Any]) -> str:
-    own = _BY_FORMAT.get(schema.get("format", ""))
-    return random_.choice(own if own and random_.random() < 0.7 else _TEXTS)
+def _step(schema: Schema) -> float:
+    return 1 if schema.get("type") == "integer" else 0.125
 
 
-def _embedded(random_: random.Random) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "apiVersion": random_.choice(["v1", "a/b", ""]),
-        "kind": random_.choice(["Pod", "a b", "ConfigMap"]),
-    }
-    if random_.random() < 0.5:
-        made["metadata"] = random_.choice([{"name": "a"}, {"labels": {"a": "b"}}, {"name": 1}, {}])
-    if random_.random() < 0.2:
-        made.pop(random_.choice(list(made)))
-    return made | {"spec": {"x": None}}
+def _once(values: Iterable[Any], key: Any) -> list[Any]:
+    """Return each value once: of those with one key the first."""
+    found: dict[Any, Any] = {}
+    for value in values:
+        found.setdefault(key(value), value)
+    return list(found.values())
