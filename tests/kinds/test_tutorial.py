@@ -1,12 +1,14 @@
-"""The tutorial: its files are written to a folder and used as its reader would; what it shows is what comes out."""
+"""The tutorial, and the package that it quotes: installed, and used as its reader would; what it shows comes out."""
 
 import re
 import runpy
+import secrets
 import shlex
+import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,21 @@ import yaml
 from click.testing import CliRunner
 
 from crdgen import check_structural
+from crdgen.cli import main as crdgen
 from jobgate.cli import main
-from jobgate.kinds import ENTRY_POINT, installed
+from jobgate.kinds import ENTRY_POINT, built_in, installed
 from jobgate.offline.judge import Circumstances, Verdict, judge
 from jobgate.render.definitions import definition
 from jobgate.render.handbook import page
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.waiting import wait_for
 from tests.corpus import announced, holds
 from webhook import Kind, Operation, Registry
 
+PACKAGE = Path("examples/own-kind")
 TEXT = Path("docs/writing-a-kind.md").read_text(encoding="utf-8")
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SWEEPS = "/apis/example.com/v1/namespaces/default/sweepjobs"
 #: The files, each in a fenced block below a line that is its name; and the sessions, each a block of `console`.
 FILES = dict(re.findall(r"^`([\w./-]+)`\n\n```(?:python|toml|yaml)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 SESSIONS = re.findall(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -39,27 +47,25 @@ FEWER_LINES_THAN = 150
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tutorial's folder, with what an installer writes down of its package."""
-    root = tmp_path_factory.mktemp("tutorial")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    project = tomllib.loads(FILES["pyproject.toml"])["project"]
-    entries = "".join(f"{name} = {value}\n" for name, value in project["entry-points"][ENTRY_POINT].items())
-    record = root / f"{project['name']}-{project['version']}.dist-info"
-    record.mkdir()
-    (record / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
-    )
-    (record / "entry_points.txt").write_text(f"[{ENTRY_POINT}]\n{entries}", encoding="utf-8")
-    return root
+    """The reader's folder: a copy of the package."""
+    return Path(shutil.copytree(PACKAGE, tmp_path_factory.mktemp("tutorial") / "own-kind"))
 
 
 @pytest.fixture(scope="module")
-def kind(folder: Path) -> Iterator[Kind]:
-    """The kind, found as an installed package's is."""
+def site(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the package is installed, built as it stands."""
+    site = tmp_path_factory.mktemp("site")
+    uv = Path(sys.executable).with_name("uv")
+    flags = ("--quiet", "--offline", "--no-deps", "--no-build-isolation", "--python", sys.executable)
+    subprocess.run([uv, "pip", "install", *flags, "--target", site, folder], check=True)
+    return site
+
+
+@pytest.fixture(scope="module")
+def kind(site: Path) -> Iterator[Kind]:
+    """The kind, found as any installed package's is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(folder))
+        patch.syspath_prepend(str(site))
         yield next(kind for kind in installed() if kind.kind == "SweepJob")
     for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
         del sys.modules[module]
@@ -85,6 +91,20 @@ def verdict(name: str, kind: Kind, **circumstances: Any) -> Verdict:
     return judge(document(name), Circumstances(kinds=installed(), **circumstances))
 
 
+def test_the_page_quotes_the_package(folder: Path) -> None:
+    for name, text in FILES.items():
+        assert (PACKAGE / name).read_text(encoding="utf-8") == text, f"{PACKAGE / name} and the page differ"
+    written = {file for file in PACKAGE.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
+    assert {str(file.relative_to(PACKAGE)) for file in written} == {*FILES, "README.md"}
+
+
+def test_an_entry_point_names_the_kind(kind: Kind, site: Path) -> None:
+    (entry,) = (one for one in entry_points(group=ENTRY_POINT) if one.name == "sweepjob")
+    assert entry.load() is kind
+    assert kind not in built_in()
+    assert str(sys.modules["sweepjob"].__file__).startswith(str(site))
+
+
 def test_the_kind_takes_one_folder_and_fewer_lines_than_promised() -> None:
     kind = {name: text for name, text in FILES.items() if name.startswith("sweepjob/")}
     assert {Path(name).name for name in kind} == {"models.py", "operator.py", "defaults.py", "rules.py", "__init__.py"}
@@ -102,9 +122,17 @@ def test_its_schema_is_one_that_the_api_server_takes(kind: Kind) -> None:
     assert check_structural(version["schema"]["openAPIV3Schema"]) == []
 
 
+@pytest.mark.usefixtures("kind")
+def test_its_crd_is_printed_by_the_command_of_its_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "generate sweepjob.models:RESOURCE"
+    assert f"jobgate crdgen {command} | kubectl apply" in (PACKAGE / "README.md").read_text(encoding="utf-8")
+    assert crdgen(command.split()) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["metadata"]["name"] == "sweepjobs.example.com"
+
+
 def test_the_least_job_is_allowed_and_defaulted_once(kind: Kind) -> None:
-    written = document("examples/sweep/minimal.yaml")
-    first = verdict("examples/sweep/minimal.yaml", kind)
+    written = document("jobs/minimal.yaml")
+    first = verdict("jobs/minimal.yaml", kind)
     assert first.allowed, first.status
     assert holds(first.document, written)
     assert first.document["spec"]["goal"] == "Maximize"
@@ -117,13 +145,32 @@ def test_the_least_job_is_allowed_and_defaulted_once(kind: Kind) -> None:
 
 
 def test_the_broken_job_is_denied_for_what_it_announces(kind: Kind, folder: Path) -> None:
-    name = "examples/sweep/broken/five-faults.yaml"
+    name = "jobs/broken/five-faults.yaml"
     status = verdict(name, kind).status
     assert status is not None
     told = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
     faults = announced(folder / name)
     assert len(told) == len(faults)
     assert all(any(one.startswith(fault) for one in told) for fault in faults), told
+
+
+def test_an_api_server_takes_its_crd_and_its_jobs(kind: Kind, cluster_api: ClusterApi) -> None:
+    crd = definition(kind)
+    status, answer = cluster_api.post(CRDS, crd, {"fieldValidation": "Strict"})
+    assert status == 201, answer.get("message")
+    try:
+        wait_for(lambda: cluster_api.get(SWEEPS)[0] == 200, what="sweep jobs are served")
+        job = document("jobs/minimal.yaml")
+        job["metadata"]["name"] = f"rates-{secrets.token_hex(3)}"
+        status, stored = cluster_api.post(SWEEPS, job, {"fieldValidation": "Strict"})
+        assert status == 201, stored.get("message")
+        assert holds(stored, job)
+        assert stored["spec"]["goal"] == "Maximize"
+        broken = document("jobs/broken/five-faults.yaml")
+        status, refused = cluster_api.post(SWEEPS, broken)
+        assert (status, "spec.goal" in refused["message"]) == (422, True)
+    finally:
+        cluster_api.delete(f"{CRDS}/{crd['metadata']['name']}")
 
 
 def test_its_page_tells_each_default_and_each_rule(kind: Kind) -> None:
@@ -152,7 +199,7 @@ def test_the_tests_that_it_shows_pass(folder: Path) -> None:
 
 @pytest.mark.parametrize("suspended", [False, True])
 def test_trials_are_added_while_the_sweep_is_suspended_only(kind: Kind, suspended: bool) -> None:
-    stored, written = document("examples/sweep/minimal.yaml"), document("examples/sweep/minimal.yaml")
+    stored, written = document("jobs/minimal.yaml"), document("jobs/minimal.yaml")
     stored["spec"]["suspend"] = suspended
     written["spec"]["trials"].append(written["spec"]["trials"][0] | {"name": "other", "parameters": {"rate": "1"}})
     answer = judge(written, Circumstances(kinds=Registry([kind]), operation=Operation.UPDATE, stored=(stored,)))

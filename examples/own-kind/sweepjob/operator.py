@@ -1,0 +1,10 @@
+"""The profile of sweeper: what it makes of a SweepJob."""
+
+from jobgate.kinds.common.operator import Operator
+
+SWEEPER = Operator(
+    name="sweeper",
+    minor=31,
+    pod_name="{job}-{task}-{index}",
+    heeds=frozenset({"queue", "suspend", "policies", "min_available", "depends_on"}),
+)

@@ -1,0 +1,41 @@
+"""The rules of a SweepJob beyond its schema."""
+
+from collections.abc import Iterator
+
+from jobgate.kinds.common.rules import shared_rules
+from jobgate.kinds.common.updates import MayChange, When
+from sweepjob.models import SweepJobSpec
+from webhook import Cause, Context, Duplicate, Job, Notice, Path, Rule, readable
+
+
+def trials_try_different_values(job: Job[SweepJobSpec], _: Context) -> Iterator[Cause]:
+    """Two trials of the same values cost twice and tell nothing new."""
+    seen: dict[frozenset[tuple[str, str]], Path] = {}
+    for index, trial in readable(job.spec.trials, "parameters"):
+        path = Path("spec") / "trials" / index
+        first = seen.setdefault(frozenset(trial.parameters.items()), path)
+        if first is not path:
+            detail = f"{first} tries the same: change a value, or leave one of them out"
+            yield Duplicate(path / "parameters", trial.parameters, detail)
+
+
+def there_are_trials_to_run_at_a_time(job: Job[SweepJobSpec], _: Context) -> Iterator[Notice]:
+    """More parallelism than trials is legal, and nothing comes of it until there are more."""
+    if job.spec.parallelism > len(job.spec.trials):
+        yield Notice("spec.parallelism", f"there are only {len(job.spec.trials)} trials to run at a time")
+
+
+MAY_CHANGE = MayChange(
+    {
+        "spec.parallelism": When.ALWAYS,
+        "spec.suspend": When.ALWAYS,
+        "spec.trials": When.WHILE_SUSPENDED,
+    }
+)
+
+RULES: tuple[Rule, ...] = (
+    trials_try_different_values,
+    there_are_trials_to_run_at_a_time,
+    *shared_rules(),
+    MAY_CHANGE,
+)

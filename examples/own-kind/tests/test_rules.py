@@ -1,0 +1,40 @@
+"""The rules of a SweepJob: a case that passes, a case that fails, the message that the user reads."""
+
+from typing import Any
+
+from sweepjob import SWEEPJOB
+
+from jobgate.offline.judge import Circumstances, judge
+from webhook import Registry
+
+
+def sweep(*rates: str) -> dict[str, Any]:
+    """Return a SweepJob with a trial of each of these learning rates."""
+    template = {"spec": {"containers": [{"name": "main", "image": "train"}]}}
+    trials = [{"name": f"t{i}", "parameters": {"rate": rate}, "template": template} for i, rate in enumerate(rates)]
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "SweepJob",
+        "metadata": {"name": "rates"},
+        "spec": {"metric": "accuracy", "trials": trials},
+    }
+
+
+def faults(job: dict[str, Any]) -> list[str]:
+    """Return the causes for which a job is denied, as `kubectl` prints them."""
+    status = judge(job, Circumstances(kinds=Registry([SWEEPJOB]))).status
+    return [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]] if status else []
+
+
+def test_trials_of_different_values_are_allowed() -> None:
+    """Each of them tells something of its own."""
+    assert faults(sweep("0.1", "0.01")) == []
+
+
+def test_trials_of_the_same_values_are_refused() -> None:
+    """The message stands at the second of them, and names the first."""
+    (fault,) = faults(sweep("0.1", "0.01", "0.1"))
+    assert fault == (
+        'spec.trials[2].parameters: Duplicate value: {"rate": "0.1"}: spec.trials[0] tries the same: '
+        "change a value, or leave one of them out"
+    )
