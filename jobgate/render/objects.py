@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from jobgate.plugins import offered
 from jobgate.render.certificates import certificates
-from jobgate.render.choices import kind_on
 from jobgate.render.configurations import configuration
 from jobgate.render.controller import controller
 from jobgate.render.definitions import definition
@@ -15,14 +13,9 @@ from jobgate.render.installation import Installation
 from jobgate.render.monitoring import monitoring
 from jobgate.render.network import network
 from jobgate.render.roles import rights, roles
-from jobgate.render.tree import AllOf, Given, When, resolve
+from jobgate.render.tree import resolve
 from jobgate.render.workload import namespace, server, service
-from webhook import Kind, Phase, Registry
-
-
-def definition_trees(kinds: Iterable[Kind]) -> list[When]:
-    """Return the CRDs of kinds, each where its kind is on and no other chart owns it."""
-    return [When(AllOf((Given("crds"), kind_on(kind))), definition(kind)) for kind in kinds]
+from webhook import Phase, Registry
 
 
 def base_trees(kinds: Registry) -> dict[str, list[Any]]:
@@ -41,9 +34,9 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
 
 
 def definitions(kinds: Registry, installation: Installation | None = None) -> list[dict[str, Any]]:
-    """Return the CRDs of an installation."""
-    found: list[dict[str, Any]] = resolve(definition_trees(kinds), installation or Installation())
-    return found
+    """Return the CRDs of an installation; of a kind that is on, and that no other chart owns."""
+    chosen = installation or Installation()
+    return [definition(kind) for kind in kinds if chosen.crds and chosen.on("kinds", kind.qualified_plural)]
 
 
 def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:

@@ -44,16 +44,13 @@ def test_stopping_leaves_no_process_and_no_folder(controlplane: ControlPlane) ->
     assert not any(map(runs, pids))
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_is_ended_from_outside_leaves_nothing(controlplane: ControlPlane, number: signal.Signals) -> None:
-    run_and_end(controlplane.assets, number)
+def test_a_run_that_is_killed_leaves_nothing(assets: Assets) -> None:
+    run_and_end(assets, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_whole_run_that_is_ended_from_outside_leaves_nothing(
-    whole_assets: WholeAssets, number: signal.Signals
-) -> None:
-    run_and_end(whole_assets, number, "--whole")
+def test_a_whole_run_that_is_interrupted_leaves_nothing(whole_assets: WholeAssets) -> None:
+    """The keeper, and what tells it, are the same for both."""
+    run_and_end(whole_assets, signal.SIGINT, "--whole")
 
 
 def run_and_end(assets: Assets, number: signal.Signals, *flags: str) -> None:

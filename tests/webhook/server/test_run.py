@@ -87,6 +87,10 @@ async def test_what_does_not_finish_is_cut_off(start: Start) -> None:
         await server.served
 
 
+#: The process has a loop of its own: on which of them this end of the wire is, does not matter.
+of_a_process = pytest.mark.asyncio(loop_factories=["uvloop"])
+
+
 @asynccontextmanager
 async def program(shown: Shown, delay: float) -> AsyncIterator[tuple[asyncio.subprocess.Process, Running]]:
     """A server in a process of its own, and the way to it."""
@@ -110,6 +114,7 @@ async def program(shown: Shown, delay: float) -> AsyncIterator[tuple[asyncio.sub
         await process.wait()
 
 
+@of_a_process
 @pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_the_process_once_what_is_in_flight_is_answered(
     shown: Shown, order: signal.Signals
@@ -129,6 +134,7 @@ async def test_a_signal_stops_the_process_once_what_is_in_flight_is_answered(
     assert [line["message"] for line in lines] == ["request", "draining", "request", "stopped"]
 
 
+@of_a_process
 async def test_while_the_process_drains_it_serves_on_kept_and_on_new_connections_and_closes_each(shown: Shown) -> None:
     async with program(shown, delay=3.0) as (process, server):
         kept = await server.connect()
@@ -143,6 +149,7 @@ async def test_while_the_process_drains_it_serves_on_kept_and_on_new_connections
             assert await process.wait() == 0
 
 
+@of_a_process
 async def test_a_second_signal_changes_nothing(shown: Shown) -> None:
     async with program(shown, delay=1.0) as (process, server):
         process.send_signal(signal.SIGTERM)
@@ -156,6 +163,7 @@ async def test_a_second_signal_changes_nothing(shown: Shown) -> None:
     assert [json.loads(line)["message"] for line in logged.splitlines()] == ["draining", "request", "stopped"]
 
 
+@of_a_process
 async def test_a_process_without_a_certificate_stops_at_a_signal(shown: Shown, tmp_path: Path) -> None:
     async with program(replace(shown, certificate=tmp_path / "tls.crt"), delay=0.2) as (process, server):
         assert (await server.probe("/readyz")).body.startswith(b"no certificate yet")
