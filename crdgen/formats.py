@@ -14,11 +14,12 @@ from typing import Final
 from crdgen.dns import is_any_label, is_subdomain
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})", re.DOTALL)
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
 _BYTE = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}")
 _HEXCOLOR = re.compile(r"#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
-_SSN = re.compile(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}")
+_SSN = re.compile(r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}")
+_PADDING = re.compile(r"(?<![0-9A-Fa-f])0+(?=[0-9A-Fa-f])")
 
 
 def is_date(text: str) -> bool:
@@ -51,15 +52,8 @@ def is_uuid(text: str) -> bool:
 
 
 def is_ipv4(text: str) -> bool:
-    """Tell whether the text is an IPv4 address; leading zeros are decimal, as objects stored long ago have them."""
-    if ":" in text:
-        return is_ipv6(text) and "." in text
-    parts = text.split(".")
-    return len(parts) == 4 and all(_is_octet(part) for part in parts)
-
-
-def _is_octet(part: str) -> bool:
-    return part.isascii() and part.isdigit() and int(part[-4:]) <= 255 and not part[:-4].strip("0")
+    """Tell whether the text is an IPv4 address, or ends in one; leading zeros do not count, as in old objects."""
+    return "." in text and _is_padded_ip(text)
 
 
 def is_ipv6(text: str) -> bool:
@@ -73,14 +67,35 @@ def is_ipv6(text: str) -> bool:
     return True
 
 
+def is_any_ip(text: str) -> bool:
+    """Tell whether the text is an IPv4 or IPv6 address without a zone, and without leading zeros in decimal numbers."""
+    return is_ipv6(text) or (_is_four_octets(text) and _PADDING.sub("", text) == text)
+
+
 def is_cidr(text: str) -> bool:
-    """Tell whether the text is an address, a slash and a prefix length."""
-    address, slash, length = text.partition("/")
-    if not slash or not length.isascii() or not length.isdigit() or len(length) > 3:
-        return False
-    if ":" in address:
-        return is_ipv6(address) and int(length) <= 128
-    return is_ipv4(address) and int(length) <= 32
+    """Tell whether the text is an address, a slash and a prefix length; leading zeros count as in `is_ipv4`."""
+    address, _, length = text.partition("/")
+    most = 128 if ":" in address else 32
+    return (
+        length.isascii()
+        and length.isdigit()
+        and int(length[-4:]) <= most
+        and not length[:-4].strip("0")
+        and (_is_padded_ip(address))
+    )
+
+
+def _is_padded_ip(text: str) -> bool:
+    return is_ipv6(_PADDING.sub("", text)) if ":" in text else _is_four_octets(text)
+
+
+def _is_four_octets(text: str) -> bool:
+    parts = text.split(".")
+    return len(parts) == 4 and all(_is_octet(part) for part in parts)
+
+
+def _is_octet(part: str) -> bool:
+    return part.isascii() and part.isdigit() and int(part[-4:]) <= 255 and not part[:-4].strip("0")
 
 
 FORMATS: Final = MappingProxyType[str, Callable[[str], bool]](

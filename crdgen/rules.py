@@ -8,9 +8,10 @@ from typing import Any
 
 from crdgen import cel, paths
 from crdgen.errors import SchemaError
+from crdgen.evaluate.correlation import keeps_items_apart
 from crdgen.schema.walk import Schema
 from crdgen.sealed import Sealed
-from crdgen.words import EMBEDDED, LIST_TYPE, MAP_TYPE, VALIDATIONS
+from crdgen.words import EMBEDDED, VALIDATIONS
 
 
 def check_rules(schema: Schema, kind: str) -> None:
@@ -23,7 +24,7 @@ def check_rules(schema: Schema, kind: str) -> None:
 
 
 def _node(schema: Schema, path: str, root: str, apart: str) -> None:
-    """Check a node and what is below it; `apart` is the path of what has no identity between two writes, if any."""
+    """Check a node and what is below it; `apart` is the path of a list whose items are not told apart, if any."""
     if isinstance(schema, Sealed):
         return
     for entry in schema.get(VALIDATIONS, ()):
@@ -32,14 +33,12 @@ def _node(schema: Schema, path: str, root: str, apart: str) -> None:
         if "fieldPath" in entry:
             paths.rule_field(schema, entry["fieldPath"], at)
         _compile(entry, schema, at, whole=path == root or schema.get(EMBEDDED) is True)
-    # Neither an atomic map's fields nor an atomic list's items are compared with what they were before.
-    fields_apart = apart or (path if schema.get(MAP_TYPE) == "atomic" else "")
     for name, child in schema.get("properties", {}).items():
-        _node(child, f"{path}.{name}", root, fields_apart)
+        _node(child, f"{path}.{name}", root, apart)
     if isinstance(schema.get("additionalProperties"), dict):
-        _node(schema["additionalProperties"], f"{path}.*", root, fields_apart)
+        _node(schema["additionalProperties"], f"{path}.*", root, apart)
     if isinstance(schema.get("items"), dict):
-        items_apart = apart or (path if schema.get(LIST_TYPE) != "map" else "")
+        items_apart = apart or ("" if keeps_items_apart(schema) else path)
         _node(schema["items"], f"{path}[]", root, items_apart)
 
 
@@ -47,7 +46,7 @@ def _check_old_self(entry: Mapping[str, Any], at: str, apart: str) -> None:
     if apart and any(cel.uses_old_self(entry[key]) for key in ("rule", "messageExpression") if key in entry):
         raise SchemaError(
             at,
-            f"uses `oldSelf` inside of {apart}, whose parts cannot be told apart from one write to the next",
+            f"uses `oldSelf` inside of {apart}, whose items cannot be told apart from one write to the next",
             f"put the rule on {apart} itself, or make it a `MapList`",
         )
 

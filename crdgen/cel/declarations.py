@@ -100,6 +100,13 @@ string(IP) -> string
 string(CIDR) -> string
 """
 
+#: The formats that have a function of their own beside `format.named`.
+FORMATS: Final = (
+    *("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName"),
+    *("dns1123LabelPrefix", "dns1123SubdomainPrefix", "dns1035LabelPrefix", "labelValue"),
+    *("uri", "uuid", "byte", "date", "datetime"),
+)
+
 #: What Kubernetes calls its own types.
 OPAQUE: Final = {
     "Quantity": "kubernetes.Quantity",
@@ -156,6 +163,7 @@ def _comparison(operator: str, left: str, right: str) -> dict[str, object]:
 
 def _lines() -> Iterator[str]:
     yield from _OVERLOADS.strip().splitlines()
+    yield from (f"format.{name}() -> Format" for name in FORMATS)
     for kind in _COMPARABLE:
         yield f"list({kind}).isSorted() -> bool"
         yield f"list({kind}).min() -> {kind}"

@@ -30,16 +30,21 @@ class Before:
         if isinstance(step, int):
             old = counterpart(schema, self.new, self.old, step)
             return None if old is None else Before.of(self.new[step], old)
-        # All three map types that there are, or none, tell the fields apart by their names.
+        # Fields are told apart by their names, those of an atomic map, too.
         if not isinstance(self.new, dict) or not isinstance(self.old, dict):
             return None
         return Before.of(self.new[step], self.old[step]) if step in self.new and step in self.old else None
 
 
+def keeps_items_apart(schema: Schema) -> bool:
+    """Tell whether an item of a list can be found in the list as it was: one of a map list, by its keys."""
+    return schema.get(LIST_TYPE) == "map"
+
+
 def counterpart(schema: Schema, new: Any, old: Any, index: int) -> Any:
     """Return the old item of a map list with the keys of a new one, or None where there is none."""
     keys: Sequence[str] = schema.get(LIST_MAP_KEYS, ())
-    if schema.get(LIST_TYPE) != "map" or not keys or not isinstance(old, list):
+    if not keeps_items_apart(schema) or not keys or not isinstance(old, list):
         return None
     if not isinstance(new, list) or index >= len(new) or not isinstance(new[index], dict):
         return None

@@ -1,27 +1,47 @@
 """Embedded resources (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go).
 
-Of their metadata the types of the common fields are looked at; names and labels are not held against Kubernetes' rules.
+Unlike what else a schema says, this is held against every write, also where nothing changed.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from crdgen.dns import is_label
-from crdgen.evaluate.check import Check
+from crdgen.evaluate.check import Check, under
+from crdgen.evaluate.metadata import judged
 from crdgen.evaluate.violation import Reason, Violation
+from crdgen.objectmeta import OF_EMBEDDED
+from crdgen.schema.walk import Schema
+from crdgen.words import EMBEDDED
 
-_TEXTS: Final = ("name", "generateName", "namespace", "uid", "resourceVersion", "selfLink")
-_MAPS: Final = ("labels", "annotations")
+
+def resources(schema: Schema) -> Check | None:
+    """Return the check of the embedded resources in a value of this schema, or None where there are none."""
+    whole = bool(schema.get(EMBEDDED))
+    fields = {name: found for name, child in schema.get("properties", {}).items() if (found := resources(child))}
+    declared = schema.get("properties", {}).keys()
+    others, items = _below(schema.get("additionalProperties")), _below(schema.get("items"))
+    if not whole and not fields and others is None and items is None:
+        return None
+
+    def check(value: Any) -> list[Violation] | None:
+        found: list[Violation] = []
+        if isinstance(value, dict):
+            if whole:
+                found += _resource(value)
+            for key, child in value.items():
+                field = fields.get(key) if key in declared else others
+                found += under(key, (field and field(child)) or [])
+        elif isinstance(value, list) and items is not None:
+            for index, child in enumerate(value):
+                found += under(index, items(child) or [])
+        return found or None
+
+    return check
 
 
-def embedded(check: Check) -> Check:
-    """Return the check of an object that must be a whole resource, too."""
-
-    def both(value: Any) -> list[Violation] | None:
-        found = check(value) or []
-        return [*found, *_resource(value)] or None if isinstance(value, dict) else found or None
-
-    return both
+def _below(schema: Any) -> Check | None:
+    return resources(schema) if isinstance(schema, dict) else None
 
 
 def _resource(value: dict[str, Any]) -> Iterator[Violation]:
@@ -38,17 +58,4 @@ def _resource(value: dict[str, Any]) -> Iterator[Violation]:
     if isinstance(kind, str) and kind and not is_label(kind.lower()):
         yield Violation(("kind",), Reason.INVALID, kind, "must be a name of letters, digits and dashes")
     if "metadata" in value:
-        yield from _metadata(value["metadata"])
-
-
-def _metadata(metadata: Any) -> Iterator[Violation]:
-    if not isinstance(metadata, dict):
-        yield Violation(("metadata",), Reason.INVALID, metadata, "must be an object")
-        return
-    for name in _TEXTS:
-        if not isinstance(metadata.get(name, ""), str | None):
-            yield Violation(("metadata",), Reason.INVALID, metadata, f"{name} must be a string")
-    for name in _MAPS:
-        entries = metadata.get(name) or {}
-        if not isinstance(entries, dict) or not all(isinstance(entry, str | None) for entry in entries.values()):
-            yield Violation(("metadata",), Reason.INVALID, metadata, f"{name} must be texts by name")
+        yield from judged(value["metadata"], OF_EMBEDDED)

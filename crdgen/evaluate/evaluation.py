@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crdgen.evaluate import metadata
 from crdgen.evaluate.evaluator import Evaluator
+from crdgen.evaluate.scale import scale
 from crdgen.evaluate.violation import Reason, Violation
+from crdgen.look import mapping
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ def evaluate(
 ) -> Evaluation:
     """Return what a write of the object to a CRD's main resource comes to.
 
-    An object's metadata, but for its being there, and what an admission webhook would do are not looked at.
+    What an admission webhook would do is not looked at; what the API server fills into metadata is not filled in.
 
     Args:
         definition: The CustomResourceDefinition.
@@ -48,6 +51,8 @@ def evaluate(
     written = dict(object_)
     before = None if old is None else evaluator.default(evaluator.prune(dict(old)))
     pruned = evaluator.prune(written)
+    if "metadata" in written:
+        pruned = pruned | {"metadata": metadata.pruned(written["metadata"])}
     paths = tuple(_missing(written, pruned))
     if "status" in served[name].get("subresources", {}):
         # A write to the main resource does not touch the status.
@@ -55,7 +60,16 @@ def evaluate(
         if before is not None and "status" in before:
             pruned["status"] = before["status"]
     result = evaluator.default(pruned)
-    found = [*_type(spec, name, written), *evaluator.validate(result, before)]
+    found = [
+        *_type(spec, name, written),
+        *metadata.of_custom_resource(
+            written.get("metadata"),
+            None if old is None else mapping(old, "metadata"),
+            namespaced=spec.get("scope") != "Cluster",
+        ),
+        *evaluator.validate(result, before),
+        *scale(served[name].get("subresources", {}), result),
+    ]
     return Evaluation(paths, result, tuple(found))
 
 

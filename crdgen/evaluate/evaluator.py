@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from crdgen.evaluate import metadata
 from crdgen.evaluate.correlation import unchanged
 from crdgen.evaluate.defaulting import Default, defaulter
+from crdgen.evaluate.embedded import resources
 from crdgen.evaluate.pruning import Prune, pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import Check, checker
@@ -18,14 +20,15 @@ class Evaluator:
     """
 
     def __init__(self, schema: Schema) -> None:
-        self._prune: Prune = pruner(schema, root=True)
+        self._prune: Prune = pruner(schema, root=True, metadata=metadata.pruned)
         self._default: Default = defaulter(schema)
         self._check: Check = checker(schema)
+        self._resources = resources(schema)
         self._rules = rules(schema)
         self._schema = schema
 
     def prune(self, value: Any) -> Any:
-        """Return the object without the fields that the schema does not know."""
+        """Return the object without the fields that the schema does not know, nor Kubernetes in embedded metadata."""
         return self._prune(value)
 
     def default(self, value: Any) -> Any:
@@ -45,6 +48,8 @@ class Evaluator:
         found = self._check(value) or []
         if old is not None and found:
             found = self._new(found, value, old)
+        if self._resources is not None:
+            found = [*found, *(self._resources(value) or ())]
         return found if self._rules is None else [*found, *self._rules.validate(value, old, found)]
 
     def _new(self, found: list[Violation], value: Any, old: Any) -> list[Violation]:

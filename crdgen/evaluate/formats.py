@@ -1,31 +1,24 @@
 """The formats that an object's texts are checked for: those of `crdgen.formats`, and the rarer ones.
 
-They follow k8s.io/kube-openapi (pkg/validation/strfmt and its govalidator). Two are near enough, and not exact: `email`
-(Go's net/mail) and `uri` (Go's net/url).
+They follow k8s.io/kube-openapi (pkg/validation/strfmt and its govalidator), which reads mail, URLs and durations with
+Go's own libraries. Any text is of the format `password`.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 from unicodedata import category
 
+from crdgen.evaluate.mail import is_email
 from crdgen.formats import FORMATS
+from crdgen.urls import is_uri
 
-_URI: Final = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*:(?://(?:[^/?#@\s]*@)?(?:\[[0-9A-Fa-f:.%]+\]|[^/?#@:\[\]\s<>\"\\^`{|}]*)(?::[0-9]*)?)?|/)"
-    r"(?:[^\x00-\x1f\x7f%]|%[0-9A-Fa-f]{2})*",
-    re.DOTALL,
-)
-# All but control characters, blanks and what has a meaning in an address: said so, it compiles at once.
-_ATOM: Final = r"[^\x00-\x20\x7f\"(),.:;<>@\[\]\\]+"
-_ADDRESS: Final = rf"(?:{_ATOM}(?:\.{_ATOM})*|\"(?:[^\"\\\r\n]|\\[!-~ \t])*\")@(?:{_ATOM}(?:\.{_ATOM})*|\[[!-Z^-~]*\])"
-_EMAIL: Final = re.compile(rf"\s*(?:(?:\"[^\"]*\"|{_ATOM}(?:[ .]+{_ATOM})*)?\s*<{_ADDRESS}>|{_ADDRESS})\s*")
 _MAC: Final = re.compile(
     "|".join(
         rf"(?:[0-9A-Fa-f]{{{width}}}{separator}){{{count - 1}}}[0-9A-Fa-f]{{{width}}}"
         for octets in (6, 8, 20)
-        for separator, width, count in ((":", 2, octets), ("-", 2, octets), (r"\.", 4, octets // 2))
+        for separator, width, count in ((":", 2, octets), ("-", 2, octets), (r"\.", 4, octets // 2), ("", 2, octets))
     )
 )
 _CARD: Final = re.compile(
@@ -37,6 +30,7 @@ _RGB: Final = re.compile(rf"rgb\({_SHADE},{_SHADE},{_SHADE}\)")
 _BSON: Final = re.compile(r"[0-9A-Fa-f]{24}")
 
 _NANO: Final = 1
+_MOST: Final = 2**63 - 1
 _UNITS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (_NANO, ("ns", "nano")),
     (1000, ("us", "µs", "micro")),
@@ -63,57 +57,56 @@ def go_duration(text: str) -> int | None:
         if not found or not (found[1] or found[2]):
             return None
         unit, fraction = _GO[found[3]], (found[2] or "0")[:18]
-        total += int(found[1] or 0) * unit + int(fraction) * unit // 10 ** len(fraction)
+        total += int(found[1] or 0) * unit + int(int(fraction) * (unit / 10 ** len(fraction)))
         at = found.end()
-    return sign * total if rest and total < 2**63 else None
+    return sign * total if rest and total <= _MOST + (sign < 0) else None
 
 
 def duration(text: str) -> int | None:
-    """Return the nanoseconds of a duration of the format: Go's, or numbers with the names of units (`2 hours`)."""
+    """Return the nanoseconds of a duration of the format: Go's, or numbers with the names of units (`2 hours`).
+
+    All words with a number before them are looked at, and what is between is passed over. Go keeps 64 bits of the sum.
+    """
     exact = go_duration(text)
     if exact is not None:
         return exact
     total: int | None = None
     for number, word in _WORDS.findall(text):
+        if len(number.lstrip("0")) > 19 or int(number) > _MOST:
+            return None
         name = word.lower()
         for unit, variants in _UNITS:
             if name in variants or name.startswith(variants[-1]):
-                total = (total or 0) + int(number) * unit
+                total = _wrapped((total or 0) + int(number) * unit)
     return total
 
 
-def is_email(text: str) -> bool:
-    """Tell whether the text is an address of mail, with or without a name beside."""
-    return _EMAIL.fullmatch(text) is not None
-
-
-def is_uri(text: str) -> bool:
-    """Tell whether the text is an absolute URI, or an absolute path."""
-    path, _, query = text.partition("?")
-    control = any(ord(char) < 32 or ord(char) == 127 for char in query)
-    return not control and _URI.fullmatch(path) is not None
+def _wrapped(nanoseconds: int) -> int:
+    return (nanoseconds + 2**63) % 2**64 - 2**63
 
 
 def is_hostname(text: str) -> bool:
-    """Tell whether the text is a host's name; letters and symbols of all scripts are taken."""
+    """Tell whether the text is a host's name; letters and symbols of all scripts are taken.
+
+    In a name of one label a dash may stand after the first character only, also as the last one.
+    """
     if len(text.encode()) > 255 or any(len(part.encode()) > 63 for part in text.split(".")):
         return False
-    # The letters of a top-level domain are at least two; a name of one label may end in a digit.
     *labels, last = text.split(".")
     if not labels:
-        return _is_label(last)
-    return all(map(_is_label, labels)) and 2 <= len(last) <= 63 and all(_is_letter(char) for char in last)
+        rest = last[1:].removeprefix("-")
+        return bool(last) and all(map(_is_letter_or_symbol, last[0] + rest)) and len(rest) <= 62
+    # A top-level domain has two letters at least.
+    return all(map(_is_label, labels)) and 2 <= len(last) <= 63 and all(category(char)[0] == "L" for char in last)
 
 
-def _is_letter(char: str) -> bool:
-    return category(char).startswith("L")
+def _is_letter_or_symbol(char: str) -> bool:
+    return (char.isascii() and char.isalnum()) or category(char)[0] in "LS"
 
 
 def _is_label(text: str) -> bool:
-    def plain(char: str) -> bool:
-        return (char.isascii() and char.isalnum()) or (category(char)[0] in "LS")
-
-    return bool(text) and plain(text[0]) and plain(text[-1]) and all(plain(char) or char == "-" for char in text)
+    ends = text[:1] + text[-1:]
+    return bool(text) and all(_is_letter_or_symbol(char) or char == "-" for char in text) and "-" not in ends
 
 
 def is_isbn10(text: str) -> bool:
@@ -161,6 +154,7 @@ CHECKED: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
         "isbn10": is_isbn10,
         "isbn13": is_isbn13,
         "mac": lambda text: _MAC.fullmatch(text) is not None,
+        "password": lambda _text: True,
         "rgbcolor": lambda text: _RGB.fullmatch(text) is not None,
         "uri": is_uri,
         "uuid3": _uuid("3", "[0-9a-fA-F]"),
@@ -169,3 +163,10 @@ CHECKED: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
         **FORMATS,
     }
 )
+
+_BY_NAME: Final = {name.replace("-", ""): check for name, check in CHECKED.items()}
+
+
+def text_format(name: Any) -> Callable[[str], bool] | None:
+    """Return the check of a format of texts by its name, whose dashes do not count, or None: nothing is checked."""
+    return _BY_NAME.get(name.replace("-", "")) if isinstance(name, str) else None

@@ -9,32 +9,35 @@ from crdgen.words import EMBEDDED, PRESERVE
 
 Prune: TypeAlias = Callable[[Any], Any]
 
-_META: Final = ("apiVersion", "kind", "metadata")
+_TYPE_META: Final = ("apiVersion", "kind")
 
 
-def pruner(schema: Schema, *, root: bool = False) -> Prune:
-    """Return the function that prunes a value of this schema."""
-    return _compile(schema, embedded=root or bool(schema.get(EMBEDDED)))
+def _keep(value: Any) -> Any:
+    return value
 
 
-def _compile(schema: Schema, *, embedded: bool) -> Prune:
-    fields: dict[str, Prune] = {name: pruner(child) for name, child in schema.get("properties", {}).items()}
-    if embedded:
-        fields |= dict.fromkeys(_META, _keep)
+def pruner(schema: Schema, *, root: bool = False, metadata: Prune = _keep) -> Prune:
+    """Return the function that prunes a value of this schema.
+
+    Args:
+        schema: The schema.
+        root: Whether it is that of a whole object, whose type and metadata are kept as they are.
+        metadata: What is done to the metadata of embedded resources: pruning proper keeps it as it is.
+    """
+
+    def below(child: Schema) -> Prune:
+        return pruner(child, metadata=metadata)
+
+    fields: dict[str, Prune] = {name: below(child) for name, child in schema.get("properties", {}).items()}
+    if root or schema.get(EMBEDDED):
+        fields |= dict.fromkeys(_TYPE_META, _keep) | {"metadata": _keep if root else metadata}
     extra = schema.get("additionalProperties")
-    others = pruner(extra) if isinstance(extra, dict) else _without_schema if extra else None
+    others = below(extra) if isinstance(extra, dict) else _without_schema if extra else None
+    items = schema.get("items") if isinstance(schema.get("items"), dict) else None
     if schema.get(PRESERVE):
-        # Named fields are pruned inside; of lists only those that the schema describes.
-        return _preserving(fields, others or _keep, _compile_items(schema, preserving=True))
-    return _pruning(fields, others, _compile_items(schema, preserving=False))
-
-
-def _compile_items(schema: Schema, *, preserving: bool) -> Prune:
-    items = schema.get("items")
-    if items is None:
-        return _keep if preserving else _without_schema
-    # Where unknown fields are preserved, so are those of the items.
-    return pruner(items | {PRESERVE: True} if preserving else items)
+        # Named fields are pruned inside; of lists only those that are described, whose unknown fields are kept, too.
+        return _pruning(fields, others or _keep, _keep if items is None else below(items | {PRESERVE: True}))
+    return _pruning(fields, others, _without_schema if items is None else below(items))
 
 
 def _pruning(fields: dict[str, Prune], others: Prune | None, items: Prune) -> Prune:
@@ -59,10 +62,6 @@ def _pruning(fields: dict[str, Prune], others: Prune | None, items: Prune) -> Pr
     return prune
 
 
-def _preserving(fields: dict[str, Prune], others: Prune, items: Prune) -> Prune:
-    return _pruning(fields, others, items)
-
-
 def _each(values: list[Any], function: Prune) -> list[Any]:
     pruned = values
     for index, child in enumerate(values):
@@ -73,10 +72,6 @@ def _each(values: list[Any], function: Prune) -> list[Any]:
                     pruned = list(values)
                 pruned[index] = kept
     return pruned
-
-
-def _keep(value: Any) -> Any:
-    return value
 
 
 def _without_schema(value: Any) -> Any:

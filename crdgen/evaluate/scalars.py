@@ -1,10 +1,13 @@
 """Checks of strings, numbers and booleans."""
 
+import sys
 from collections.abc import Callable
+from decimal import Decimal
+from math import inf, isfinite
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, identity, quoted, wrong_type
-from crdgen.evaluate.formats import CHECKED
+from crdgen.evaluate.formats import text_format
 from crdgen.evaluate.patterns import compiled
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.integers import RANGES
@@ -23,6 +26,8 @@ _EXAMPLES: Final = {
 
 #: The largest integer that a float holds without a gap.
 _MOST_EXACT: Final = 2**53 - 1
+#: The most that is rounded to a float of 32 bits: its shortest decimal is just below the middle to the next one.
+_MOST_FLOAT: Final = 2**128 - 2**103
 
 
 def scalar_checker(schema: Schema) -> Check:
@@ -37,7 +42,7 @@ def scalar_checker(schema: Schema) -> Check:
         case "boolean":
             return _of_type(lambda value: isinstance(value, bool), wanted, enum)
         case "integer":
-            return _of_type(is_integer, wanted, [*enum, *number])
+            return _of_type(is_whole, wanted, [*enum, *number])
         case "number":
             return _of_type(is_number, wanted, [*enum, *number])
         case _:
@@ -54,6 +59,11 @@ def is_integer(value: Any) -> bool:
     if isinstance(value, float):
         return near_integer(value)
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether the value can be read as an integer; what is off by a hair passes for one only beside a text."""
+    return is_integer(value) and value == int(value)
 
 
 def _of_type(is_type: Callable[[Any], bool], wanted: str, tests: list[Test]) -> Check:
@@ -98,9 +108,27 @@ def _invalid(holds: Callable[[Any], bool], message: str, reason: Reason = Reason
 def _enum(schema: Schema) -> list[Test]:
     if "enum" not in schema:
         return []
-    allowed = {_plain(value) for value in schema["enum"]}
-    message = supported_values(schema["enum"])
-    return [_invalid(lambda value: _plain(value) in allowed, message, Reason.NOT_SUPPORTED)]
+    members = schema["enum"]
+    allowed = {_plain(member) for member in members}
+    message = supported_values(members)
+
+    def holds(value: Any) -> bool:
+        return _plain(value) in allowed or (is_number(value) and any(_becomes(value, member) for member in members))
+
+    return [_invalid(holds, message, Reason.NOT_SUPPORTED)]
+
+
+def _becomes(value: float, member: Any) -> bool:
+    """Tell whether a number is a member once it has the member's type, as Go converts: 1.5 to 1, and 97 to "a"."""
+    if isinstance(value, int):
+        return isinstance(member, str) and member == _character(value)
+    # A whole number of a schema is stored as an integer, however it was written.
+    return is_number(member) and _fits(value) and member == int(value)
+
+
+def _character(number: int) -> str:
+    known = 0 <= number <= sys.maxunicode and not 0xD800 <= number < 0xE000
+    return chr(number) if known else "\ufffd"
 
 
 def supported_values(enum: list[Any]) -> str:
@@ -143,21 +171,25 @@ def _pattern(schema: Schema) -> list[Test]:
 
 def _format(schema: Schema) -> list[Test]:
     name = schema.get("format")
-    if name not in CHECKED or name is None:
+    holds = text_format(name)
+    if holds is None:
         return []
-    return [_invalid(CHECKED[name], f"must be {_EXAMPLES.get(name, f'of format {name}')}")]
+    return [_invalid(holds, f"must be {_EXAMPLES.get(str(name), f'of format {name}')}")]
 
 
 def _size(schema: Schema) -> list[Test]:
-    if schema.get("type") != "integer" and not schema.get(INT_OR_STRING):
+    kind, name = schema.get("type"), schema.get("format")
+    if kind == "number" and name == "float":
+        return [_invalid(lambda value: -_MOST_FLOAT <= value <= _MOST_FLOAT, "must fit into a float of 32 bits")]
+    if kind != "integer" and not schema.get(INT_OR_STRING):
         return []
-    name = schema.get("format", "int64")
-    low, high = RANGES.get(name, RANGES["int64"])
-    return [_invalid(lambda value: low <= value <= high, f"must fit into {name.removeprefix('int')} bits")]
+    # Of two types, as int-or-string has them, the format of one does not count.
+    low, high = RANGES["int32" if kind == "integer" and name == "int32" else "int64"]
+    return [_invalid(lambda value: low <= value <= high, f"must fit into {(high + 1).bit_length()} bits")]
 
 
 def _bounds(schema: Schema) -> list[Test]:
-    tests = []
+    tests = [_invalid(lambda _value: False, text) for text in unfit_bounds(schema).values()]
     if "minimum" in schema:
         least = schema["minimum"]
         # The API server compares an integer with the whole part of a bound.
@@ -183,6 +215,36 @@ def _bounds(schema: Schema) -> list[Test]:
     return tests
 
 
+def unfit_bounds(schema: Schema) -> dict[str, str]:
+    """Return what is said of bounds that their type cannot hold; such a one refuses all values: 9.5 of an integer."""
+    kind, form = schema.get("type"), schema.get("format")
+    if kind == "integer":
+        low, high = RANGES["int32" if form == "int32" else "int64"]
+    elif kind == "number" and form == "float":
+        low, high = -_MOST_FLOAT, _MOST_FLOAT
+    else:
+        return {}
+    name = f"{kind} of format {form}" if form in {"float", *RANGES} else kind
+    bounds = {keyword: schema[keyword] for keyword in ("minimum", "maximum", "multipleOf") if keyword in schema}
+    return {
+        keyword: f"cannot be met: {keyword} is {bound}, which is no {name}"
+        for keyword, bound in bounds.items()
+        if not low <= _read_anew(bound) <= high or (kind == "integer" and bound != int(bound))
+    }
+
+
+def _read_anew(bound: float) -> float | Decimal:
+    """Return a bound as the API server reads it: a float, written with no more digits than tell it from the next one.
+
+    So the largest integer of 64 bits is one too many, and the least one is beyond the least.
+    """
+    try:
+        read = float(bound)
+    except OverflowError:
+        return inf
+    return Decimal(repr(read)) if isfinite(read) else read
+
+
 def _is_multiple(value: float, factor: float) -> bool:
     """Tell whether the API server takes the value for a multiple; of a factor below 1 no integer is one."""
     if isinstance(value, int) and _fits(value):
@@ -193,7 +255,7 @@ def _is_multiple(value: float, factor: float) -> bool:
         return False
 
 
-def _fits(value: int) -> bool:
+def _fits(value: float) -> bool:
     """Tell whether the API server reads the number as an integer, and not as a float."""
     return -(2**63) <= value < 2**63
 

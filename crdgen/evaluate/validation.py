@@ -9,14 +9,14 @@ A check returns None for a value that is right, which costs nothing, or the viol
 from typing import Any
 
 from crdgen.evaluate.branches import branches
-from crdgen.evaluate.check import Check, both
-from crdgen.evaluate.embedded import embedded
+from crdgen.evaluate.check import Check, both, wrong_type
+from crdgen.evaluate.formats import text_format
 from crdgen.evaluate.lists import list_checker
 from crdgen.evaluate.objects import object_checker
 from crdgen.evaluate.scalars import scalar_checker, supported_values
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, INT_OR_STRING
+from crdgen.words import INT_OR_STRING
 
 __all__ = ["Check", "checker"]
 
@@ -24,8 +24,6 @@ __all__ = ["Check", "checker"]
 def checker(schema: Schema) -> Check:
     """Return the function that checks a value against this schema."""
     check = _of_type(schema)
-    if schema.get(EMBEDDED):
-        check = embedded(check)
     more = branches(schema, checker)
     return _nullable(both(check, more) if more else check, schema)
 
@@ -47,8 +45,12 @@ def _untyped(schema: Schema) -> Check:
     fields = object_checker(schema, checker)
     items = list_checker(schema, checker)
     scalar = scalar_checker(schema)
+    only_texts = text_format(schema.get("format")) is not None
 
     def check(value: Any) -> list[Violation] | None:
+        # A format alone says of what type a value is, unless it is a list.
+        if only_texts and not isinstance(value, str | list):
+            return wrong_type(value, "string")
         # An enum is the one keyword of scalars that holds for objects and lists too.
         if isinstance(value, dict):
             return fields(value) or scalar(value)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from crdgen.decoding import Decoder, Fault, is_too_deep
 from crdgen.lint import (
     conversion,
     defaults,
@@ -17,7 +18,6 @@ from crdgen.lint import (
     validations,
     versions,
 )
-from crdgen.lint.decoding import Decoder, Fault, is_too_deep
 from crdgen.lint.finding import Finding, Severity
 from crdgen.lint.node import Node, nodes
 from crdgen.lint.rule import Rule

@@ -4,19 +4,22 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crdgen.decoding import Decoder
 from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
-from crdgen.lint.decoding import Decoder
+from crdgen.evaluate.formats import text_format
+from crdgen.evaluate.pruning import pruner
 from crdgen.lint.node import Level, Node
-from crdgen.lint.objectmeta import of_embedded
 from crdgen.lint.rule import Found, refused, surprising
-from crdgen.lint.shape import OBJECT_META
+from crdgen.objectmeta import OBJECT_META, OF_EMBEDDED
 from crdgen.schema.walk import Schema
 from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
 
 _VALUE: Final = "value"
 # What the API server checks of objects, and not of defaults.
 _OF_OBJECTS: Final = frozenset({INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE})
+# The format that every text is of.
+_ANY_TEXT: Final = "password"
 # What evaluating a schema may end in where nothing else is wrong with it: a pattern that Python does not know, or
 # cannot nest; a number that is too big to be divided.
 _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
@@ -39,7 +42,7 @@ def default_is_pruned(node: Node) -> Iterator[Found]:
     if _is_seen(node) and not node.inside_meta:
         value = {_VALUE: node.schema["default"]}
         try:
-            pruned = Evaluator(_wrapped(node)).prune(value)
+            pruned = pruner(_wrapped(node), root=True)(value)
         except _NOT_EVALUATED:
             return
         if pruned != value:
@@ -154,6 +157,9 @@ def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Found]:
 def _as_defaults_are_checked(schema: Schema) -> Schema:
     """Return the schema without what is checked by others than the validator of its keywords."""
     plain = {keyword: value for keyword, value in schema.items() if keyword not in _OF_OBJECTS}
+    if not plain.get("type") and "format" in plain and text_format(plain["format"]) is None:
+        # Of a value without a type even a format that is not checked says that it is a text, but for that of integers.
+        plain["format"] = _ANY_TEXT if plain["format"] != "int64" else ""
     if not plain.get("enum", True):
         del plain["enum"]
     for keyword in ("additionalProperties", "items", "not"):
@@ -240,7 +246,9 @@ def _whole(resource: dict[str, Any], path: str) -> Iterator[Found]:
         for fault in decoder.faults:
             if not fault.unknown:
                 yield Found(fault.path, fault.problem, fault.fix)
-        yield from of_embedded(metadata, f"{path}.metadata")
+        for check in OF_EMBEDDED:
+            for mistake in check(metadata):
+                yield Found(f"{path}.metadata.{mistake.at}", mistake.problem, mistake.fix)
 
 
 _KEYWORDS: Final = ("default",)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen import limits
-from crdgen.lint.decoding import DEPTH, Fault
+from crdgen.decoding import DEPTH, Fault
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
 from crdgen.size import size

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 from crdgen.lint.node import Node
 from crdgen.lint.regex import problem
@@ -127,7 +128,8 @@ def keyword_fits_the_type(node: Node) -> Iterator[Found]:
 def bounds_leave_something(node: Node) -> Iterator[Found]:
     """No value satisfies a minimum above its maximum. The API server takes such a schema, and then no object.
 
-    Where any type may stand, it is how a schema says which types may not: not surprising.
+    Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
+    the type itself, such as 9.5 for an integer, refuses all values, too.
 
     Source: kube-openapi validation/validate/values.go
     """
@@ -143,6 +145,8 @@ def bounds_leave_something(node: Node) -> Iterator[Found]:
             yield Found(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
     if node.schema.get("multipleOf") == 0:
         yield Found("multipleOf", "no value is a multiple of 0", "write a number above 0")
+    for keyword, text in unfit_bounds(node.schema).items():
+        yield Found(keyword, f"a value {text}", "write a bound that is a value of the type")
 
 
 def enum_can_be_met(node: Node) -> Iterator[Found]:

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
 from crdgen.limits import API_APPROVED, COMMUNITY_GROUPS
-from crdgen.lint.objectmeta import annotations, labels, owners_and_finalizers
 from crdgen.lint.rule import Found, refused
 from crdgen.lint.version import Definition
+from crdgen.objectmeta import COMMON
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 
@@ -33,9 +33,9 @@ def metadata_is_valid(definition: Definition) -> Iterator[Found]:
 
     Source: k8s.io/apimachinery, pkg/api/validation/objectmeta.go
     """
-    for check in (labels, annotations, owners_and_finalizers):
-        for found in check(definition.metadata):
-            yield found._replace(at=f"metadata.{found.at}")
+    for check in COMMON:
+        for mistake in check(definition.metadata):
+            yield Found(f"metadata.{mistake.at}", mistake.problem, mistake.fix)
 
 
 def group_is_a_domain(definition: Definition) -> Iterator[Found]:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Final
 
+from crdgen.evaluate.correlation import keeps_items_apart
 from crdgen.schema.walk import Schema
 from crdgen.sealed import Sealed
-from crdgen.words import EMBEDDED, LIST_TYPE
+from crdgen.words import EMBEDDED
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -146,7 +147,7 @@ def _values(node: Node) -> Iterator[Node]:
 
 def _items(node: Node) -> Iterator[Node]:
     items = node.schema.get("items")
-    unmatched = "" if node.schema.get(LIST_TYPE) == "map" else node.path
+    unmatched = "" if keeps_items_apart(node.schema) else node.path
     uncorrelated = node.uncorrelated or unmatched
     if isinstance(items, dict):
         yield _child(node, items, "items", "[]", level=Level.ITEM, uncorrelated=uncorrelated)

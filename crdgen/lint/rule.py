@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from crdgen.lint.decoding import under
+from crdgen.decoding import under
 from crdgen.lint.finding import Finding, Severity
 
 Subject = TypeVar("Subject")

@@ -1,75 +1,24 @@
 """What a CustomResourceDefinition is made of, as the API server decodes it.
 
 Fields and their types are those of k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1 (types.go and
-types_jsonschema.go), and of ObjectMeta in k8s.io/apimachinery, pkg/apis/meta/v1.
+types_jsonschema.go).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import Enum, auto
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Final
 
-
-class Scalar(Enum):
-    """A value that has no fields."""
-
-    TEXT = auto()
-    BOOLEAN = auto()
-    INT32 = auto()
-    INT64 = auto()
-    NUMBER = auto()
-    BYTES = auto()
-    TIME = auto()
-    ANY = auto()
-
-
-@dataclass(frozen=True)
-class ListOf:
-    """A list; a null in it is the item's zero value."""
-
-    item: "Shape"
-
-
-@dataclass(frozen=True)
-class MapOf:
-    """An object with any keys."""
-
-    value: "Shape"
-
-
-@dataclass(frozen=True)
-class Struct:
-    """An object with these fields. The fields are given by a function, because a schema holds schemas."""
-
-    name: str
-    fields: Callable[[], Mapping[str, "Shape"]]
-
-
-class Choice(Enum):
-    """A value of JSONSchemaProps with a decoder of its own, below which unknown fields are never reported."""
-
-    SCHEMA_OR_LIST = auto()
-    SCHEMA_OR_BOOLEAN = auto()
-    SCHEMA_OR_NAMES = auto()
-
-
-Shape: TypeAlias = Scalar | ListOf | MapOf | Struct | Choice
-
-_TEXTS: Final = ListOf(Scalar.TEXT)
-_TEXT_MAP: Final = MapOf(Scalar.TEXT)
-
-
-def _struct(name: str, /, **fields: Shape) -> Struct:
-    return Struct(name, lambda: fields)
+from crdgen.lint.foreign import FOREIGN
+from crdgen.objectmeta import OBJECT_META
+from crdgen.shapes import TEXTS, Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct, struct
 
 
 def _schema_fields() -> Mapping[str, Shape]:
     return _SCHEMA_FIELDS
 
 
-SCHEMA: Final = Struct("JSONSchemaProps", _schema_fields)
+SCHEMA: Final = Struct("JSONSchemaProps", _schema_fields, FOREIGN)
 
-_RULE: Final = _struct(
+_RULE: Final = struct(
     "ValidationRule",
     rule=Scalar.TEXT,
     message=Scalar.TEXT,
@@ -102,81 +51,41 @@ _SCHEMA_FIELDS: Final[Mapping[str, Shape]] = {
     "enum": ListOf(Scalar.ANY),
     "maxProperties": Scalar.INT64,
     "minProperties": Scalar.INT64,
-    "required": _TEXTS,
-    "items": Choice.SCHEMA_OR_LIST,
+    "required": TEXTS,
+    "items": Choice(SCHEMA, Otherwise.STRUCTS),
     "allOf": ListOf(SCHEMA),
     "oneOf": ListOf(SCHEMA),
     "anyOf": ListOf(SCHEMA),
     "not": SCHEMA,
     "properties": MapOf(SCHEMA),
-    "additionalProperties": Choice.SCHEMA_OR_BOOLEAN,
+    "additionalProperties": Choice(SCHEMA, Otherwise.BOOLEAN),
     "patternProperties": MapOf(SCHEMA),
-    "dependencies": MapOf(Choice.SCHEMA_OR_NAMES),
-    "additionalItems": Choice.SCHEMA_OR_BOOLEAN,
+    "dependencies": MapOf(Choice(SCHEMA, Otherwise.TEXTS)),
+    "additionalItems": Choice(SCHEMA, Otherwise.BOOLEAN),
     "definitions": MapOf(SCHEMA),
-    "externalDocs": _struct("ExternalDocumentation", description=Scalar.TEXT, url=Scalar.TEXT),
+    "externalDocs": struct("ExternalDocumentation", description=Scalar.TEXT, url=Scalar.TEXT),
     "example": Scalar.ANY,
     "nullable": Scalar.BOOLEAN,
     "x-kubernetes-preserve-unknown-fields": Scalar.BOOLEAN,
     "x-kubernetes-embedded-resource": Scalar.BOOLEAN,
     "x-kubernetes-int-or-string": Scalar.BOOLEAN,
-    "x-kubernetes-list-map-keys": _TEXTS,
+    "x-kubernetes-list-map-keys": TEXTS,
     "x-kubernetes-list-type": Scalar.TEXT,
     "x-kubernetes-map-type": Scalar.TEXT,
     "x-kubernetes-validations": ListOf(_RULE),
 }
 
-OBJECT_META: Final = _struct(
-    "ObjectMeta",
-    name=Scalar.TEXT,
-    generateName=Scalar.TEXT,
-    namespace=Scalar.TEXT,
-    selfLink=Scalar.TEXT,
-    uid=Scalar.TEXT,
-    resourceVersion=Scalar.TEXT,
-    generation=Scalar.INT64,
-    creationTimestamp=Scalar.TIME,
-    deletionTimestamp=Scalar.TIME,
-    deletionGracePeriodSeconds=Scalar.INT64,
-    labels=_TEXT_MAP,
-    annotations=_TEXT_MAP,
-    ownerReferences=ListOf(
-        _struct(
-            "OwnerReference",
-            apiVersion=Scalar.TEXT,
-            kind=Scalar.TEXT,
-            name=Scalar.TEXT,
-            uid=Scalar.TEXT,
-            controller=Scalar.BOOLEAN,
-            blockOwnerDeletion=Scalar.BOOLEAN,
-        )
-    ),
-    finalizers=_TEXTS,
-    managedFields=ListOf(
-        _struct(
-            "ManagedFieldsEntry",
-            manager=Scalar.TEXT,
-            operation=Scalar.TEXT,
-            apiVersion=Scalar.TEXT,
-            time=Scalar.TIME,
-            fieldsType=Scalar.TEXT,
-            fieldsV1=Scalar.ANY,
-            subresource=Scalar.TEXT,
-        )
-    ),
-)
-
-_NAMES: Final = _struct(
+_NAMES: Final = struct(
     "CustomResourceDefinitionNames",
     plural=Scalar.TEXT,
     singular=Scalar.TEXT,
-    shortNames=_TEXTS,
+    shortNames=TEXTS,
     kind=Scalar.TEXT,
     listKind=Scalar.TEXT,
-    categories=_TEXTS,
+    categories=TEXTS,
 )
 
-_COLUMN: Final = _struct(
+_COLUMN: Final = struct(
     "CustomResourceColumnDefinition",
     name=Scalar.TEXT,
     type=Scalar.TEXT,
@@ -186,43 +95,43 @@ _COLUMN: Final = _struct(
     jsonPath=Scalar.TEXT,
 )
 
-_SCALE: Final = _struct(
+_SCALE: Final = struct(
     "CustomResourceSubresourceScale",
     specReplicasPath=Scalar.TEXT,
     statusReplicasPath=Scalar.TEXT,
     labelSelectorPath=Scalar.TEXT,
 )
 
-_VERSION: Final = _struct(
+_VERSION: Final = struct(
     "CustomResourceDefinitionVersion",
     name=Scalar.TEXT,
     served=Scalar.BOOLEAN,
     storage=Scalar.BOOLEAN,
     deprecated=Scalar.BOOLEAN,
     deprecationWarning=Scalar.TEXT,
-    schema=_struct("CustomResourceValidation", openAPIV3Schema=SCHEMA),
-    subresources=_struct("CustomResourceSubresources", status=_struct("CustomResourceSubresourceStatus"), scale=_SCALE),
+    schema=struct("CustomResourceValidation", openAPIV3Schema=SCHEMA),
+    subresources=struct("CustomResourceSubresources", status=struct("CustomResourceSubresourceStatus"), scale=_SCALE),
     additionalPrinterColumns=ListOf(_COLUMN),
-    selectableFields=ListOf(_struct("SelectableField", jsonPath=Scalar.TEXT)),
+    selectableFields=ListOf(struct("SelectableField", jsonPath=Scalar.TEXT)),
 )
 
-_CLIENT: Final = _struct(
+_CLIENT: Final = struct(
     "WebhookClientConfig",
     url=Scalar.TEXT,
-    service=_struct("ServiceReference", namespace=Scalar.TEXT, name=Scalar.TEXT, path=Scalar.TEXT, port=Scalar.INT32),
+    service=struct("ServiceReference", namespace=Scalar.TEXT, name=Scalar.TEXT, path=Scalar.TEXT, port=Scalar.INT32),
     caBundle=Scalar.BYTES,
 )
 
-_CONVERSION: Final = _struct(
+_CONVERSION: Final = struct(
     "CustomResourceConversion",
     strategy=Scalar.TEXT,
-    webhook=_struct("WebhookConversion", clientConfig=_CLIENT, conversionReviewVersions=_TEXTS),
+    webhook=struct("WebhookConversion", clientConfig=_CLIENT, conversionReviewVersions=TEXTS),
 )
 
-_STATUS: Final = _struct(
+_STATUS: Final = struct(
     "CustomResourceDefinitionStatus",
     conditions=ListOf(
-        _struct(
+        struct(
             "CustomResourceDefinitionCondition",
             type=Scalar.TEXT,
             status=Scalar.TEXT,
@@ -233,16 +142,16 @@ _STATUS: Final = _struct(
         )
     ),
     acceptedNames=_NAMES,
-    storedVersions=_TEXTS,
+    storedVersions=TEXTS,
     observedGeneration=Scalar.INT64,
 )
 
-DEFINITION: Final = _struct(
+DEFINITION: Final = struct(
     "CustomResourceDefinition",
     apiVersion=Scalar.TEXT,
     kind=Scalar.TEXT,
     metadata=OBJECT_META,
-    spec=_struct(
+    spec=struct(
         "CustomResourceDefinitionSpec",
         group=Scalar.TEXT,
         names=_NAMES,

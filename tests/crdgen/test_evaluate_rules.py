@@ -159,6 +159,7 @@ def test_an_object_is_pruned_defaulted_and_judged_in_one_call() -> None:
     job = {
         "apiVersion": "g.example.com/v1",
         "kind": "K",
+        "metadata": {"name": "one"},
         "spec": {"low": 9, "typo": 1, "tasks": [{"name": "a", "x": 1}]},
     }
     evaluation = evaluate(DEFINITION, job)
@@ -177,7 +178,7 @@ def test_a_write_leaves_the_status_alone() -> None:
 
 
 def test_another_kind_is_refused() -> None:
-    evaluation = evaluate(DEFINITION, {"apiVersion": "g.example.com/v1", "kind": "Other"})
+    evaluation = evaluate(DEFINITION, {"apiVersion": "g.example.com/v1", "kind": "Other", "metadata": {"name": "one"}})
     assert [(violation.path, violation.message) for violation in evaluation.violations] == [(("kind",), "must be K")]
 
 

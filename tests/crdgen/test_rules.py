@@ -137,13 +137,6 @@ class Part(BaseModel):
             "`MapList`",
         ),
         (
-            "oldSelf in a map that is one value",
-            field(Annotated[dict[str, Part], AtomicMap]),
-            "Thing.spec.value.*.size rule `self == oldSelf`",
-            "uses `oldSelf` inside of Thing.spec.value",
-            "put the rule on Thing.spec.value itself",
-        ),
-        (
             "a field that is not there",
             field(Annotated[Part, Rule("true", field_path=".sise")]),
             "Thing.spec.value rule `true`",
@@ -174,7 +167,8 @@ def test_a_rule_is_checked_where_it_stands(case: str, spec: type[BaseModel], pat
     assert fix in raised.value.fix
 
 
-def test_old_self_is_known_in_lists_merged_by_key() -> None:
+def test_old_self_is_known_in_lists_merged_by_key_and_in_every_map() -> None:
+    assert whole(field(Annotated[dict[str, Part], AtomicMap]))
     assert whole(field(Annotated[list[Part], MapList("name")]))
     assert whole(field(Annotated[list[int], Atomic, Rule("self == oldSelf")]))
 

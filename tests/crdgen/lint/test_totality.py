@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crdgen.lint import RULES, check_structural, lint
-from crdgen.lint.shape import DEFINITION, SCHEMA, Choice, ListOf, MapOf, Scalar, Shape, Struct
+from crdgen.lint.shape import DEFINITION, SCHEMA
+from crdgen.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from tests.crdgen.lint.differential.definitions import bare
 
 _JSON = st.recursive(
@@ -38,7 +39,7 @@ def _of(draw: st.DrawFn, shape: Shape, depth: int) -> Any:  # noqa: PLR0911 - on
         case ListOf():
             return [draw(_of(shape.item, depth - 1)) for _ in range(draw(st.integers(0, 2)))]
         case Choice():
-            return draw(_of(SCHEMA, depth - 1)) if draw(st.booleans()) else draw(st.booleans() | st.just([]))
+            return draw(_of(shape.struct, depth - 1)) if draw(st.booleans()) else draw(st.booleans() | st.just([]))
         case Scalar.TEXT:
             return draw(_WORDS)
         case _:

@@ -115,7 +115,7 @@ _METADATA = [
         (*_META, "annotations"), {"a": "any text é"}, {"a b": "x"}, {"UP.example.com/x": "y"}, {"a": None}, {"a": True}
     ),
     *_each((*_META, "annotations"), {"a": "x" * 262_143}, {"a": "x" * 262_144}),
-    *_each((*_META, "finalizers"), ["example.com/x"], ["x y"], [""], "x"),
+    *_each((*_META, "finalizers"), ["example.com/x"], ["x y"], [""], "x", ["orphan", "foregroundDeletion"]),
     *_each((*_META, "namespace"), "default"),
     *_each((*_META, "creationTimestamp"), None, "2020-01-01T00:00:00Z", "soon"),
     *_each((*_META, "generation"), 5, 5.5, "5"),
@@ -1035,6 +1035,118 @@ _CEL = [
     ),
 ]
 
+_SAME = {"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
+_HELD = {"type": "object", "properties": {"a": _SAME}}
+
+_OLD_SELF = _field(
+    *(
+        _HELD | {"x-kubernetes-map-type": "atomic"},
+        _HELD | {"x-kubernetes-map-type": "granular"},
+        {"type": "object", "x-kubernetes-map-type": "atomic", "maxProperties": 9, "additionalProperties": _SAME},
+        {"type": "array", "maxItems": 9, "x-kubernetes-list-type": "set", "items": _SAME},
+        {"type": "array", "maxItems": 9, "items": _HELD},
+        {"type": "object", "properties": {"b": {"type": "array", "maxItems": 9, "items": _HELD}}},
+    ),
+    {
+        "type": "array",
+        "maxItems": 9,
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["k"],
+        "items": {
+            "type": "object",
+            "required": ["k"],
+            "properties": {"k": {"type": "string", "maxLength": 9}, "b": _HELD},
+        },
+    },
+    {
+        "type": "array",
+        "maxItems": 9,
+        "items": {
+            "type": "string",
+            "maxLength": 9,
+            "x-kubernetes-validations": [{"rule": "self != ''", "messageExpression": "oldSelf"}],
+        },
+    },
+)
+
+_NUMBERS = _field(
+    *(
+        {"type": "number", "format": "float", "default": value}
+        for value in (1e300, -1e39, 3.4e38, 2.0**128 - 2.0**103, 5)
+    ),
+    *({"type": "number", "format": form, "default": 2**40} for form in ("double", "int32", "strange")),
+    *({"type": "integer", "format": form, "default": 2**40} for form in ("int32", "int64", "uint32", "float")),
+    *({"type": "integer", "format": "int32", "default": value} for value in (2**31 - 1, 2**31, -(2**31), -(2**31) - 1)),
+    *(
+        {"type": "integer", "default": 5, keyword: value}
+        for keyword in ("maximum", "multipleOf")
+        for value in (2.5, 5.0, 9.5)
+    ),
+    *({"type": "integer", keyword: 0.5} for keyword in ("maximum", "minimum", "multipleOf")),
+    {"type": "integer", "format": "int32", "maximum": 2**40, "default": 5},
+    {"type": "number", "format": "float", "maximum": 1e300, "default": 5},
+    {"type": "number", "maximum": 9.5, "default": 5},
+    {"x-kubernetes-int-or-string": True, "format": "int32", "default": 2**40},
+)
+
+_TEXTS = _field(
+    *(
+        {"type": "string", "format": name, "default": text}
+        for name, text in (
+            *(("uri", "http://a b"), ("uri", "http://[::1"), ("uri", "http://a:b"), ("uri", "/a b"), ("uri", "urn:a")),
+            *(
+                ("email", "a@[1.2.3]"),
+                ("email", "A <a@b>"),
+                ("hostname", "a--b"),
+                ("hostname", "a-b"),
+                ("mac", "00005e005301"),
+            ),
+            *(
+                ("ssn", "123456789"),
+                ("duration", "P1D"),
+                ("duration", "1 fortnight"),
+                ("cidr", "1.2.3.04/08"),
+                ("d-ate", "x"),
+            ),
+        )
+    )
+)
+
+_RESOURCE = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+_RESOURCES = _field(
+    *(
+        _RESOURCE | {"default": {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}}
+        for metadata in (
+            *(
+                {},
+                None,
+                "x",
+                {"name": "A b"},
+                {"name": "."},
+                {"name": "a/b"},
+                {"generateName": ".."},
+                {"namespace": "A"},
+            ),
+            *({"labels": {"a": "b c"}}, {"labels": {"a b": ""}}, {"labels": {"a": 1}}, {"annotations": {"a b": ""}}),
+            *({"finalizers": ["a b"]}, {"finalizers": ["orphan", "foregroundDeletion"]}, {"generation": -1}),
+            *({"managedFields": [{"operation": "Wish"}]}, {"managedFields": [{"operation": "Apply"}]}, {"unknown": 1}),
+            *({"ownerReferences": [{"kind": "Pod"}]}, {"creationTimestamp": "2020-01-01t00:00:00Z"}),
+        )
+    )
+)
+
+_FORMATS = _rules(
+    SPEC,
+    *(
+        {"rule": f"format.{name}().validate(self.text).hasValue()"}
+        for name in ("dns1035Label", "qualifiedName", "uri", "datetime")
+    ),
+    {"rule": "format.dns1123SubdomainPrefix() == format.labelValue()"},
+    {"rule": "format.email().validate(self.text).hasValue()"},
+    {"rule": "format.dns1123Label.validate(self.text).hasValue()"},
+    {"rule": "format.uuid('x').validate(self.text).hasValue()"},
+)
+
 EDITS: tuple[Edit, ...] = (
     *_DOCUMENT,
     *_METADATA,
@@ -1054,4 +1166,9 @@ EDITS: tuple[Edit, ...] = (
     *_DEFAULTS,
     *_ROOT,
     *_CEL,
+    *_OLD_SELF,
+    *_NUMBERS,
+    *_TEXTS,
+    *_RESOURCES,
+    *_FORMATS,
 )

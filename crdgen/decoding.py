@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from crdgen.lint.shape import SCHEMA, Choice, ListOf, MapOf, Scalar, Shape, Struct
+from crdgen.formats import is_date
 from crdgen.sealed import Sealed
+from crdgen.shapes import Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d?\d):(\d\d):(\d\d)(?:[.,]\d+)?(?:Z|[+-](\d\d):(\d\d))", re.ASCII)
+# The last step of a path, with the keys or places below it: `labels[example.com/name]`.
+_LAST: Final = re.compile(r"[^.\[\]]+(?:\[[^\[\]]*\])*$")
 _ABSENT: Final = object()
 
 #: Deeper documents are not looked at: nobody writes them, and each rule would have to be ready for them.
@@ -29,12 +32,14 @@ class Fault:
     """A value that cannot be read, or a field that is not known, and what would be right.
 
     Attributes:
+        value: What stands there.
         unseen: an unknown field that even strict decoding does not report.
     """
 
     path: str
     problem: str
     fix: str
+    value: Any
     unknown: bool = False
     unseen: bool = False
 
@@ -76,9 +81,9 @@ class Decoder:
             at = under(path, name)
             known = fields.get(name) if isinstance(name, str) else None
             if known is None:
-                fix = UNKNOWN.get(name, "remove it") if shape is SCHEMA else "remove it, or correct its spelling"
+                fix = shape.hints.get(name, "remove it") if shape.hints else "remove it, or correct its spelling"
                 problem = f"{name} is unknown to the API server"
-                self.faults.append(Fault(at, problem, fix, unknown=True, unseen=not seen))
+                self.faults.append(Fault(at, problem, fix, child, unknown=True, unseen=not seen))
                 continue
             decoded = self._read(child, known, at, seen=seen)
             if decoded is not _ABSENT:
@@ -103,11 +108,11 @@ class Decoder:
     def _choice(self, value: Any, shape: Choice, path: str) -> Any:
         """Decode what has a decoder of its own. It takes nearly anything, and never tells of unknown fields."""
         if isinstance(value, Mapping):
-            return self._struct(value, SCHEMA, path, seen=False)
-        if shape is Choice.SCHEMA_OR_BOOLEAN:
+            return self._struct(value, shape.struct, path, seen=False)
+        if shape.otherwise is Otherwise.BOOLEAN:
             return value if isinstance(value, bool) else self._wrong(path, value, "true, false or a schema")
         if isinstance(value, list):
-            item = SCHEMA if shape is Choice.SCHEMA_OR_LIST else Scalar.TEXT
+            item = shape.struct if shape.otherwise is Otherwise.STRUCTS else Scalar.TEXT
             return self._list(value, ListOf(item), path, seen=False)
         return []
 
@@ -128,13 +133,14 @@ class Decoder:
             case Scalar.BYTES:
                 right, wanted = _is_base64(value), "base64"
             case Scalar.TIME:
-                right, wanted = isinstance(value, str) and _TIME.fullmatch(value) is not None, "a time of RFC 3339"
+                right, wanted = _is_time(value), "a time of RFC 3339"
         return value if right else self._wrong(path, value, wanted)
 
     def _wrong(self, path: str, value: Any, wanted: str) -> Any:
-        keyword = path.rsplit(".", 1)[-1]
+        found = _LAST.search(path)
+        keyword = found[0] if found else path
         fix = _BOUND if keyword in _BOUNDS and _is_number(value) else f"write {wanted}"
-        self.faults.append(Fault(path, f"{keyword} must be {wanted}", fix))
+        self.faults.append(Fault(path, f"{keyword} must be {wanted}", fix, value))
         return _ABSENT
 
 
@@ -193,6 +199,15 @@ def _is_number(value: Any) -> bool:
         return False
 
 
+def _is_time(value: Any) -> bool:
+    """Tell whether Go's time.Parse reads the time: its hour may have one digit, and its fraction a comma."""
+    found = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if found is None or not is_date(found[1]):
+        return False
+    hour, minute, second, *zone = (int(part or 0) for part in found.groups()[1:])
+    return hour < 24 and minute < 60 and second < 60 and zone[0] <= 24 and zone[1] <= 60
+
+
 def _is_base64(value: Any) -> bool:
     if not isinstance(value, str):
         return False
@@ -214,29 +229,3 @@ def _is_json(value: Any) -> bool:
 
 _BOUNDS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
 _BOUND: Final = "write the number as minimum or maximum, and true here"
-
-#: Keywords of JSON Schema that no CustomResourceDefinition knows, and what says the same.
-UNKNOWN: Final[Mapping[Any, str]] = {
-    "$defs": "write each definition in the place where it is used",
-    "const": "write enum with this one value",
-    "contains": "write a rule: self.exists(item, …)",
-    "contentEncoding": "write format: byte for base64, or remove it",
-    "contentMediaType": "remove it: it is not checked",
-    "deprecated": "say it in the description",
-    "discriminator": "remove it, and let each branch of oneOf name the value of the field that tells them apart",
-    "else": "write a rule: condition ? this : that",
-    "examples": "write example with one of them",
-    "if": "write a rule: condition ? this : that",
-    "maxContains": "write a rule: self.filter(item, …).size() <= n",
-    "minContains": "write a rule: self.filter(item, …).size() >= n",
-    "prefixItems": "write items with one schema, and minItems and maxItems",
-    "propertyNames": "write a rule: self.all(key, …)",
-    "readOnly": "say it in the description, or let a rule compare self with oldSelf",
-    "then": "write a rule: condition ? this : that",
-    "unevaluatedProperties": "remove it: unknown fields are pruned",
-    "writeOnly": "say it in the description",
-    "x-kubernetes-group-version-kind": "remove it: only Kubernetes' own types have it",
-    "x-kubernetes-patch-merge-key": "write x-kubernetes-list-map-keys",
-    "x-kubernetes-patch-strategy": "write x-kubernetes-list-type: map",
-    "x-kubernetes-unions": "write oneOf, or a rule",
-}

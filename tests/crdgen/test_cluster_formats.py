@@ -1,0 +1,178 @@
+"""Formats and bounds of scalars, as a real API server judges them."""
+
+import re
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from crdgen.cel.declarations import FORMATS as NAMES
+from crdgen.evaluate import evaluate
+from tests.controlplane.client import ClusterApi
+from tests.controlplane.waiting import wait_for
+from tests.crdgen.formats import TEXTS, URLS
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+GROUP = "formats.example.com"
+DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}
+
+INTEGER, NUMBER = {"type": "integer"}, {"type": "number"}
+EITHER, OPEN = {"x-kubernetes-int-or-string": True}, {"x-kubernetes-preserve-unknown-fields": True}
+#: The schema of a field, and values for it.
+SCALARS: list[tuple[dict[str, Any], list[Any]]] = [
+    (INTEGER | {"maximum": 9.5}, [3, 9, 10]),
+    (INTEGER | {"minimum": 0.5}, [0, 1]),
+    (INTEGER | {"minimum": 1.0, "maximum": 9.0}, [0, 1, 9, 10]),
+    (INTEGER | {"multipleOf": 2.5}, [4, 5]),
+    (INTEGER | {"format": "int32", "maximum": 2**40}, [3, 2**31, 2**41]),
+    (INTEGER | {"format": "int32"}, [2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2.0]),
+    (INTEGER | {"format": "int64"}, [2**63 - 1, 2**63, -(2**63), -(2**63) - 1]),
+    (INTEGER | {"format": "uint32"}, [-1, 2**40]),
+    (INTEGER | {"format": "float"}, [2**40]),
+    (NUMBER | {"format": "float"}, [1, 1e300, -1e39, 3.4e38, 2.0**128 - 2.0**103, 3.402823567797337e38, 10**39]),
+    (NUMBER | {"format": "float", "nullable": True}, [None, 1e300]),
+    (NUMBER | {"format": "float", "maximum": 1e300}, [1.0]),
+    (NUMBER | {"format": "double"}, [1e300]),
+    (NUMBER | {"format": "int32"}, [2**40, 1.5]),
+    (NUMBER | {"maximum": 9.5}, [9, 9.6, 10]),
+    (EITHER | {"format": "int32"}, [2**31, 2**33, 2**63]),
+    (EITHER | {"format": "date"}, [5, "x", "2026-01-02"]),
+    (EITHER | {"maximum": 9.5}, [9, 10]),
+    (OPEN | {"format": "date"}, [5, 1.5, True, {}, [], ["x"], "x", "2026-01-02"]),
+    (OPEN | {"format": "strange"}, [5, {}]),
+    ({"type": "boolean", "format": "date"}, [True, "x"]),
+    ({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}, ["1.2.3.4", "::1", "x"]),
+]
+#: What rules see of a URL. One is not put together with another: the server takes each for as long as can be.
+PARTS = [
+    *(f"url(self).{part}()" for part in ("getScheme", "getHost", "getHostname", "getPort", "getEscapedPath")),
+    "string(size(url(self).getQuery()))",
+]
+#: As many URLs go into one object, so that the server does not find the rules too dear.
+MANY = 20
+
+
+def definition(spec: dict[str, Any]) -> dict[str, Any]:
+    kind = f"Thing{secrets.token_hex(4)}"
+    plural = kind.lower()
+    schema = {"type": "object", "properties": {"spec": spec}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": plural}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+class Served:
+    """A kind that is served."""
+
+    def __init__(self, api: ClusterApi, spec: dict[str, Any]) -> None:
+        self.api, self.crd = api, definition(spec)
+        names = self.crd["spec"]["names"]
+        self.path, self.kind = f"/apis/{GROUP}/v1/namespaces/default/{names['plural']}", names["kind"]
+        status, answer = api.post(CRDS, self.crd)
+        assert status == 201, answer.get("message")
+        wait_for(lambda: api.get(self.path)[0] == 200, what=f"{self.kind} is served")
+
+    def judged(self, spec: Any) -> tuple[list[dict[str, Any]], list[Any]]:
+        """Return what both refuse: the server's causes, and our violations."""
+        written = {"apiVersion": f"{GROUP}/v1", "kind": self.kind, "metadata": {"name": "one"}, "spec": spec}
+        status, answer = self.api.post(self.path, written, DRY_RUN)
+        assert status in {201, 422}, answer
+        return (answer["details"]["causes"] if status == 422 else []), list(evaluate(self.crd, written).violations)
+
+
+@pytest.fixture
+def serve(cluster_api: ClusterApi) -> Iterator[Any]:
+    made: list[Served] = []
+
+    def serve_(spec: dict[str, Any]) -> Served:
+        made.append(Served(cluster_api, spec))
+        return made[-1]
+
+    yield serve_
+    for served in made:
+        cluster_api.delete(f"{CRDS}/{served.crd['metadata']['name']}")
+
+
+def test_texts_have_a_format_where_the_server_says_so(serve: Any) -> None:
+    fields = {name.replace("-", "_"): {"type": "array", "items": {"type": "string", "format": name}} for name in TEXTS}
+    served = serve({"type": "object", "properties": fields})
+    differ = {}
+    for name, texts in TEXTS.items():
+        causes, violations = served.judged({name.replace("-", "_"): list(texts)})
+        theirs = {int(index) for cause in causes for index in re.findall(r"\[(\d+)\]$", cause["field"])}
+        ours = {violation.path[2] for violation in violations}
+        if theirs != ours:
+            differ[name] = {
+                texts[index]: "refused there" if index in theirs else "taken there" for index in theirs ^ ours
+            }
+    assert differ == {}
+
+
+def test_numbers_and_untyped_values_are_judged_as_by_the_server(serve: Any) -> None:
+    served = serve({"type": "object", "properties": {f"f{index}": schema for index, (schema, _) in enumerate(SCALARS)}})
+    differ = []
+    for index, (schema, values) in enumerate(SCALARS):
+        for value in values:
+            causes, violations = served.judged({f"f{index}": value})
+            if bool(causes) != bool(violations):
+                differ.append((schema, value, causes, violations))
+    assert differ == []
+
+
+def test_rules_see_the_parts_of_a_url_that_the_server_sees(serve: Any) -> None:
+    rules = [{"rule": f"!isURL(self) || {index} < 0", "messageExpression": part} for index, part in enumerate(PARTS)]
+    why = {"messageExpression": "format.uri().validate(self).orValue(['is one'])[0]"}
+    text = {"type": "string", "maxLength": 60, "x-kubernetes-validations": [*rules, {"rule": "isURL(self)"} | why]}
+    served = serve(
+        {"type": "object", "properties": {"urls": {"type": "array", "maxItems": MANY, "items": text}}},
+    )
+    for start in range(0, len(URLS), MANY):
+        urls = URLS[start : start + MANY]
+        causes, violations = served.judged({"urls": list(urls)})
+        theirs = sorted((cause["field"], _message(cause["message"])) for cause in causes)
+        ours = sorted((f"spec.urls[{one.path[2]}]", _message(f': "": {one.message}')) for one in violations)
+        assert ours == theirs, urls
+
+
+def test_named_formats_say_of_texts_what_the_server_says(serve: Any) -> None:
+    texts = [
+        text for name in ("k8s-long-name", "uuid", "byte", "date-time") for text in TEXTS[name] if len(text) <= 260
+    ]
+    texts += [
+        ".-",
+        "A-",
+        "a.-",
+        "a-",
+        "-",
+        "a/b",
+        "A_b/c",
+        "a/b/c",
+        "/a",
+        "a/",
+        "a.b/",
+        f"a/{'b' * 64}",
+        f"{'a' * 254}-",
+    ]
+    fields = {}
+    for name in NAMES:
+        rule = {"rule": f"!format.{name}().validate(self).hasValue()"}
+        told = {"messageExpression": f"format.{name}().validate(self).orValue([''])[0]"}
+        item = {"type": "string", "maxLength": 260, "x-kubernetes-validations": [rule | told]}
+        fields[name] = {"type": "array", "maxItems": len(texts), "items": item}
+    served = serve({"type": "object", "properties": fields})
+    for name in NAMES:
+        causes, violations = served.judged({name: texts})
+        theirs = sorted((cause["field"], _message(cause["message"])) for cause in causes)
+        ours = sorted((f"spec.{name}[{one.path[2]}]", _message(f': "": {one.message}')) for one in violations)
+        assert ours == theirs, name
+
+
+def _message(text: str) -> str:
+    """Return the message without the value; Go tells more of what is wrong within an IPv6 address."""
+    return re.sub(r'(: ParseAddr\("[^"]*"\)).*', r"\1", re.sub(r'^.*?: "(?:[^"\\]|\\.)*": ', "", text, count=1))
