@@ -22,11 +22,11 @@ def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster
     made_up = [Named(f"made up {number}", made(random.Random(f"{SEED}-{number}")), MADE_UP) for number in range(12)]
     with controlplane.api() as other:
         comparison = Comparison([cluster_api, other], SEED, by_schema=2, by_model=2)
-        results = list(comparison.of([*generated(), with_rules(), *at_edges(), *made_up]))
+        results = list(comparison.of([*generated(step=3), with_rules(), *at_edges(), *made_up]))
     assert comparison.refused == {}
-    assert len({result.schema for result in results if result.author is Author.MODEL}) >= 100
+    assert len({result.schema for result in results if result.author is Author.MODEL}) >= 40
     for author in Author:
-        assert sum(result.taken_there for result in results if result.author is author) >= 50
+        assert sum(result.taken_there for result in results if result.author is author) >= 40
     assert sum(not result.taken_there for result in results) >= 100
     assert [result.sentence() for result in results if result.differs and not result.explained] == []
 

@@ -197,7 +197,6 @@ def _judged(evaluator: Evaluator, named: Named, author: Author, written: dict[st
         here=_field(ours, named.name),
         there=_field(there, named.name) if status == 201 else {},
         message=str(there.get("message", "")),
-        blamed_there=frozenset(cause.get("field", "") for cause in there.get("details", {}).get("causes", ())),
     )
 
 

@@ -31,7 +31,6 @@ class Result:
         taken_there: The server's verdict.
         here, there: What became of the object, under the schema's name; of what the server refuses it says nothing.
         message: The server's words against it.
-        blamed_there: The fields that the server names.
     """
 
     schema: str
@@ -43,7 +42,6 @@ class Result:
     here: Mapping[str, Any]
     there: Mapping[str, Any]
     message: str
-    blamed_there: frozenset[str]
 
     @property
     def taken_here(self) -> bool:
@@ -59,11 +57,6 @@ class Result:
     def explained(self) -> str:
         """Why the two differ, where that is known and meant."""
         return next((why for why, holds in KNOWN if self.differs and holds(self)), "")
-
-    @property
-    def blamed_here(self) -> frozenset[str]:
-        """The fields that are at fault here, as the server writes them."""
-        return frozenset(shown(violation.path) for violation in self.violations)
 
     def sentence(self) -> str:
         """Return what a person looks into."""
