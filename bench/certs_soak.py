@@ -1,6 +1,7 @@
 """`python -m bench.certs_soak`: certificates rotated again and again while the API server admits jobs.
 
-    python -m bench.certs_soak [--rotations N] [--soak SECONDS] [--race-every N] [--racers N] [--pause SECONDS] [--seed N]
+    python -m bench.certs_soak [--rotations N] [--soak SECONDS] [--race-every N] [--racers N] [--pause SECONDS]
+        [--seed N]
 
 On a real API server: two `jobgate serve --tls-secret` behind one address; jobs are admitted, new handshakes are made
 and connections are kept all the while. In each rotation one process after the other is killed (SIGKILL): in every
