@@ -18,6 +18,10 @@ Of what a model writes, both refuse the same: a field left out that must be ther
 what the CRD has a rule for and the model has not, what the field's own serializer spells otherwise than the model reads
 it, the line break that Pydantic ends `Base64Bytes` with, and a `dict` that is no pod template.
 
+All formats that the API server checks are checked as it checks them, oddities included, and their names as freely
+(`date-time` is `datetime`); so are the bounds of `int32`, `int64` and `float`, and a bound that is no value of its type,
+which refuses every value there as here. Go's own readers of URLs, mail and durations are followed as of Go 1.26.
+
 ## Where it does not agree with the API server
 
 Meant:
@@ -26,7 +30,8 @@ Meant:
 
 Known, and not mended:
 
-- What an admission webhook would do, and what the API server fills into `metadata`.
+- What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
+- Of a URL with a wrong IPv6 address, Go says more of what is wrong in it.
 - A pattern with a Unicode script (`\\p{Greek}`) or the flag `U` is not held against anything.
 - The run-time cost of rules is counted roughly as the API server counts it: an expression that comes close to
   1,000,000, or all rules of an object together to 10,000,000, may be stopped there and not here, or the other way round.

@@ -36,6 +36,9 @@ _COMPARED = """\
 
 Kubernetes {kubernetes}, seed {seed}: {documents} documents went through the linter and through a dry-run create, as
 `kubectl` asks (strictly), and where that makes a difference as other clients ask, too: {total} verdicts.
+
+One verdict differs on purpose, and is in no document here: a `default` that is a text or a list, of a boolean, object or
+array that has a `format`. The API server takes it by mistake, and then refuses no such value either; the linter refuses it.
 """
 
 
