@@ -1,7 +1,6 @@
 """The metadata of objects, and what scaling reads, held against Kubernetes' rules here and by a real API server."""
 
 import re
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from tests.controlplane.waiting import wait_for
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "metadata.example.com"
-KIND = f"Thing{secrets.token_hex(3)}"
+KIND = "MetadataThing"
 PLURAL = KIND.lower()
 PATH = f"/apis/{GROUP}/v1/namespaces/default/{PLURAL}"
 DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}
