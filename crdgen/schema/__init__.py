@@ -20,6 +20,7 @@ from crdgen.schema.known import known
 from crdgen.schema.order import order
 from crdgen.schema.parents import parents
 from crdgen.schema.policy import policy
+from crdgen.schema.ranges import ranges
 from crdgen.schema.tidy import tidy
 from crdgen.schema.unions import unions
 from crdgen.schema.walk import Schema, Stage, rewrite
@@ -29,7 +30,7 @@ __all__ = ["STAGES", "Schema", "assembled", "structural_schema"]
 
 # The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
 # made of it, and texts are tidied last.
-STAGES: Final[tuple[Stage, ...]] = (keywords, unions, known, keys, extensions, parents, defaults, descriptions)
+STAGES: Final[tuple[Stage, ...]] = (keywords, unions, known, keys, extensions, ranges, parents, defaults, descriptions)
 
 
 def structural_schema(

@@ -19,6 +19,7 @@ from crdgen.schema.keys import keys
 from crdgen.schema.keywords import keywords
 from crdgen.schema.known import known
 from crdgen.schema.notes import KEYS, MIXED
+from crdgen.schema.ranges import ranges
 from crdgen.schema.unions import unions
 
 TEXT = {"type": "string"}
@@ -277,3 +278,56 @@ def test_what_is_cut_is_open() -> None:
     }
     cut = inline(schema, "Node", depth=1)["properties"]["next"]
     assert cut == {"type": "object", "additionalProperties": True}
+
+
+LARGEST, LEAST = 2**63 - 1, -(2**63)
+
+
+def bounded(rule: str, message: str, **more: Any) -> dict[str, Any]:
+    return COUNT | more | {"x-kubernetes-validations": [{"rule": rule, "message": message}]}
+
+
+@pytest.mark.parametrize(
+    "case, before, after",
+    [
+        (
+            "the API server reads them",
+            COUNT | {"minimum": 0, "maximum": 2**53},
+            COUNT | {"minimum": 0, "maximum": 2**53},
+        ),
+        ("the size says them", COUNT | {"minimum": LEAST, "maximum": LARGEST}, COUNT),
+        ("the size says them, exclusively", COUNT | {"maximum": LARGEST + 1, "exclusiveMaximum": True}, COUNT),
+        ("of 32 bits", COUNT | {"format": "int32", "maximum": 2**40}, COUNT | {"format": "int32"}),
+        (
+            "more than a float holds",
+            COUNT | {"maximum": 2**62},
+            bounded(f"self <= {2**62}", f"must be at most {2**62}"),
+        ),
+        (
+            "more than a float holds, exclusively",
+            COUNT | {"minimum": 10**18 + 1, "exclusiveMinimum": True, "maximum": LARGEST},
+            bounded(f"self >= {10**18 + 2}", f"must be at least {10**18 + 2}"),
+        ),
+        ("no whole number", COUNT | {"minimum": 0.5, "maximum": 9.5}, COUNT | {"minimum": 1, "maximum": 9}),
+        (
+            "exclusive and whole",
+            COUNT | {"maximum": 9, "exclusiveMaximum": True},
+            COUNT | {"maximum": 9, "exclusiveMaximum": True},
+        ),
+        ("a text", TEXT | {"maxLength": 2**63}, TEXT | {"maxLength": 2**63}),
+    ],
+)
+def test_bounds_of_integers_are_what_the_api_server_reads(
+    case: str, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    assert ranges(before, "Spec.count") == after
+
+
+@pytest.mark.parametrize(
+    "schema, bits",
+    [(COUNT | {"minimum": 2**63}, 64), (COUNT | {"format": "int32", "maximum": -(2**31) - 1}, 32)],
+    ids=["above", "below"],
+)
+def test_bounds_that_no_integer_is_within_are_refused(schema: dict[str, Any], bits: int) -> None:
+    with pytest.raises(SchemaError, match=rf"^Spec\.count: no integer of {bits} bits is within its bound -?\d+; "):
+        ranges(schema, "Spec.count")

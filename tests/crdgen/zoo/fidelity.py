@@ -174,6 +174,16 @@ TYPES: Final = (
     Type("`float`", float, (1, 1.5, "1.5", True, None), advice=STRICT),
     Type("`bool`", bool, (True, "true", "yes", 1, 0, None), advice=STRICT),
     Type("`int` in a `crdgen.Model`", Exact, ({"count": 1}, {"count": 1.0}, {"count": "1"}, {"count": True})),
+    Type(
+        "`Annotated[int, Field(ge=-(2**63), lt=2**63)]`",
+        Annotated[int, Field(ge=-(2**63), lt=2**63)],
+        (0, 2**63 - 1, -(2**63), 2**63),
+    ),
+    Type(
+        "`Annotated[int, Field(gt=0, le=10**18 - 1)]`",
+        Annotated[int, Field(gt=0, le=10**18 - 1)],
+        (0, 1, 10**18 - 1, 10**18),
+    ),
     Type("`int = 3`", int, (1, None), 3, "where the CRD has a default it takes the place of null"),
     Type("`int | None`", int | None, (1, None)),
     Type("`int | None = None`", int | None, (1, None), None),
