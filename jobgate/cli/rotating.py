@@ -20,6 +20,7 @@ from certs import (
     Report,
     Rotation,
     Settings,
+    Stage,
     Step,
     Trust,
     Unavailable,
@@ -33,6 +34,7 @@ from jobgate.cli.leading import Place, lead_until_stopped
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.clock import ServerClock
 from jobgate.cluster.endpoints import Address, Endpoints, Fixed, Slices
+from jobgate.cluster.events import Events
 from jobgate.cluster.keeper import Keeper, told
 from jobgate.cluster.named import Named
 from jobgate.cluster.resource import Resource
@@ -92,13 +94,18 @@ async def rotate_once(
     Raises:
         click.ClickException: it cannot go on.
     """
-    async with connected(installation) as (_, places):
+    async with connected(installation) as (client, places), events_of(client, installation) as events:
+
+        def heard(step: Step) -> None:
+            say(sentence(step))
+            announce(step, rotation.seen, events)
+
         try:
             if now:
                 observed = await Rotation(places, settings).observe()
                 state = read_state(observed.stored, settings.names, observed.now)
                 settings = replace(settings, beyond=state.number)
-            rotation = Rotation(places, settings, told=lambda step: say(sentence(step)))
+            rotation = Rotation(places, settings, told=heard)
             return await rotation.run(patience)
         except (Conflict, Refusal, Unavailable) as error:
             raise click.ClickException(str(error)) from error
@@ -125,12 +132,13 @@ async def keep(installation: Installation, settings: Settings, place: Place) -> 
         click.ClickException: there are no credentials.
         OSError: the port is taken, or may not be used.
     """
-    async with connected(installation) as (client, places):
+    async with connected(installation) as (client, places), events_of(client, installation) as events:
         metrics = Metrics()
 
         def heard(step: Step) -> None:
             told(step)
             metrics.count(step)
+            announce(step, rotation.seen, events)
 
         selection = installation.selection
         rotation = Rotation(places, settings, told=heard)
@@ -144,6 +152,24 @@ async def keep(installation: Installation, settings: Settings, place: Place) -> 
         await lead_until_stopped(
             client, place, keeper.work, settled=lambda: keeper.settled, metrics=metrics, doing="rotating"
         )
+
+
+def events_of(client: Writer, installation: Installation) -> Events:
+    """Return what writes Events about the Secret."""
+    about = {"kind": "Secret", "namespace": installation.selection.namespace, "name": installation.secret}
+    return Events(client, {"apiVersion": "v1", **about}, "jobgate-certificates")
+
+
+def announce(step: Step, seen: Observed | None, events: Events) -> None:
+    """Tell by an Event that nothing could be served from what was stored, and what is done about it."""
+    if seen is None or not isinstance(step, Stage) or not step.emergency:
+        return
+    uid = str(seen.stored.origin["metadata"]["uid"]) if seen.stored.found else ""
+    if any(entry.bundle.strip() for target in seen.targets for entry in target.entries):
+        done = "another is made, and servers go on with the last good one"
+        events.tell("Warning", "CertificateReplaced", f"{step.why}: {done}", uid)
+    else:
+        events.tell("Normal", "CertificateIssued", f"{step.why}: the first one is made", uid)
 
 
 def sentence(step: Step) -> str:

@@ -72,6 +72,7 @@ _RULES_AT_HOME = [
     rule("", "secrets", verbs=("create",)),
     rule("coordination.k8s.io", "leases", verbs=("create",)),
     rule("coordination.k8s.io", "leases", verbs=("get", "patch"), names=(LEASE,)),
+    rule("", "events", verbs=("create",)),
     # Each server is asked what it serves, before an old CA goes.
     rule("discovery.k8s.io", "endpointslices", verbs=("list",)),
 ]

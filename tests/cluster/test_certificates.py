@@ -9,7 +9,7 @@ import json
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ class Installation:
         secret = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["jobgate-webhook-tls"]}
         within = [
             {**secret, "verbs": ["get", "list", "watch", "patch"]},
+            {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
             {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list"]},
         ]
         rbac = "/apis/rbac.authorization.k8s.io/v1"
@@ -143,12 +144,13 @@ def installation(
 
 @asynccontextmanager
 async def serving(installation: Installation) -> AsyncIterator[int]:
-    """A server that reads the Secret at each handshake."""
+    """A server that reads the Secret at each handshake, and shows nothing where nothing can be read."""
 
     def present(connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
-        context = installation_context(installation)
-        if context is not None:
-            connection.context = context
+        with suppress(ssl.SSLError):
+            context = installation_context(installation)
+            if context is not None:
+                connection.context = context
 
     front = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     front.sni_callback = present
@@ -204,6 +206,42 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
             assert f"the right to patch {KINDS[1]}.admissionregistration.k8s.io" in done.output
             assert installation.contents()["generation"] == b"1"
             assert [installation.trusted(kind) for kind in KINDS] == [[[1, 2]] * 2, [[1]] * 2]
+
+        await asyncio.to_thread(all_of_it)
+
+
+async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: Installation) -> None:
+    path = f"/api/v1/namespaces/{installation.namespace}"
+
+    def told() -> list[tuple[str, str, str]]:
+        _, found = installation.api.get(f"{path}/events")
+        _, secret = installation.api.get(f"{path}/secrets/jobgate-webhook-tls")
+        about = [one["involvedObject"] for one in found["items"]]
+        assert {(one["kind"], one["name"], one.get("uid")) for one in about} == {
+            ("Secret", "jobgate-webhook-tls", secret["metadata"]["uid"])
+        }
+        return sorted((one["type"], one["reason"], one["message"]) for one in found["items"])
+
+    async with serving(installation) as port:
+        installation.install(port)
+
+        def all_of_it() -> None:
+            installation.grant("enough", KINDS)
+            options = ["--soak=0", f"--address=localhost:{port}"]
+            assert installation.run("rotate", *options).exit_code == 0
+            first = ("Normal", "CertificateIssued", "there is no certificate yet: the first one is made")
+            assert told() == [first]
+
+            spoilt = {"data": {"tls.key": base64.b64encode(b"no key").decode()}}
+            status, answer = installation.api.patch(f"{path}/secrets/jobgate-webhook-tls", spoilt)
+            assert status == 200, answer
+            done = installation.run("rotate", *options)
+            assert done.exit_code == 0, done.output
+            again, before = told()[1], told()[0]
+            assert before == first
+            assert again[:2] == ("Warning", "CertificateReplaced")
+            assert again[2].startswith("tls.key")
+            assert again[2].endswith(": another is made, and servers go on with the last good one")
 
         await asyncio.to_thread(all_of_it)
 

@@ -176,6 +176,7 @@ ALLOWED = [
         for verb in ("get", "list", "watch", "patch")
         for resource in _CONFIGURATIONS
     ],
+    ("jobgate-certificates", "create", "", "events", SYSTEM, ""),
     ("jobgate-certificates", "list", "discovery.k8s.io", "endpointslices", SYSTEM, ""),
     *[("jobgate-certificates", verb, "apiextensions.k8s.io", _CRDS, "", CONVERTED) for verb in ("get", "patch")],
     ("jobgate-certificates", "create", "coordination.k8s.io", "leases", SYSTEM, ""),
@@ -188,6 +189,8 @@ _NOBODY = [
     ("get", "", "secrets", "kube-system", _TLS),
     ("create", "", "secrets", "kube-system", ""),
     ("delete", "", "secrets", SYSTEM, _TLS),
+    ("create", "", "events", "kube-system", ""),
+    ("patch", "", "events", SYSTEM, "any"),
     ("create", "", "pods", SYSTEM, ""),
     ("create", "apps", "deployments", SYSTEM, ""),
     ("create", "", "serviceaccounts/token", SYSTEM, "jobgate-certificates"),
