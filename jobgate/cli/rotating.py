@@ -34,7 +34,7 @@ from jobgate.cli.leading import Place, lead_until_stopped
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.clock import ServerClock
 from jobgate.cluster.endpoints import Address, Endpoints, Fixed, Slices
-from jobgate.cluster.events import Events
+from jobgate.cluster.events import EventRecorder
 from jobgate.cluster.keeper import Keeper, told
 from jobgate.cluster.named import Named
 from jobgate.cluster.resource import Resource
@@ -154,13 +154,13 @@ async def keep(installation: Installation, settings: Settings, place: Place) -> 
         )
 
 
-def events_of(client: Writer, installation: Installation) -> Events:
+def events_of(client: Writer, installation: Installation) -> EventRecorder:
     """Return what writes Events about the Secret."""
     about = {"kind": "Secret", "namespace": installation.selection.namespace, "name": installation.secret}
-    return Events(client, {"apiVersion": "v1", **about}, "jobgate-certificates")
+    return EventRecorder(client, {"apiVersion": "v1", **about}, "jobgate-certificates")
 
 
-def announce(step: Step, seen: Observed | None, events: Events) -> None:
+def announce(step: Step, seen: Observed | None, events: EventRecorder) -> None:
     """Tell by an Event that nothing could be served from what was stored, and what is done about it."""
     if seen is None or not isinstance(step, Stage) or not step.emergency:
         return

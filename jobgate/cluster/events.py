@@ -21,7 +21,41 @@ LONGEST: Final = 1024
 _logger = logging.getLogger("jobgate")
 
 
-class Events:
+def event(
+    metadata: Mapping[str, str],
+    about: Mapping[str, str],
+    told: tuple[Literal["Normal", "Warning"], str, str],
+    component: str,
+    now: datetime,
+) -> dict[str, Any]:
+    """Return an Event.
+
+    Args:
+        metadata: its own: the name, or the beginning of one that the API server makes, and the namespace.
+        about: the object, as `involvedObject` names it.
+        told: whether somebody should look into it; why, in one word, for machines; and for people, cut where too long.
+        component: who tells it.
+        now: the time.
+    """
+    kind, reason, message = told
+    stamp = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": dict(metadata),
+        "involvedObject": dict(about),
+        "type": kind,
+        "reason": reason,
+        "message": message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…",
+        "source": {"component": component},
+        "reportingComponent": component,
+        "firstTimestamp": stamp,
+        "lastTimestamp": stamp,
+        "count": 1,
+    }
+
+
+class EventRecorder:
     """Writes Events about one object, in its namespace. Use it in an `async with`: the last ones are waited for."""
 
     def __init__(self, objects: Objects, about: Mapping[str, str], component: str) -> None:
@@ -46,25 +80,12 @@ class Events:
             message: for people; what is too long is cut.
             uid: of the object, where it is known: by it `kubectl describe` finds the Event.
         """
-        task = asyncio.get_running_loop().create_task(self._write(self._event(kind, reason, message, uid)))
+        metadata = {"generateName": f"{self._about['name']}.", "namespace": self._about["namespace"]}
+        about = {**self._about, **({"uid": uid} if uid else {})}
+        made = event(metadata, about, (kind, reason, message), self._component, datetime.now(UTC))
+        task = asyncio.get_running_loop().create_task(self._write(made))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    def _event(self, kind: str, reason: str, message: str, uid: str) -> dict[str, Any]:
-        now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        return {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": f"{self._about['name']}.", "namespace": self._about["namespace"]},
-            "involvedObject": {**self._about, **({"uid": uid} if uid else {})},
-            "type": kind,
-            "reason": reason,
-            "message": message[:LONGEST],
-            "source": {"component": self._component},
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-        }
 
     async def _write(self, event: Mapping[str, Any]) -> None:
         try:

@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from jobgate.cluster import events
+from jobgate.cluster.events import EVENTS
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects, Rejected
-from jobgate.cluster.resource import Resource
 from jobgate.plugins import Crew
 
-EVENTS = Resource("events", "v1", "")
 SOURCE = "jobgate-controller"
 
 #: What is still so is told again after so many seconds, sooner than the API server forgets Events (an hour).
 AGAIN = 600.0
 #: How many different Events are remembered; of more, some may be told sooner again.
 REMEMBERED = 4096
-#: What the API server takes.
-_MESSAGE_LIMIT = 1024
 
 _logger = logging.getLogger("jobgate")
 
@@ -91,24 +89,12 @@ class Events:
 def event(crew: Crew, reason: str, message: str, now: datetime) -> dict[str, Any]:
     """Return an Event on a job; the same of the same job has the same name."""
     digest = hashlib.sha256(f"{crew.uid}\0{reason}\0{message}".encode()).hexdigest()[:16]
-    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{crew.name[:230].rstrip('.-')}.{digest}", "namespace": crew.namespace},
-        "involvedObject": {
-            "apiVersion": crew.api_version,
-            "kind": crew.kind,
-            "namespace": crew.namespace,
-            "name": crew.name,
-            "uid": crew.uid,
-        },
-        "type": "Warning",
-        "reason": reason,
-        "message": message if len(message) <= _MESSAGE_LIMIT else f"{message[: _MESSAGE_LIMIT - 1]}…",
-        "source": {"component": SOURCE},
-        "reportingComponent": SOURCE,
-        "firstTimestamp": stamp,
-        "lastTimestamp": stamp,
-        "count": 1,
+    metadata = {"name": f"{crew.name[:230].rstrip('.-')}.{digest}", "namespace": crew.namespace}
+    about = {
+        "apiVersion": crew.api_version,
+        "kind": crew.kind,
+        "namespace": crew.namespace,
+        "name": crew.name,
+        "uid": crew.uid,
     }
+    return events.event(metadata, about, ("Warning", reason, message), SOURCE, now)

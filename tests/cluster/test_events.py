@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster.events import EVENTS, LONGEST, Events
+from jobgate.cluster.events import EVENTS, LONGEST, EventRecorder
 from jobgate.cluster.objects import Rejected
 from jobgate.cluster.resource import Resource
 
@@ -42,19 +42,19 @@ class Server:
 
 async def test_an_event_is_about_the_object_and_is_waited_for_at_the_end() -> None:
     server = Server()
-    async with Events(server, SECRET, "the-writer") as events:
+    async with EventRecorder(server, SECRET, "the-writer") as events:
         events.tell("Warning", "Spoilt", "x" * 2000, uid="1234")
         assert server.made == []
     (event,) = server.made
     assert event["involvedObject"] == {**SECRET, "uid": "1234"}
     assert event["metadata"] == {"generateName": "tls.", "namespace": "system"}
     assert (event["type"], event["reason"], event["source"]) == ("Warning", "Spoilt", {"component": "the-writer"})
-    assert event["message"] == "x" * LONGEST
+    assert event["message"] == "x" * (LONGEST - 1) + "…"
 
 
 async def test_of_an_object_that_is_gone_no_uid_is_said() -> None:
     server = Server()
-    async with Events(server, SECRET, "the-writer") as events:
+    async with EventRecorder(server, SECRET, "the-writer") as events:
         events.tell("Normal", "Made", "it was not there")
     assert server.made[0]["involvedObject"] == SECRET
 
@@ -62,6 +62,6 @@ async def test_of_an_object_that_is_gone_no_uid_is_said() -> None:
 @pytest.mark.parametrize("fault", [Rejected(403, "Forbidden", "no right"), TimeoutError(), OSError("no way")])
 async def test_an_event_that_cannot_be_written_stops_nobody(fault: Exception, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "jobgate"):
-        async with Events(Server(fault), SECRET, "the-writer") as events:
+        async with EventRecorder(Server(fault), SECRET, "the-writer") as events:
             events.tell("Warning", "Spoilt", "no key")
     assert [record.getMessage() for record in caplog.records] == [f"an Event could not be written: {fault}"]

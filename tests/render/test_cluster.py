@@ -189,8 +189,6 @@ _NOBODY = [
     ("get", "", "secrets", "kube-system", _TLS),
     ("create", "", "secrets", "kube-system", ""),
     ("delete", "", "secrets", SYSTEM, _TLS),
-    ("create", "", "events", "kube-system", ""),
-    ("patch", "", "events", SYSTEM, "any"),
     ("create", "", "pods", SYSTEM, ""),
     ("create", "apps", "deployments", SYSTEM, ""),
     ("create", "", "serviceaccounts/token", SYSTEM, "jobgate-certificates"),
@@ -225,7 +223,8 @@ FORBIDDEN = [
     *[("jobgate-controller", "patch", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
     ("jobgate-certificates", "list", "diengine.opendilab.org", "dijobs", "any", ""),
     ("jobgate-certificates", "create", "", "services", SYSTEM, ""),
-    ("jobgate-certificates", "create", "", "events", SYSTEM, ""),
+    ("jobgate-certificates", "create", "", "events", "kube-system", ""),
+    ("jobgate-certificates", "patch", "", "events", SYSTEM, "any"),
     ("jobgate-certificates", "list", "apiextensions.k8s.io", _CRDS, "", ""),
     *[("jobgate-certificates", "update", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
 ]
