@@ -82,11 +82,13 @@ class Service:
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while content := await reader.read(65536):
-            writer.write(content)
-            await writer.drain()
-    writer.close()
+    try:
+        with suppress(OSError):
+            while content := await reader.read(65536):
+                writer.write(content)
+                await writer.drain()
+    finally:  # at the end of the test, too, when this is cancelled
+        writer.close()
 
 
 @dataclass
