@@ -12,7 +12,6 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Self
@@ -21,6 +20,7 @@ from bench.review import admission_review
 from jobgate.kinds.dijob import DIJOB
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
+from tests.forwarding import carry
 from webhook import Phase
 
 SERVER_NAME = "jobgate-webhook.jobgate-system.svc"
@@ -55,19 +55,9 @@ class Address:
         self.made += 1
         self.open[port] += 1
         try:
-            await asyncio.gather(_pump(reader, forth), _pump(back, writer))
+            await carry(reader, writer, back, forth)
         finally:
             self.open[port] -= 1
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        with suppress(OSError):
-            while content := await reader.read(65536):
-                writer.write(content)
-                await writer.drain()
-    finally:
-        writer.close()
 
 
 @dataclass

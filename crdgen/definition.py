@@ -8,6 +8,7 @@ from crdgen.columns import printer_columns
 from crdgen.conversion import stanza
 from crdgen.errors import Faults, SchemaError
 from crdgen.evaluate import Evaluator
+from crdgen.evaluate.defaulting import defaulter
 from crdgen.lint import check_structural
 from crdgen.markers.descriptions import KEEP, Descriptions
 from crdgen.naming import annotations, check_names
@@ -125,7 +126,7 @@ def _default(spec: Schema) -> Schema:
         return {}
     if not spec.get(VALIDATIONS):
         return {"default": {}}
-    return {"default": Evaluator(spec).default({})} if all(defaulted) else {}
+    return {"default": defaulter(spec)({})} if all(defaulted) else {}
 
 
 def _runs_on_creation(rule: Mapping[str, Any]) -> bool:

@@ -42,3 +42,11 @@ def is_key(text: str) -> bool:
 def is_label_value(text: str) -> bool:
     """Tell whether the text may be the value of a label; an empty one may."""
     return not text or (len(text) <= LABEL_LENGTH and _KEY_NAME.fullmatch(text) is not None)
+
+
+def masked(prefix: str) -> str:
+    """Return the text whose form Kubernetes looks at where a text is the beginning of a name, and may end with a dash.
+
+    Of its last two characters it makes one letter, whatever the first of them is.
+    """
+    return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix

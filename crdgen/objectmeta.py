@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from crdgen import limits
-from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label_value, is_subdomain
+from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label_value, is_subdomain, masked
 from crdgen.shapes import TEXT_MAP, TEXTS, ListOf, Scalar, struct
 
 OBJECT_META: Final = struct(
@@ -84,7 +84,7 @@ class Mistake(NamedTuple):
 def name_of_custom_resource(metadata: Mapping[str, Any]) -> Iterator[Mistake]:
     """Yield what is wrong with the name of a new custom resource, or with what its name is made from."""
     name, generated = metadata.get("name", ""), metadata.get("generateName", "")
-    if generated and not is_subdomain(_masked(generated)):
+    if generated and not is_subdomain(masked(generated)):
         yield _no_name("generateName", generated, f"{SUBDOMAIN}; it may end with a dash")
     if name and not is_subdomain(name):
         yield _no_name("name", name, SUBDOMAIN)
@@ -209,14 +209,6 @@ OF_NEW: Final[tuple[Check, ...]] = (name_of_custom_resource, namespace, *COMMON)
 OF_STORED: Final[tuple[Check, ...]] = (labels, annotations, owners)
 #: What holds for an embedded resource.
 OF_EMBEDDED: Final[tuple[Check, ...]] = (name_of_embedded, namespace, generation, *COMMON, managed_fields)
-
-
-def _masked(prefix: str) -> str:
-    """Return the text whose form Kubernetes looks at where a text may end with a dash.
-
-    Of its last two characters it makes one letter, whatever the first of them is.
-    """
-    return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
 def _no_name(field: str, text: str, right: str) -> Mistake:

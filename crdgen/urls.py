@@ -7,8 +7,9 @@ bytes; of characters beyond ASCII all are alike to it.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv6Address
 from typing import Final
+
+from crdgen.formats import is_any_ip, is_ipv6
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -173,21 +174,12 @@ def _literal(host: str) -> str:
     address = _host_text(address) + (_zone_text(percent + zone) if percent else "")
     number, percent, zone = address.partition("%")
     if ":" not in number.partition(".")[0]:
-        raise BadURL("invalid IP-literal" if _is_ipv4(address) else f"invalid host: ParseAddr({quoted(address)})")
-    try:
-        IPv6Address(number)
-    except AddressValueError:
-        raise BadURL(f"invalid host: ParseAddr({quoted(address)})") from None
+        raise BadURL("invalid IP-literal" if is_any_ip(address) else f"invalid host: ParseAddr({quoted(address)})")
+    if not is_ipv6(number):
+        raise BadURL(f"invalid host: ParseAddr({quoted(address)})")
     if percent and not zone:
         raise BadURL(f"invalid host: ParseAddr({quoted(address)}): zone must be a non-empty string")
     return f"[{address}]{port}"
-
-
-def _is_ipv4(text: str) -> bool:
-    parts = text.split(".")
-    return len(parts) == 4 and all(
-        part.isascii() and part.isdigit() and int(part) < 256 and str(int(part)) == part for part in parts
-    )
 
 
 def _port(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from crdgen.cel.declarations import FORMATS as NAMES
 from crdgen.cel.functions.overloads import Table
 from crdgen.cel.values import MISSING, Optional
+from crdgen.dns import masked
 from crdgen.formats import is_byte, is_date, is_date_time, is_uuid
 from crdgen.urls import BadURL, check
 
@@ -17,7 +18,6 @@ _Check: TypeAlias = Callable[[str], list[str]]
 _LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
 _PART: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_MASKED: Final = re.compile(r".-$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def _whether(holds: Callable[[str], bool], what: str) -> _Check:
 
 
 def _prefix(check_: _Check) -> _Check:
-    """A prefix may end with a dash: of its last two characters the API server makes one letter before it looks."""
-    return lambda text: check_(_MASKED.sub("a", text))
+    """A prefix may end with a dash."""
+    return lambda text: check_(masked(text))
 
 
 _ENDS: Final = "and must start and end with an alphanumeric character"

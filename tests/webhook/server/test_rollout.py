@@ -8,13 +8,14 @@ import json
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.forwarding import carry
 from tests.webhook.server.wire import PATIENCE, Running, Shown, post, until
 from webhook.server import Listening
 
@@ -78,17 +79,7 @@ class Service:
         except OSError:
             writer.close()
             return
-        await asyncio.gather(_pump(reader, forth), _pump(back, writer))
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        with suppress(OSError):
-            while content := await reader.read(65536):
-                writer.write(content)
-                await writer.drain()
-    finally:  # at the end of the test, too, when this is cancelled
-        writer.close()
+        await carry(reader, writer, back, forth)
 
 
 @dataclass
