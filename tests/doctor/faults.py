@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from datetime import timedelta
+from enum import Enum
 from typing import Any, NamedTuple
 
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, Access
@@ -29,6 +30,14 @@ MXJOBS = "mxjobs.mxnet.mlkube.io"
 _ANY = "jobgate-doctor-asks-for-any"
 
 
+class Round(Enum):
+    """Faults that are planted together, because none of them hides another: an API server is looked at only so often."""
+
+    FIRST = 1
+    SECOND = 2
+    THIRD = 3
+
+
 class Planted(NamedTuple):
     """A fault, and how it is told.
 
@@ -36,13 +45,13 @@ class Planted(NamedTuple):
         id: of the finding; there must be no other.
         says: words of it.
         plant: makes the fault.
-        real: whether it is planted on a real API server, too.
+        round: when it is planted on a real API server, too.
     """
 
     id: str
     says: str
     plant: Plant
-    real: bool = False
+    round: Round | None = None
 
 
 def other_ca(world: World) -> None:
@@ -482,27 +491,27 @@ def suspended(world: World) -> None:
 
 
 FAULTS: Mapping[str, Planted] = {
-    "all entries trust another CA": Planted("bundle-lacks-served-ca", "no CA in caBundle signed what is served", other_ca, real=True),
-    "one entry has no bundle": Planted("bundle-empty", "jobgate: dijobs.diengine", one_without_bundle, real=True),
+    "all entries trust another CA": Planted("bundle-lacks-served-ca", "no CA in caBundle signed what is served", other_ca, round=Round.FIRST),
+    "one entry has no bundle": Planted("bundle-empty", "jobgate: dijobs.diengine", one_without_bundle, round=Round.SECOND),
     "a bundle is a placeholder": Planted("bundle-unreadable", "pods.mutate", placeholder),
-    "the Secret is gone": Planted("secret-missing", f"secrets/{TLS} in {SYSTEM}", no_secret, real=True),
+    "the Secret is gone": Planted("secret-missing", f"secrets/{TLS} in {SYSTEM}", no_secret, round=Round.SECOND),
     "the Secret is empty": Planted("secret-unreadable", "tls.crt holds no certificate", empty_secret),
     "cert-manager keeps the Secret": Planted("secret-kept-by-another", "cert-manager keeps it", kept_secret),
-    "the key is another's": Planted("key-mismatch", "tls.key is the key of another certificate", wrong_key, real=True),
+    "the key is another's": Planted("key-mismatch", "tls.key is the key of another certificate", wrong_key, round=Round.FIRST),
     "the CA beside the certificate is another": Planted("certificate-unfit", "is not signed by ca.crt", wrong_ca_beside),
-    "the certificate is for another name": Planted("certificate-lacks-name", f"{SERVICE}.{SYSTEM}.svc", wrong_name, real=True),
+    "the certificate is for another name": Planted("certificate-lacks-name", f"{SERVICE}.{SYSTEM}.svc", wrong_name, round=Round.THIRD),
     "the certificate is not valid yet": Planted("certificate-not-yet-valid", "it is valid from", early),
     "the certificate ends soon": Planted("certificate-expires-soon", "it ends at", late),
-    "a generation is staged and not promoted": Planted("rotation-stands-still", "generation 2 is staged", staged_long_ago, real=True),
+    "a generation is staged and not promoted": Planted("rotation-stands-still", "generation 2 is staged", staged_long_ago, round=Round.FIRST),
     "servers were never seen to serve": Planted("rotation-stands-still", "not all servers were seen", never_verified),
     "no server answers": Planted("server-unreachable", "no handshake", no_server),
-    "a configuration is gone": Planted("configuration-missing", "validatingwebhookconfigurations/jobgate", no_configuration, real=True),
-    "an entry is gone": Planted("entry-missing", "it lacks mxjobs.mxnet", no_entry, real=True),
+    "a configuration is gone": Planted("configuration-missing", "validatingwebhookconfigurations/jobgate", no_configuration, round=Round.THIRD),
+    "an entry is gone": Planted("entry-missing", "it lacks mxjobs.mxnet", no_entry, round=Round.SECOND),
     "there is an entry too many": Planted("entry-unknown", "everything.example.org", extra_entry),
-    "an entry calls another path": Planted("entry-path-wrong", "it calls /mutate,", wrong_path, real=True),
+    "an entry calls another path": Planted("entry-path-wrong", "it calls /mutate,", wrong_path, round=Round.FIRST),
     "an entry calls another port": Planted("entry-calls-elsewhere", f"{SYSTEM}/{SERVICE}:8443", wrong_port),
     "an entry is not for updates": Planted("entry-rules-differ", "CREATE, UPDATE of jobs", less_operations),
-    "an entry fails open": Planted("failure-policy-differs", "failurePolicy is Ignore, and must be Fail", ignores, real=True),
+    "an entry fails open": Planted("failure-policy-differs", "failurePolicy is Ignore, and must be Fail", ignores, round=Round.FIRST),
     "everything fails open": Planted("failure-policy-ignores", "Ignore in all entries", all_ignore),
     "an entry waits for long": Planted("timeout-differs", "timeoutSeconds is 30, and must be 5", waits_long),
     "an entry matches exactly": Planted("match-policy-differs", "matchPolicy is Exact", exact),
@@ -510,60 +519,68 @@ FAULTS: Mapping[str, Planted] = {
     "an entry lacks its condition": Planted("match-conditions-differ", "matchConditions is none", no_condition),
     "an entry is not called again": Planted("reinvocation-differs", "reinvocationPolicy is Never", never_again),
     "an entry offers an old review": Planted("review-versions-differ", "v1, v1beta1", old_review),
-    "the admission policy is not bound": Planted("admission-policy-missing", "it is not there", no_policy, real=True),
+    "the admission policy is not bound": Planted("admission-policy-missing", "it is not there", no_policy, round=Round.FIRST),
     "the admission policy says nothing": Planted("admission-policy-missing", "not the one that is shipped", weak_policy),
-    "an entry is for our own namespace": Planted("selector-catches-system", f"selects {SYSTEM}", catches_itself, real=True),
+    "an entry is for our own namespace": Planted("selector-catches-system", f"selects {SYSTEM}", catches_itself, round=Round.FIRST),
     "an entry is for no namespace": Planted("selector-catches-nothing", "training Exists", catches_nothing),
     "an entry leaves a namespace out": Planted("namespace-selector-differs", TEAM, misses_one),
     "an entry is for some objects": Planted("object-selector-differs", "checked=yes, and must be empty", narrowed_objects),
     "a namespace opts out with another word": Planted("opt-out-misspelt", "'false'", misspelt),
-    "a namespace with jobs has opted out": Planted("namespace-opted-out", f"has {DIJOBS}", opted_out, real=True),
-    "an operator has a webhook of its own": Planted("other-webhook", "it is for jobs.batch.volcano.sh too", other_webhook, real=True),
-    "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, real=True),
-    "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", no_service, real=True),
-    "the Service selects nothing": Planted("service-selects-nothing", "component=server", wrong_selector, real=True),
+    "a namespace with jobs has opted out": Planted("namespace-opted-out", f"has {DIJOBS}", opted_out, round=Round.FIRST),
+    "an operator has a webhook of its own": Planted("other-webhook", "it is for jobs.batch.volcano.sh too", other_webhook, round=Round.FIRST),
+    "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),
+    "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", no_service, round=Round.SECOND),
+    "the Service selects nothing": Planted("service-selects-nothing", "component=server", wrong_selector, round=Round.FIRST),
     "the Service selects other pods": Planted("service-selects-others", f"{CONTROLLER}-0", wide_selector),
     "the Service has another port": Planted("service-port-wrong", "call port 443, and it has 8443", moved_port),
     "the target port is no port of the pods": Planted("target-port-wrong", "a port called https", wrong_target),
     "the target port is that of probes": Planted("target-port-wrong", "port 8080, and the server listens on 9443", health_target),
-    "no endpoint is ready": Planted("no-ready-endpoint", "none of its endpoints", none_ready, real=True),
+    "no endpoint is ready": Planted("no-ready-endpoint", "none of its endpoints", none_ready, round=Round.THIRD),
     "one endpoint is ready": Planted("single-server", "only 10.1.0.1 is ready", one_ready),
     "one replica is asked for": Planted("single-server", "one replica", one_replica),
-    "the rotation is gone": Planted("workload-missing", f"deployments/{ROTATOR}", no_rotation, real=True),
+    "the rotation is gone": Planted("workload-missing", f"deployments/{ROTATOR}", no_rotation, round=Round.FIRST),
     "the controller is scaled to nothing": Planted("workload-stopped", "0 replicas", no_controller),
     "a replica is not available": Planted("workload-unavailable", "1 of 2", unavailable),
     "an account is gone": Planted("account-missing", f"serviceaccounts/{CONTROLLER}", no_account),
-    "the server may not watch its Secret": Planted("right-missing", f"list, watch secrets/{TLS}", no_right, real=True),
-    "the server may do everything": Planted("right-too-wide", "it may do everything", administrator, real=True),
+    "the server may not watch its Secret": Planted("right-missing", f"list, watch secrets/{TLS}", no_right, round=Round.FIRST),
+    "the server may do everything": Planted("right-too-wide", "it may do everything", administrator, round=Round.SECOND),
     "the controller may execute in pods": Planted("right-too-wide", "create pods/exec", executes),
-    "a CRD is gone": Planted("crd-missing", f"customresourcedefinitions/{MXJOBS}", no_crd, real=True),
+    "a CRD is gone": Planted("crd-missing", f"customresourcedefinitions/{MXJOBS}", no_crd, round=Round.FIRST),
     "a CRD is not established": Planted("crd-not-established", "names are taken", not_established),
     "a CRD is for the cluster": Planted("crd-scope-differs", "Cluster, and must be Namespaced", cluster_scope),
     "a version is not served": Planted("crd-version-missing", "v2alpha1 is not served", unserved),
     "another version is stored": Planted("crd-version-not-stored", "it stores v3, and not v2alpha1", other_version),
-    "a CRD lacks a field": Planted("crd-schema-lacks-fields", "it lacks spec.cleanPodPolicy", lacks_field, real=True),
+    "a CRD lacks a field": Planted("crd-schema-lacks-fields", "it lacks spec.cleanPodPolicy", lacks_field, round=Round.FIRST),
     "a CRD is stricter": Planted("crd-schema-differs", "spec.cleanPodPolicy: maxLength", other_schema),
     "a CRD of another chart lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy", another_chart_lacks),
     "a CRD of another chart refuses values": Planted("crd-refuses", "spec.cleanPodPolicy", another_chart_refuses),
     "a CRD of another chart has a default": Planted("crd-defaults-differ", "spec.minReplicas", another_default),
     "a CRD has no status": Planted("crd-lacks-status", "no subresource status", no_status),
-    "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, real=True),
+    "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, round=Round.FIRST),
     "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server),
-    "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", old_image, real=True),
+    "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", old_image, round=Round.SECOND),
     "the version of pods is not told": Planted("version-unknown", "registry.example/jobgate@sha256", unknown_image),
     "pods run different images": Planted("versions-mixed", "registry.example/jobgate", mixed_images),
     "this machine's clock is wrong": Planted("clock-skew", "1200 s behind", wrong_clock),
     "a holder's clock is ahead": Planted("clock-skew", "in the future", clock_of_holder),
     "a Lease is gone": Planted("lease-missing", f"leases/{ROTATOR}", no_lease),
     "nobody holds a Lease": Planted("lease-free", f"leases/{CONTROLLER}", free_lease),
-    "a Lease is not renewed": Planted("lease-stale", "renewed it last at", stale_lease, real=True),
+    "a Lease is not renewed": Planted("lease-stale", "renewed it last at", stale_lease, round=Round.FIRST),
 }  # fmt: skip
+
+
+def of_round(round_: Round) -> dict[str, Planted]:
+    """Return the faults that are planted together in a round."""
+    return {sentence: planted for sentence, planted in FAULTS.items() if planted.round is round_}
+
 
 __all__ = [
     "FAULTS",
     "Planted",
+    "Round",
     "expired",
     "expired_ca_only",
+    "of_round",
     "pod",
     "served_by_a_stranger",
     "served_expired",

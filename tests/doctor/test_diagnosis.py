@@ -81,6 +81,17 @@ def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) 
     assert planted.says in " ".join(f"{one.where}: {one.what}" for one in found)
 
 
+@pytest.mark.parametrize("round_", faults.Round)
+def test_no_fault_of_a_round_hides_another(recorded: World, round_: faults.Round) -> None:
+    together, told = recorded.copy(), []
+    for planted in faults.of_round(round_).values():
+        planted.plant(together)
+        alone = recorded.copy()
+        planted.plant(alone)
+        told += alone.diagnosed()
+    assert sorted(map(repr, together.diagnosed())) == sorted(map(repr, told))
+
+
 def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
     catalogue = [fault.id for family in CATALOGUE.values() for fault in family]
     assert [name for name, count in Counter(catalogue).items() if count > 1] == []
