@@ -1,11 +1,14 @@
 """Bounds of numbers, texts, lists and maps."""
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import Pair
-from crdgen.look import number, shown
+from crdgen.diff.implied import integers, lengths, most_fields, passes, scalar
+from crdgen.diff.pair import Pair, required
+from crdgen.evaluate.scalars import unfit_bounds
+from crdgen.look import mapping, number, shown
 
 _LEAST: Final = ("minLength", "minItems", "minProperties")
 _MOST: Final = ("maxLength", "maxItems", "maxProperties")
@@ -27,29 +30,63 @@ def _count(pair: Pair, keyword: str, *, sign: int, absent: int | None) -> Iterat
     old, new = number(pair.old.get(keyword)), number(pair.new.get(keyword))
     was, now = (absent if old is None else old), (absent if new is None else new)
     if was != now:
-        yield _told(pair, keyword, old, new, tighter=now is not None and (was is None or sign * now > sign * was))
+        tighter = now is not None and (was is None or sign * now > sign * was)
+        yield _told(pair, keyword, old, new, tighter=tighter, implied=tighter and _holds(pair, keyword, now or 0))
     elif old != new:
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
+
+
+def _holds(pair: Pair, keyword: str, bound: float) -> bool:
+    """Tell whether what was taken is within a bound for other reasons."""
+    match keyword:
+        case "minLength" | "maxLength":
+            least, most = lengths(pair.old)
+            within = least >= bound if keyword == "minLength" else most <= bound
+            return within or passes(pair.old, pair.new, keyword)
+        case "minProperties":
+            return len(required(pair.old) & mapping(pair.new, "properties").keys()) >= bound
+        case "maxProperties":
+            return most_fields(pair.new, root=not pair.path) <= bound
+        case _:
+            return False
 
 
 def _number(pair: Pair, keyword: str, exclusive: str, *, sign: int) -> Iterator[Change]:
-    was, now = _limit(pair.old, keyword, exclusive, sign), _limit(pair.new, keyword, exclusive, sign)
     old, new = _with(pair.old, keyword, exclusive), _with(pair.new, keyword, exclusive)
-    if was != now:
-        yield _told(pair, keyword, old, new, tighter=now is not None and (was is None or now > was))
-    elif old != new:
+    if old == new:
+        return
+    was, now = (_limit(schema, keyword, exclusive, sign) for schema in (pair.old, pair.new))
+    tighter = now is not None and (was is None or any(one > other for one, other in zip(now, was, strict=True)))
+    if keyword in unfit_bounds(scalar(pair.new)) and not passes(pair.old, pair.new, keyword):
+        what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can hold: no value is taken"
+        yield pair.change(what, *REFUSES, fix=_FIX)
+    elif was == now:
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
+    else:
+        implied = tighter and not _refuses(pair, keyword, exclusive, sign)
+        yield _told(pair, keyword, old, new, tighter=tighter, implied=implied)
 
 
-def _limit(schema: Mapping[str, Any], keyword: str, exclusive: str, sign: int) -> tuple[float, bool] | None:
-    """Return what grows with tightness: above 3, an integer is at least 4."""
+def _limit(schema: Mapping[str, Any], keyword: str, exclusive: str, sign: int) -> tuple[tuple[float, bool], ...] | None:
+    """Return what grows with tightness: for fractions, and for integers, which are held against the whole part."""
     bound = number(schema.get(keyword))
     if bound is None:
         return None
     beyond = schema.get(exclusive) is True
-    if beyond and schema.get("type") == "integer" and float(bound).is_integer():
-        return sign * bound + 1, False
-    return sign * bound, beyond
+    whole = sign * _whole(bound) + beyond, False
+    # Above 3, an integer is at least 4.
+    return (whole, whole) if schema.get("type") == "integer" else ((sign * bound, beyond), whole)
+
+
+def _refuses(pair: Pair, keyword: str, exclusive: str, sign: int) -> bool:
+    """Tell whether a tighter bound may refuse what was taken, which the type or another keyword may bound already."""
+    if passes(pair.old, pair.new, keyword, exclusive):
+        return False
+    if pair.old.get("type") != "integer" or keyword not in scalar(pair.new):
+        return True
+    low, high = integers(pair.old)
+    least, most = integers({key: pair.new[key] for key in (keyword, exclusive) if key in pair.new})
+    return low < least if sign > 0 else high > most
 
 
 def _with(schema: Mapping[str, Any], keyword: str, exclusive: str) -> Any:
@@ -57,20 +94,38 @@ def _with(schema: Mapping[str, Any], keyword: str, exclusive: str) -> Any:
     return f"{bound} (exclusive)" if bound is not None and schema.get(exclusive) is True else bound
 
 
+def _whole(bound: float) -> float:
+    return int(bound) if isinstance(bound, int) or isfinite(bound) else bound
+
+
 def _multiple(pair: Pair) -> Iterator[Change]:
-    old, new = number(pair.old.get("multipleOf")), number(pair.new.get("multipleOf"))
-    if old != new:
-        whole = bool(old and new) and (old or 0) % (new or 1) == 0
-        yield _told(pair, "multipleOf", old, new, tighter=new is not None and not whole)
+    old, new = (number(schema.get("multipleOf")) for schema in (pair.old, pair.new))
+    if old == new:
+        return
+    implied = passes(pair.old, pair.new, "multipleOf") or _divides(pair, old or 1, new or 1)
+    yield _told(pair, "multipleOf", old, new, tighter=new is not None, implied=implied)
 
 
-def _told(pair: Pair, keyword: str, old: Any, new: Any, *, tighter: bool) -> Change:
+def _divides(pair: Pair, old: float, new: float) -> bool:
+    """Tell whether all multiples of one number are multiples of another, for the API server's way of counting.
+
+    Of fractions, and of what a float does not hold exactly, it takes no sure view.
+    """
+    if pair.old.get("type") != "integer" or pair.new.get("type") != "integer":
+        return False
+    whole = all(isinstance(one, int) or one.is_integer() for one in (old, new))
+    return whole and new > 0 and old % new == 0
+
+
+def _told(pair: Pair, keyword: str, old: Any, new: Any, *, tighter: bool, implied: bool) -> Change:
     if old is None:
         what = f"{keyword} {_shown(new)} is new"
     elif new is None:
         what = f"{keyword} {_shown(old)} is gone"
     else:
         what = f"{keyword} {_shown(old)} is now {_shown(new)}"
+    if implied:
+        return pair.change(f"{what}, which refuses nothing that was taken")
     if tighter:
         return pair.change(f"{what}: values that were taken are refused", *REFUSES, fix=_FIX)
     return pair.change(what)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import Pair, is_judged_whole, required
+from crdgen.diff.pair import Pair, is_counted, is_judged_whole, required
 from crdgen.look import mapping
 from crdgen.words import INT_OR_STRING, PRESERVE
 
@@ -69,7 +69,8 @@ def _required(pair: Pair) -> Iterator[Change]:
 
 def default_is_judged(pair: Pair) -> bool:
     """Tell whether one more field of an object may break what judges the object as a whole."""
-    return "maxProperties" in pair.new or pair.watched or is_judged_whole(pair.new)
+    counted = is_counted(pair.new, root=not pair.path)
+    return counted or pair.watched or is_judged_whole(pair.new)
 
 
 def _takes_anything(schema: Mapping[str, Any]) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import Break, Change
-from crdgen.look import mapping, members
+from crdgen.diff.implied import most_fields
+from crdgen.look import mapping, members, number
 from crdgen.words import LIST_TYPE, VALIDATIONS
 
 _BRANCHES: Final = ("allOf", "anyOf", "oneOf", "not")
@@ -34,7 +35,7 @@ class Pair:
         """Return the pair of a property that both have."""
         path = f"{self.path}.{name}" if self.path else name
         pair = self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
-        return replace(pair, counted="maxProperties" in self.new)
+        return replace(pair, counted=is_counted(self.new, root=not self.path))
 
     def items(self) -> "Pair":
         """Return the pair of the items of a list."""
@@ -59,6 +60,12 @@ Family: TypeAlias = Callable[[Pair], Iterator[Change]]
 def is_judged_whole(schema: Mapping[str, Any]) -> bool:
     """Tell whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
     return any(schema.get(keyword) for keyword in (*_BRANCHES, "enum", VALIDATIONS)) or schema.get(LIST_TYPE) == "set"
+
+
+def is_counted(schema: Mapping[str, Any], *, root: bool) -> bool:
+    """Tell whether an object may have more fields than it is allowed to have."""
+    most = schema.get("maxProperties")
+    return most is not None and most_fields(schema, root=root) > (number(most) or 0)
 
 
 def required(schema: Mapping[str, Any]) -> frozenset[str]:

@@ -4,13 +4,28 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
+from crdgen.diff.implied import integers, matches_all, passes, scalar, takes
 from crdgen.diff.pair import Pair
-from crdgen.formats import FORMATS
+from crdgen.evaluate.formats import text_format
+from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.integers import RANGES
 from crdgen.look import canonical, members, shown
-from crdgen.words import INT_OR_STRING
 
-_KEEP: Final = "keep taking what was taken, and refuse it for new objects only, by a webhook"
+_KEEP: Final = "keep taking what was taken, and refuse it in new objects only, by a webhook or a CEL rule on changes"
+_IMPLIED: Final = ", which refuses nothing that was taken"
+#: What k8s.io/kube-openapi (pkg/validation/validate/values.go, IsValueValidAgainstRange) knows of numbers.
+_INTEGERS: Final = frozenset({"int32", "int64", "uint32", "uint64"})
+_FLOATS: Final = frozenset({"float", "float32"})
+#: Formats of which the second takes all that the first one takes; integers of 64 bits fit into a float of 32.
+_WIDER: Final = frozenset(
+    {
+        ("int32", "int64"),
+        ("int32", "float"),
+        ("int64", "float"),
+        *((f"uuid{version}", "uuid") for version in "345"),
+        *((f"isbn{digits}", "isbn") for digits in ("10", "13")),
+    }
+)
 
 
 def values(pair: Pair) -> Iterator[Change]:
@@ -24,17 +39,22 @@ def values(pair: Pair) -> Iterator[Change]:
 def _enum(pair: Pair) -> Iterator[Change]:
     old, new = members(pair.old.get("enum")), members(pair.new.get("enum"))
     if not old and new:
-        what = f"only {_listed(new)} are taken now"
-        yield pair.change(what, *REFUSES, fix="list every value that is in use")
+        # An enum refuses null, whatever `nullable` says.
+        if not pair.old.get("nullable") and passes(pair.old, pair.new, "enum"):
+            yield pair.change(f"only {_listed(new)} are taken now{_IMPLIED}")
+        else:
+            yield pair.change(f"only {_listed(new)} are taken now", *REFUSES, fix=_KEEP)
     if old and not new:
         yield pair.change(f"any value is taken, and no longer only {_listed(old)}")
     if not old or not new:
         return
     was, now = ({canonical(value): value for value in one} for one in (old, new))
     for key in was.keys() - now.keys():
-        yield pair.change(
-            f"value {shown(was[key])} is removed", *REFUSES, fix="keep the value, described as deprecated"
-        )
+        what = f"value {shown(was[key])} is removed"
+        if pair.old.get("type") in {"integer", "string"} and not takes(pair.old, was[key]):
+            yield pair.change(f"{what}{_IMPLIED}")
+        else:
+            yield pair.change(what, *REFUSES, fix="keep the value, described as deprecated")
     for key in now.keys() - was.keys():
         yield pair.change(f"value {shown(now[key])} is new; clients that know all values will meet another one")
 
@@ -47,44 +67,65 @@ def _pattern(pair: Pair) -> Iterator[Change]:
         yield pair.change(f"pattern {shown(old)} is gone")
         return
     what = f"pattern {shown(new)} is new" if old is None else f"pattern {shown(old)} is now {shown(new)}"
-    yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=_KEEP)
+    if matches_all(new) or passes(pair.old, pair.new, "pattern"):
+        yield pair.change(f"{what}{_IMPLIED}")
+    else:
+        yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=_KEEP)
 
 
 def _format(pair: Pair) -> Iterator[Change]:
     old, new = pair.old.get("format"), pair.new.get("format")
     if old == new:
+        if not _is_wider(pair.old, pair.new):
+            yield pair.change(f"format {shown(new)} counts now, of another type", *REFUSES, fix=_KEEP)
         return
     if new is None:
         what = f"format {shown(old)} is gone"
     else:
         what = f"format {shown(new)} is new" if old is None else f"format {shown(old)} is now {shown(new)}"
-    if _is_wider(pair):
+    if _is_wider(pair.old, pair.new):
         yield pair.change(what)
+    elif passes(pair.old, pair.new, "format") or _fits(pair.old, pair.new):
+        yield pair.change(f"{what}{_IMPLIED}")
     else:
         yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=_KEEP)
 
 
-def _is_wider(pair: Pair) -> bool:
+def _is_wider(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Tell whether the new format takes all that the old one took."""
-    old, new = _checked(pair.old), _checked(pair.new)
-    if new is None or old == new:
-        return True
-    if old in RANGES and new in RANGES:
-        return RANGES[new][0] <= RANGES[old][0] and RANGES[old][1] <= RANGES[new][1]
-    return False
+    was, now = _checked(old), _checked(new)
+    return now is None or was == now or (was, now) in _WIDER
+
+
+def _fits(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Tell whether all integers that were taken are within the new format, which their bounds are too."""
+    if old.get("type") != "integer" or _checked(new) not in RANGES or unfit_bounds(scalar(new)):
+        return False
+    low, high = integers(old)
+    least, most = RANGES[str(_checked(new))]
+    return least <= low and high <= most
 
 
 def _checked(schema: Mapping[str, Any]) -> str | None:
-    """Return the format that the API server checks: integers without one have 64 bits."""
-    name = schema.get("format")
-    if isinstance(name, str) and (name in FORMATS or name in RANGES or name == "float"):
-        return name
-    return "int64" if schema.get("type") == "integer" or schema.get(INT_OR_STRING) else None
+    """Return the format that the API server checks for values of the type, dashes aside; None where it checks none.
+
+    Integers without one have 64 bits. Of numbers, some API servers check other names for a float of 32 bits.
+    """
+    name, kind = schema.get("format"), schema.get("type")
+    plain = name.replace("-", "") if isinstance(name, str) else ""
+    if kind == "integer":
+        return plain if plain in _INTEGERS else "int64"
+    if kind == "number":
+        return plain if plain in _FLOATS else None
+    return plain if text_format(name) is not None and plain != "password" else None
 
 
 def _null(pair: Pair) -> Iterator[Change]:
     was, now = bool(pair.old.get("nullable")), bool(pair.new.get("nullable"))
     if was and not now:
+        if members(pair.old.get("enum")):
+            yield pair.change("null is no longer a value, which the enum refused")
+            return
         what = "null is no longer a value: in lists it is refused, elsewhere it is dropped or replaced by the default"
         yield pair.change(what, *REFUSES, fix="keep it nullable")
     if now and not was:

@@ -10,10 +10,13 @@ from crdgen.diff.schemas import schemas
 from crdgen.diff.views import views
 from crdgen.look import mapping, named, words
 
+_STATUS: Final = "`status.storedVersions`"
 _MIGRATE: Final = (
     "keep it, served or not, until every object is rewritten in the new storage version and "
-    "`status.storedVersions` no longer names it"
+    f"the version is taken out of {_STATUS}"
 )
+_ASK: Final = f"or compare with the CRD that the cluster has, `kubectl get crd NAME -o yaml`: its {_STATUS} tells"
+_SERVE: Final = "keep it served, marked deprecated, while anybody asks for it"
 
 
 def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -33,26 +36,41 @@ def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
 
 
 def _gone(name: str, version: Mapping[str, Any], stored: list[str]) -> Change:
+    """Return what the removal of a version breaks; `stored` is what the old CRD's status names, if it says so.
+
+    A file tells only where objects are stored now: an earlier revision may have stored them in any version. The API
+    server refuses to remove a version that the status names (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/
+    validation, ValidateCustomResourceDefinitionStoredVersions).
+    """
+    served = version.get("served") is True
+    refused = f"the API server refuses that while {_STATUS} names it"
     if version.get("storage") is True or name in stored:
-        what = "the version is removed, and objects are stored in it: the API server refuses that, or cannot read them"
+        what = f"the version is removed, and objects are stored in it: {refused}, and cannot read them after that"
         return Change(_path(name), what, REFUSES, _MIGRATE)
-    if version.get("served") is True:
-        what = "the version is removed: clients that ask for it get a 404"
-        return Change(_path(name), what, (Break.CLIENTS,), "mark it deprecated first, and remove it a release later")
-    return Change(_path(name), "the version is removed, which was neither stored nor served")
+    if not stored:
+        what = f"the version is removed, and objects may be stored in it since an earlier revision: {refused}"
+        return Change(_path(name), what, REFUSES if served else (Break.STORED,), f"{_MIGRATE}; {_ASK}")
+    if served:
+        what = f"the version is removed, which {_STATUS} does not name: clients that ask for it get a 404"
+        return Change(_path(name), what, (Break.CLIENTS,), _SERVE)
+    return Change(_path(name), f"the version is removed, which was not served, and {_STATUS} does not name it")
 
 
 def _flags(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     path = _path(name)
     if old.get("served") is True and new.get("served") is not True:
         what = "the version is no longer served: clients that ask for it get a 404"
-        yield Change(f"{path}.served", what, (Break.CLIENTS,), "mark it deprecated first, and stop a release later")
+        yield Change(f"{path}.served", what, (Break.CLIENTS,), _SERVE)
     if new.get("served") is True and old.get("served") is not True:
         yield Change(f"{path}.served", "the version is now served")
     if new.get("storage") is True and old.get("storage") is not True:
-        yield Change(f"{path}.storage", "objects are now stored in this version; older ones when they are next written")
+        what = "objects are now stored in this version when they are written; those written before stay as they are"
+        yield Change(f"{path}.storage", f"{what} until each is rewritten")
     if old.get("storage") is True and new.get("storage") is not True:
-        yield Change(f"{path}.storage", "objects are no longer stored in this version when they are written")
+        what = (
+            f"objects are no longer stored in this version when they are written; {_STATUS} names it until it is taken"
+        )
+        yield Change(f"{path}.storage", f"{what} out, which is right when every object is rewritten")
     if bool(old.get("deprecated")) != bool(new.get("deprecated")):
         yield Change(
             f"{path}.deprecated", f"the version is {'now' if new.get('deprecated') else 'no longer'} deprecated"

@@ -25,6 +25,10 @@ def two(**more: Any) -> dict[str, Any]:
     return definition(version("v1", storage=False), version("v2"), **more)
 
 
+def hidden() -> dict[str, Any]:
+    return definition(version("v1", storage=False, served=False), version("v2"))
+
+
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
     ("another group", definition(), definition(group="other.com"), "spec.group", {S, C, A}),
     ("another scope", definition(), definition(scope="Cluster"), "spec.scope", {S, C, A}),
@@ -62,10 +66,18 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
     ("a webhook of one version", definition(conversion=HOOK), definition(), "spec.conversion.strategy", set()),
     ("everything kept", definition(preserveUnknownFields=True), definition(), "spec.preserveUnknownFields", {S, C}),
     ("a version that was stored", two(), definition(version("v1")), "spec.versions[v2]", {S, C}),
-    ("a version that was served", two(), definition(version("v2")), "spec.versions[v1]", {C}),
+    ("a version that may have been stored", two(), definition(version("v2")), "spec.versions[v1]", {S, C}),
+    ("a version that may have been stored, unserved", hidden(), definition(version("v2")), "spec.versions[v1]", {S}),
+    (
+        "a version that was served",
+        two() | {"status": {"storedVersions": ["v2"]}},
+        definition(version("v2")),
+        "spec.versions[v1]",
+        {C},
+    ),
     (
         "a version that nobody could see",
-        definition(version("v1", storage=False, served=False), version("v2")),
+        hidden() | {"status": {"storedVersions": ["v2"]}},
         definition(version("v2")),
         "spec.versions[v1]",
         set(),
@@ -86,7 +98,24 @@ def test_a_version_in_which_objects_are_still_stored_is_not_removed() -> None:
     old = two() | {"status": {"storedVersions": ["v1", "v2"]}}
     (change,) = diff(old, definition(version("v2")))
     assert change.breaks == (S, C)
+    assert "objects are stored in it" in change.what
     assert "storedVersions" in change.fix
+
+
+@pytest.mark.parametrize("status", [{}, {"status": {"storedVersions": []}}, {"status": {"storedVersions": ["v2"]}}])
+def test_each_removal_of_a_version_speaks_of_the_versions_that_are_stored(status: Any) -> None:
+    for old in (two() | status, hidden() | status):
+        (change,) = diff(old, definition(version("v2")))
+        assert "`status.storedVersions`" in change.what
+        assert (S in change.breaks) == ("may be stored" in change.what) == ("kubectl get crd NAME" in change.fix)
+
+
+def test_what_was_stored_stays_in_its_version_when_another_one_becomes_the_stored_one() -> None:
+    old = definition(version("v1"), version("v2", storage=False))
+    said = {change.path: change for change in diff(old, two())}
+    assert not any(change.breaks for change in said.values())
+    assert "those written before stay as they are" in said["spec.versions[v2].storage"].what
+    assert "`status.storedVersions` names it until" in said["spec.versions[v1].storage"].what
 
 
 SMALL, LARGE = obj(a=TEXT), obj(a=TEXT, b=TEXT)
