@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from crdgen.durations import DURATION_PATTERN, format_duration, parse_duration
 from crdgen.markers.marker import Marker
+from crdgen.schema.bounds import refuse_empty
 from crdgen.schema.inline import OWN
 from crdgen.schema.notes import BOUNDS
 from crdgen.schema.temporal import rule_of_bound
@@ -26,8 +27,9 @@ class _GoDuration(Marker):
 
     bounded: ClassVar[bool] = True
 
-    def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
+    def apply(self, schema: Schema, path: str) -> Schema:
         """Return a string of Go's form, with a rule for each bound."""
+        refuse_empty(schema.get(BOUNDS, {}), path)
         own = {key: value for key, value in schema.items() if key in OWN or key == VALIDATIONS}
         rules = [
             rule_of_bound(word, text := format_duration(bound), f"duration('{text}')", "duration(self)")

@@ -23,18 +23,26 @@ class _Immutable(Marker):
         message: Said of another value.
         rule: On the object that the field is in, for an optional field: what may come and go.
         parent_message: Said of a field that comes or goes.
+        settable: What is absent at first may be set later.
     """
 
     name: str
     message: str
     rule: str
     parent_message: str
+    settable: bool = False
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with the rule for a change, and for its parent the one for coming and going."""
         if schema.get("nullable"):
             raise SchemaError(
                 path, f"no rule is checked on a null, so {self.name} would not hold", "make None the default"
+            )
+        if self.settable and "default" in schema:
+            raise SchemaError(
+                path,
+                f"the API server sets the default when the object is made, and {self.name} then keeps it",
+                "write `… | None = None`, so that it may be set later, or use `Immutable`",
             )
         changed = Rule("self == oldSelf", self.message).apply(schema, path)
         asked = {"rule": self.rule, "message": self.parent_message}
@@ -54,5 +62,6 @@ ImmutableOnceSet: Final[Marker] = _Immutable(
     "cannot change once it is set",
     "!has(oldSelf.{0}) || has(self.{0})",
     "cannot be removed once it is set",
+    settable=True,
 )
-"""An optional field may be set later, and then stays."""
+"""An optional field may be set later, and then stays. It has no default: that would be set at creation, and stay."""

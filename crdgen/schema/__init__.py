@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from crdgen.schema.bounds import bounds
 from crdgen.schema.defaults import defaults
 from crdgen.schema.descriptions import descriptions
 from crdgen.schema.extensions import extensions
@@ -30,7 +31,9 @@ __all__ = ["STAGES", "Schema", "assembled", "structural_schema"]
 
 # The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
 # made of it, and texts are tidied last.
-STAGES: Final[tuple[Stage, ...]] = (keywords, unions, known, keys, extensions, ranges, parents, defaults, descriptions)
+STAGES: Final[tuple[Stage, ...]] = (
+    *(keywords, unions, known, keys, extensions, bounds, ranges, parents, defaults, descriptions),
+)
 
 
 def structural_schema(

@@ -12,6 +12,7 @@ from crdgen import (
     Immutable,
     ImmutableOnceSet,
     MapList,
+    ModelDefault,
     Names,
     PreserveUnknown,
     Rule,
@@ -272,7 +273,7 @@ def test_a_null_is_no_choice() -> None:
 def test_immutability_holds_for_fields_that_come_and_go() -> None:
     class Spec(BaseModel):
         always: Annotated[str, Immutable]
-        given: Annotated[str, ImmutableOnceSet] = "a"
+        given: Annotated[str, Immutable] = "a"
         maybe: Annotated[str | None, Immutable] = None
         later: Annotated[str | None, Field(alias="x-later"), ImmutableOnceSet] = None
         inside: list[Annotated[str, Rule("self != ''")]] = []
@@ -281,7 +282,7 @@ def test_immutability_holds_for_fields_that_come_and_go() -> None:
     same = {"rule": "self == oldSelf", "message": "is immutable"}
     once = {"rule": "self == oldSelf", "message": "cannot change once it is set"}
     found = {name: node.get(RULES) for name, node in schema["properties"].items()}
-    assert found == {"always": [same], "maybe": [same], "given": [once], "x-later": [once], "inside": None}
+    assert found == {"always": [same], "maybe": [same], "given": [same], "x-later": [once], "inside": None}
     assert schema[RULES] == [
         {
             "rule": "has(self.maybe) == has(oldSelf.maybe)",
@@ -294,6 +295,19 @@ def test_immutability_holds_for_fields_that_come_and_go() -> None:
             "fieldPath": "['x-later']",
         },
     ]
+
+
+def test_a_default_leaves_nothing_to_be_set_once() -> None:
+    class Spec(BaseModel):
+        tier: Annotated[str, ImmutableOnceSet] = "basic"
+        own: Annotated[str, ImmutableOnceSet, ModelDefault] = "basic"
+
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(Spec)
+    assert str(raised.value) == (
+        "Spec.tier: the API server sets the default when the object is made, and ImmutableOnceSet then keeps it; "
+        "write `… | None = None`, so that it may be set later, or use `Immutable`"
+    )
 
 
 def test_a_version_has_rules_on_the_whole_object() -> None:
