@@ -5,6 +5,8 @@ from decimal import Decimal
 from itertools import zip_longest
 from typing import Any, Final
 
+from crdgen.schema.bounds import SAYS
+from crdgen.schema.notes import PROBLEM, SAID
 from crdgen.schema.walk import Schema
 
 _BOUNDS: Final = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
@@ -23,6 +25,8 @@ def decimal(core: Mapping[str, Any]) -> Schema:
     exponent is taken only where there are no bounds and no number of digits, because no pattern could tell what it does
     to them.
     """
+    if core.get("max_digits") == 0:
+        return {PROBLEM: ("a decimal of no digits takes nothing", "raise `max_digits`")}
     number: Schema = {"type": "number"}
     for word, keyword in _BOUNDS.items():
         if core.get(word) is not None:
@@ -34,7 +38,18 @@ def decimal(core: Mapping[str, Any]) -> Schema:
     if digits is not None:
         number = _within(number, 10 ** (digits - (places or 0)))
     found = patterns(core)
-    return {"anyOf": [number, {"type": "string", **_all([{"pattern": one} for one in found])}]}
+    return {"anyOf": [number, {"type": "string", **_all([{"pattern": one} for one in found])}], SAID: _said(core)}
+
+
+def _said(core: Mapping[str, Any]) -> str:
+    """Return what such a decimal is, in words."""
+    digits, places = _digits(core)
+    bounds = [f"{says} {core[word]}" for word, says in SAYS.items() if core.get(word) is not None]
+    step = core.get("multiple_of")
+    steps = [f"in steps of {step}"] if step is not None else []
+    counts = [f"of at most {digits} digit{'' if digits == 1 else 's'}"] if digits is not None else []
+    behind = [f"with at most {places} behind the point"] if places is not None else []
+    return ", ".join(["a decimal as a number or a string", *bounds, *steps, *counts, *behind])
 
 
 def _all(checks: list[Schema]) -> Schema:
@@ -74,13 +89,13 @@ def patterns(core: Mapping[str, Any]) -> list[str]:
 
 def _digits(core: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return how many digits there may be in all, and behind the point; a step of a tenth is so many places, too."""
-    places = core.get("decimal_places")
+    digits, places = core.get("max_digits"), core.get("decimal_places")
     step = core.get("multiple_of")
     if step is not None and (exact := Decimal(step).normalize()).as_tuple().digits == (1,):
         exponent = -int(exact.as_tuple().exponent)
         places = exponent if places is None else min(places, exponent)
         places = None if places < 0 else places
-    return core.get("max_digits"), places
+    return digits, places if digits is None or places is None else min(places, digits)
 
 
 def _signed(positive: str, negative: str) -> str:

@@ -1,13 +1,33 @@
 """Defaults, held against the very node that they are for."""
 
 import re
-from typing import Any
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 
 from crdgen.errors import SchemaError
-from crdgen.evaluate import Evaluator
-from crdgen.schema.notes import SPELLING
+from crdgen.evaluate.check import CONTAINERS
+from crdgen.evaluate.defaulting import defaulter
+from crdgen.evaluate.embedded import resources
+from crdgen.evaluate.metadata import pruned
+from crdgen.evaluate.pruning import pruner
+from crdgen.evaluate.rules import rules
+from crdgen.evaluate.validation import checker
+from crdgen.evaluate.violation import Reason, Violation
+from crdgen.schema.encoding import Spelling
+from crdgen.schema.notes import SAID, SPELLING
 from crdgen.schema.walk import Schema
 from crdgen.words import LIST_TYPE
+
+# Defaults that are shown as the author has written them.
+_PLAIN: Final = (bool, int, float, str)
+
+
+class _Refusal(NamedTuple):
+    """Why a default cannot be: `of_type` where it is of another JSON type than the field."""
+
+    problem: str
+    fix: str
+    of_type: bool = False
 
 
 def defaults(schema: Schema, path: str) -> Schema:
@@ -21,15 +41,23 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    forms = schema[SPELLING].value.forms if SPELLING in schema else (schema["default"],)
-    problems = []
-    for form in forms:
+    spelling = schema[SPELLING].value if SPELLING in schema else Spelling(schema["default"], (schema["default"],))
+    rest = {key: value for key, value in schema.items() if key not in {"default", SPELLING}}
+    refusals: list[_Refusal] = []
+    taken = False
+    for form in spelling.forms:
         default = _settled(form, schema)
-        problem = _problem(default, {key: value for key, value in schema.items() if key != "default"})
-        if problem is None:
-            return schema | {"default": default}
-        problems.append(problem)
-    raise SchemaError(path, *problems[-1])
+        refusal = _refusal(default, rest, spelling.default)
+        if refusal is None and spelling.unread is None:
+            return rest | {"default": default}
+        taken |= refusal is None
+        refusals += [refusal] if refusal is not None else []
+    # The form that has the field's type says best what is wrong with the value.
+    told = [refusal for refusal in refusals if not refusal.of_type]
+    if spelling.unread is not None and (taken or not told):
+        raise SchemaError(path, *spelling.unread)
+    problem, fix, _ = (told or refusals)[0]
+    raise SchemaError(path, problem, fix)
 
 
 def _without_defaulted(schema: Schema) -> Schema:
@@ -58,24 +86,46 @@ def _settled(value: Any, schema: Schema) -> Any:
     return value
 
 
-def _problem(default: Any, schema: Schema) -> tuple[str, str] | None:
+def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
+    """Return why the schema would refuse the default, which is `given` in Python."""
+    holder, value = {"type": "object", "properties": {"value": schema}}, {"value": default}
+    shown = given if type(given) in _PLAIN else default
+    if isinstance(default, CONTAINERS):
+        if pruner(holder, metadata=pruned)(value) != value:
+            return _Refusal(
+                f"the default {shown!r} has fields that the schema does not know", "name the fields as in JSON"
+            )
+        value = defaulter(holder)(value)
     try:
-        return _refusal(default, schema)
+        found = _violation(value, holder)
     except re.error:  # a pattern of RE2 that Python cannot compile: the API server judges
         return None
-
-
-def _refusal(default: Any, schema: Schema) -> tuple[str, str] | None:
-    evaluator = Evaluator({"type": "object", "properties": {"value": schema}})
-    holder = {"value": default}
-    if evaluator.prune(holder) != holder:
-        return f"the default {default!r} has fields that the schema does not know", "name the fields as in JSON"
-    found = evaluator.validate(evaluator.default(holder))
-    if not found:
+    if found is None:
         return None
-    at = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found[0].path[1:])
+    at = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.path[1:])
     where = f", at {at.removeprefix('.')}" if at else ""
     fix = "give a default that the field's own type and bounds take"
-    if schema.get("format") == "date-time":
+    if schema.get("format") == "date-time" and _has_no_zone(default):
         fix = "give the default a time zone: `datetime(…, tzinfo=UTC)`"
-    return f"the default {default!r} is refused by the field's own schema{where}: {found[0].message}", fix
+    # Of a decimal's text a pattern says the bounds, which nobody reads.
+    message = f"must be {schema[SAID]}" if SAID in schema and not at else found.message
+    problem = f"the default {shown!r} is refused by the field's own schema{where}: {message}"
+    return _Refusal(problem, fix, of_type=found.reason is Reason.TYPE_INVALID)
+
+
+def _violation(value: Any, schema: Schema) -> Violation | None:
+    """Return what the API server would say first of a value, if anything."""
+    found = checker(schema)(value)
+    if not found and (embedded := resources(schema)):
+        found = embedded(value)
+    if not found and (own := rules(schema)):
+        found = own.validate(value, None, [])
+    return found[0] if found else None
+
+
+def _has_no_zone(default: Any) -> bool:
+    """Tell whether a default is the text of a moment, save for its zone."""
+    try:
+        return datetime.fromisoformat(default).tzinfo is None
+    except (TypeError, ValueError):
+        return False

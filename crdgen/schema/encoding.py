@@ -40,10 +40,13 @@ class Spelling:
     Attributes:
         default: What it is in Python.
         forms: The JSON that the field reads as this default: the serializer's first, then that of the type.
+        unread: That the field reads none of them, and the fix. It is to be told where the schema takes one; otherwise
+            the schema says better what is wrong.
     """
 
     default: Any
     forms: tuple[Any, ...]
+    unread: tuple[str, str] | None = None
 
 
 def reader(core: CoreSchema, config: Any) -> Reader | None:
@@ -66,7 +69,7 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
     A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
 
     Raises:
-        NoJsonError: When JSON cannot carry it, or the field reads nothing that could be written for it.
+        NoJsonError: When JSON cannot carry it.
     """
     own = written(model, field, default)
     written_forms: tuple[Any, ...]
@@ -83,10 +86,9 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
     # A default is not validated, so that none may be equal to it.
     forms = [form for form, outcome in readable if _equal(outcome, default)] or [form for form, _ in readable]
     if not forms:
-        raise NoJsonError(
-            f"its serializer writes the default {default!r} as {own!r}, which the field does not read",
-            "let the field read what it writes, or mark it with `ModelDefault`: the model alone then fills it in",
-        )
+        problem = f"its serializer writes the default {default!r} as {own!r}, which the field does not read"
+        fix = "let the field read what it writes, or mark it with `ModelDefault`: the model alone then fills it in"
+        return Spelling(default, written_forms, (problem, fix))
     return Spelling(default, tuple(forms))
 
 

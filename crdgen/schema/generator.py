@@ -310,7 +310,8 @@ def _distinct(schema: JsonSchemaValue, names: Iterable[str]) -> JsonSchemaValue:
 
 def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> JsonSchemaValue:
     field = model.model_fields.get(name)
-    message = field.deprecation_message if field is not None else None
+    # Of a bare `deprecated=True` Pydantic makes a message that says no more than that.
+    message = None if field is None or field.deprecated is True else field.deprecation_message
     return node | {"deprecated": message} if node.get("deprecated") and message else node
 
 
@@ -319,7 +320,7 @@ def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, sch
 
     def encode(default: Any) -> JsonSchemaValue:
         spelling = spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
-        note = {SPELLING: Held(spelling)} if len(spelling.forms) > 1 else {}
+        note = {SPELLING: Held(spelling)} if len(spelling.forms) > 1 or spelling.unread else {}
         return {"default": spelling.forms[0]} | note
 
     return _with_default(node, encode)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.notes import CLOSED, MIXED, NAME
+from crdgen.schema.notes import CLOSED, DEPRECATED, MIXED, NAME, SAID
 from crdgen.schema.walk import Schema
 from crdgen.words import LIST_MAP_KEYS, PRESERVE
 
@@ -66,7 +66,7 @@ def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branch
     held = [variant.get(key, _MISSING) for variant in variants]
     if key in _TEXTS or key == PRESERVE:
         parent[key] = next(value for value in held if value is not _MISSING)
-    elif key in {CLOSED, NAME, MIXED}:
+    elif key in {CLOSED, DEPRECATED, MIXED, NAME, SAID}:
         return
     elif all(value == held[0] for value in held):
         parent[key] = held[0]

@@ -5,12 +5,14 @@ from itertools import pairwise
 from typing import Any, Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.notes import NAME, PROBLEM
+from crdgen.schema.notes import NAME, PROBLEM, SPELLING
 from crdgen.schema.walk import Schema, map_children
 
 MARKERS: Final = "x-crdgen-markers"
 # What a field says of itself, and not its type.
-OWN: Final = frozenset({"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS})
+OWN: Final = frozenset(
+    {"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS, SPELLING}
+)
 _PREFIX: Final = "#/$defs/"
 # etcd takes no object beyond 1.5 MiB, in which so many nodes have no room.
 _MOST_NODES: Final = 60_000

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from crdgen.errors import SchemaError
 from crdgen.patterns import re2_problem
 from crdgen.schema.inline import MARKERS, merge
-from crdgen.schema.notes import BOUNDS, DEFAULT, FACTORY, KEYS, NAME, PREFIX, PROBLEM
+from crdgen.schema.notes import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
 from crdgen.schema.walk import Schema
 
 # What `JSONSchemaProps` has, what is translated here, and what later stages translate. Anything else in a JSON schema
@@ -54,7 +54,7 @@ def keywords(schema: Schema, path: str) -> Schema:
     if schema.get("examples"):
         result["example"] = schema["examples"][0]
     if schema.get("deprecated"):
-        result["description"] = _deprecated(result.get("description", ""), schema["deprecated"])
+        result[DEPRECATED] = "Deprecated." if schema["deprecated"] is True else f"Deprecated: {schema['deprecated']}"
     bounds = {word: schema[word] for word in _BOUNDS if word in schema}
     if bounds:
         result = _unapplied(result, bounds, path)
@@ -101,11 +101,6 @@ def _types(schema: Schema) -> Schema:
     """`type: [string, null]` is a union."""
     rest = {key: value for key, value in schema.items() if key != "type"}
     return {"anyOf": [{**rest, "type": kind} if kind != "null" else {"type": kind} for kind in schema["type"]]}
-
-
-def _deprecated(description: str, message: Any) -> str:
-    says = "Deprecated." if message is True else f"Deprecated: {message}"
-    return f"{description}\n\n{says}" if description else says
 
 
 def _null_in_enum(schema: Schema) -> Schema:

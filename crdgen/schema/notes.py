@@ -21,6 +21,10 @@ CLOSED: Final = "x-crdgen-closed"
 NAME: Final = "x-crdgen-name"
 # The one-type schemas that a node of several types was made of.
 MIXED: Final = "x-crdgen-mixed"
+# What a value must be, in words, where keywords are hard to read: `a decimal, as a number or a text, at least 0`.
+SAID: Final = "x-crdgen-said"
+# The sentence of a deprecated field, for its description.
+DEPRECATED: Final = "x-crdgen-deprecated"
 # There is a rule here whose cost grows with the list or map that it is in.
 COSTLY: Final = "x-crdgen-costly"
 

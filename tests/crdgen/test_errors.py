@@ -1,7 +1,8 @@
 """What cannot be structural is an error that names the field and the fix."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import Enum, Flag
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -23,6 +24,7 @@ from crdgen import (
     Atomic,
     Column,
     CustomResource,
+    Duration,
     Int32,
     MapList,
     MinItems,
@@ -265,6 +267,44 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             field(Annotated[int, Field(ge=1)], value=0),
             "Spec.value",
             "at least 1",
+            "bounds take",
+        ),
+        (
+            "a default at an exclusive bound, of a type that writes it otherwise",
+            field(Annotated[float, Field(gt=1)], value=1),
+            "Spec.value",
+            "the default 1 is refused by the field's own schema: must be greater than 1",
+            "bounds take",
+        ),
+        (
+            "a list's item out of bounds, written otherwise",
+            field(list[Annotated[float, Field(ge=3)]], value=[1]),
+            "Spec.value",
+            "at [0]: must be at least 3",
+            "bounds take",
+        ),
+        (
+            "a decimal out of bounds",
+            field(Annotated[Decimal, Field(gt=1, max_digits=3, decimal_places=2)], value=Decimal("1.125")),
+            "Spec.value",
+            "must be a decimal as a number or a string, greater than 1, of at most 3 digits, with at most 2 behind the "
+            "point",
+            "bounds take",
+        ),
+        (
+            "a duration out of bounds",
+            field(Annotated[Duration, Field(ge=timedelta(0))], value=timedelta(hours=-1)),
+            "Spec.value",
+            "the default '-1h' is refused by the field's own schema: must be at least 0s",
+            "bounds take",
+        ),
+        (
+            "a moment out of bounds, with a zone",
+            field(
+                Annotated[datetime, Field(ge=datetime(2026, 1, 1, tzinfo=UTC))], value=datetime(2025, 1, 1, tzinfo=UTC)
+            ),
+            "Spec.value",
+            "must be at least 2026-01-01",
             "bounds take",
         ),
         ("a default of another type", field(int, value="x"), "Spec.value", "'x' is refused", "own type"),

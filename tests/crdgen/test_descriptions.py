@@ -1,0 +1,82 @@
+"""What `kubectl explain` shows of a field: its author's words, that it is deprecated, and what it takes."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field, create_model
+from typing_extensions import deprecated
+
+from crdgen import Doc, IntOrString, structural_schema
+
+
+def description(annotation: Any, *, limit: int | None = None) -> str | None:
+    model = create_model("Spec", value=(annotation, ...))
+    found: str | None = structural_schema(model, limit=limit)["properties"]["value"].get("description")
+    return found
+
+
+class Box(BaseModel):
+    """A box."""
+
+    size: int
+
+
+@pytest.mark.parametrize(
+    "annotation, wanted",
+    [
+        (bool | str, "Takes a boolean or a string."),
+        (int | list[str] | dict[str, int], "Takes an integer, a list of strings or a map of integers."),
+        (str | Box, "Takes a string or an object."),
+        (Literal["auto"] | Annotated[float, Field(gt=0)], 'Takes "auto" or a number.'),
+        (bool | str | None, "Takes a boolean, a string or null."),
+        (Annotated[bool | str, Doc("Where to.")], "Where to.\nTakes a boolean or a string."),
+        (Decimal, "Takes a decimal as a number or a string."),
+        (
+            Annotated[Decimal, Field(ge=0, lt=100, max_digits=4, decimal_places=2)],
+            "Takes a decimal as a number or a string, at least 0, less than 100, of at most 4 digits, with at most 2 "
+            "behind the point.",
+        ),
+        (Decimal | bool, "Takes a number, a string or a boolean."),
+        (int | str, None),
+        (IntOrString, None),
+        (Literal["a", 1], None),
+        (Any, None),
+    ],
+)
+def test_a_node_of_several_types_says_what_it_takes(annotation: Any, wanted: str | None) -> None:
+    assert description(annotation) == wanted
+
+
+def test_what_is_taken_is_said_once_wherever_the_type_is_used() -> None:
+    class Spec(BaseModel):
+        one: bool | str = True
+        maybe: Annotated[bool | str | None, Doc("A switch.")] = None
+        many: list[bool | str] = []
+
+    properties = structural_schema(Spec)["properties"]
+    assert properties["one"]["description"] == "Takes a boolean or a string."
+    assert properties["maybe"]["description"] == "A switch.\nTakes a boolean or a string."
+    assert properties["many"]["items"]["description"] == "Takes a boolean or a string."
+
+
+@pytest.mark.parametrize(
+    "limit, wanted", [(0, None), (9, "Where to."), (60, "Where to.\nTakes a boolean or a string.")]
+)
+def test_it_goes_where_descriptions_go(limit: int, wanted: str | None) -> None:
+    assert description(Annotated[bool | str, Doc("Where to.")], limit=limit) == wanted
+
+
+@pytest.mark.parametrize(
+    "annotation, wanted",
+    [
+        (Annotated[int, Field(deprecated=True)], "Deprecated."),
+        (Annotated[int, Field(deprecated=True), Doc("A size.")], "A size.\nDeprecated."),
+        (Annotated[bool | str, Field(deprecated=True)], "Takes a boolean or a string.\nDeprecated."),
+        (Annotated[int, Field(deprecated="use `width`")], "Deprecated: use `width`"),
+        (Annotated[int, deprecated("use `width`")], "Deprecated: use `width`"),
+        (Annotated[int, Field(deprecated=False)], None),
+    ],
+)
+def test_what_is_deprecated_says_so(annotation: Any, wanted: str | None) -> None:
+    assert description(annotation) == wanted
