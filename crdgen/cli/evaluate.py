@@ -102,13 +102,22 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
     gone = dict(_missing(written, found.object, ""))
     return _Verdict(
         manifest,
-        name_of(manifest),
+        _name(manifest),
         found.object,
         pruned={path: value for path, value in gone.items() if path in found.pruned},
         left={path: value for path, value in gone.items() if path not in found.pruned},
         defaulted=dict(_missing(found.object, written, "")),
         violations=list(found.violations),
     )
+
+
+def _name(manifest: Manifest) -> str:
+    """Return the object's name, or the beginning that the API server would make one from, or where it stands."""
+    metadata = mapping(manifest.object, "metadata")
+    beginning = metadata.get("generateName")
+    if not metadata.get("name") and isinstance(beginning, str) and beginning:
+        return f"{beginning}…"
+    return name_of(manifest)
 
 
 def _key(found: Mapping[str, Any]) -> tuple[Any, Any, Any]:

@@ -45,6 +45,30 @@ def test_what_is_refused_is_told_as_kubectl_does(crdgen: Crdgen, folder: Path) -
 
 
 @pytest.mark.parametrize(
+    ("metadata", "name"),
+    [
+        ("name: one", "one"),
+        ("generateName: tea-", "tea-…"),
+        ("{name: one, generateName: tea-}", "one"),
+        ("{name: '', generateName: tea-}", "tea-…"),
+        ("labels: {}", "a.yaml:1"),
+        ("generateName: 1", "a.yaml:1"),
+    ],
+)
+def test_an_object_is_called_by_its_name_or_what_it_is_made_from(
+    crdgen: Crdgen, folder: Path, metadata: str, name: str
+) -> None:
+    head = HEAD.replace("\n  name: one", f" {metadata}" if metadata.startswith("{") else f"\n  {metadata}")
+    (folder / "a.yaml").write_text(f"{head}spec:\n  item: tea\n  count: 0\n")
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    assert answer.status == 1
+    assert answer.out.splitlines()[0] == f"a.yaml:1: Order {name}: refused"
+    assert f'The Order "{name}" is invalid:' in answer.out
+    (entry,) = json.loads(crdgen("eval a.yaml --crd crd.yaml -o json").out)
+    assert entry["name"] == name
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         (HEAD.replace("Order", "Parcel"), "holds no shop.example.com Order, which crd.yaml defines, but"),
