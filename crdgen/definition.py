@@ -94,7 +94,7 @@ def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
     for name, model in models.items():
         if model is not None:
             with faults.gathered():
-                parts[name] = assembled(model, f"{kind}.{name}", limit=limit)
+                parts[name] = assembled(model, f"{kind}.{name}", limit=limit, written=f"{kind}.status")
     faults.tell()
     schema: Schema = {"type": "object", "properties": _common() | parts}
     spec = parts["spec"]
@@ -134,7 +134,7 @@ def _runs_on_creation(rule: Mapping[str, Any]) -> bool:
 
 
 def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:
-    schema = assembled(own(model, kind), kind, limit=limit)
+    schema = assembled(own(model, kind), kind, limit=limit, written=f"{kind}.status")
     schema["properties"] = _common() | schema["properties"]
     # The API server takes the status away from what is created before it validates: it can be neither required nor
     # given by a default.

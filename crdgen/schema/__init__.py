@@ -37,7 +37,12 @@ STAGES: Final[tuple[Stage, ...]] = (
 
 
 def structural_schema(
-    model: type[BaseModel], path: str | None = None, *, limit: int | None = None, depth: int | None = None
+    model: type[BaseModel],
+    path: str | None = None,
+    *,
+    limit: int | None = None,
+    depth: int | None = None,
+    computed: bool = False,
 ) -> Schema:
     """Return the structural schema of what a model accepts.
 
@@ -50,22 +55,32 @@ def structural_schema(
         limit: The most characters of a description; None keeps them, 0 drops them. Markers on fields may say otherwise.
         depth: How often a recursive model is written into itself before it is cut, and anything is taken below; None
             refuses recursive models, except where the marker `Depth` stands on the field.
+        computed: Whether computed fields are declared too, as a status needs it, which is written from its model. They
+            are not required.
 
     Raises:
         SchemaError: When no structural schema says what the model says.
     """
-    schema: Schema = opened(assembled(model, path, limit=limit, depth=depth))
+    at = path or str(getattr(model, "__name__", model))
+    schema: Schema = opened(assembled(model, at, limit=limit, depth=depth, written=at if computed else None))
     return schema
 
 
 def assembled(
-    model: type[BaseModel], path: str | None = None, *, limit: int | None = None, depth: int | None = None
+    model: type[BaseModel],
+    path: str,
+    *,
+    limit: int | None = None,
+    depth: int | None = None,
+    written: str | None = None,
 ) -> Schema:
-    """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema."""
-    at = path or str(getattr(model, "__name__", model))
-    inlined = inline(generate(model, at), at, depth)
-    whole = rewrite(inlined, at, _each)
-    return order(tidy(policy(whole, limit), at))
+    """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema.
+
+    Only `written` is new: the path of the part of the schema in which computed fields are declared too.
+    """
+    inlined = inline(generate(model, path), path, depth, written=written)
+    whole = rewrite(inlined, path, _each)
+    return order(tidy(policy(whole, limit), path))
 
 
 def _each(schema: Schema, path: str) -> Schema:

@@ -16,7 +16,7 @@ from crdgen.schema.declared import rules_of
 from crdgen.schema.encoding import NoJsonError, json_of, spelled
 from crdgen.schema.factories import is_pure
 from crdgen.schema.inline import MARKERS
-from crdgen.schema.notes import DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Held
+from crdgen.schema.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Held
 
 _NOTHING: Any = object()
 # Keywords whose values are JSON of any kind, and no schemas.
@@ -95,7 +95,7 @@ class Generator(GenerateJsonSchema):
                 by_alias = model.model_config.get("validate_by_alias") is not False
                 node = _deprecated(_named(node, name, fields[name], by_alias=by_alias), model, name)
                 result["properties"][json_name] = _with_spelling(node, model, name, schema)
-        return _distinct(result, names.values())
+        return _distinct(self._with_computed(result, schema), names.values())
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Describe a dataclass, with the rules that were put on it."""
@@ -103,7 +103,16 @@ class Generator(GenerateJsonSchema):
         config = getattr(declared, "__pydantic_config__", None) or {}
         result = super().dataclass_schema(schema)
         result = _ruled(_described(result, declared, titled=bool(config.get("title"))), declared)
+        result = self._with_computed(result, schema)
         return _with_defaults(result, {field["name"]: field for field in _fields(schema)})
+
+    def _with_computed(self, node: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+        """Return the node of a model with its computed fields noted: who writes the model writes them too."""
+        found = {
+            field.get("alias", field["property_name"]): self.generate_inner(field)
+            for field in _holder(schema).get("computed_fields", ())
+        }
+        return node | {COMPUTED: found} if found else node
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         """Describe a TypedDict."""
@@ -268,11 +277,16 @@ def _described(schema: JsonSchemaValue, declared: type, *, titled: bool) -> Json
 
 
 def _fields(schema: Any) -> Any:
-    """Return the fields of a model or dataclass, below the validators around them."""
+    """Return the fields of a model or dataclass."""
+    return _holder(schema)["fields"]
+
+
+def _holder(schema: Any) -> Any:
+    """Return the core schema that has the fields of a model or dataclass, below the validators around it."""
     schema = schema["schema"]
     while "fields" not in schema:
         schema = schema["schema"]
-    return schema["fields"]
+    return schema
 
 
 def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> JsonSchemaValue:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from crdgen.errors import SchemaError
-from crdgen.schema.notes import NAME, PROBLEM, SPELLING
+from crdgen.schema.notes import COMPUTED, NAME, PROBLEM, SPELLING
 from crdgen.schema.walk import Schema, map_children
 
 MARKERS: Final = "x-crdgen-markers"
@@ -19,7 +19,7 @@ _MOST_NODES: Final = 60_000
 _DEEPEST: Final = 100
 
 
-def inline(schema: Schema, path: str, depth: int | None = None) -> Schema:
+def inline(schema: Schema, path: str, depth: int | None = None, *, written: str | None = None) -> Schema:
     """Return the schema without `$ref` and `$defs`; what stands beside a reference wins over what it refers to.
 
     Args:
@@ -27,6 +27,7 @@ def inline(schema: Schema, path: str, depth: int | None = None) -> Schema:
         path: What errors call the root.
         depth: How often a model may be found inside itself before it is cut; None refuses recursive models. The marker
             `Depth` says the same for one field.
+        written: The path of the part that is written from its model, as a status is: there computed fields are fields.
 
     A model that contains itself is left as a note, with the cycle spelled out, where it begins anew.
 
@@ -34,15 +35,16 @@ def inline(schema: Schema, path: str, depth: int | None = None) -> Schema:
         SchemaError: When the schema grows beyond bounds.
     """
     rest = {key: value for key, value in schema.items() if key != "$defs"}
-    return _Inliner(schema.get("$defs", {}), path).node(rest, path, (), depth)
+    return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), depth)
 
 
 class _Inliner:
     """Inlines one schema, and counts what it makes."""
 
-    def __init__(self, definitions: Mapping[str, Schema], root: str) -> None:
+    def __init__(self, definitions: Mapping[str, Schema], root: str, written: str | None) -> None:
         self._definitions = definitions
         self._root = root
+        self._written = written
         self._nodes = 0
 
     def node(self, schema: Schema, path: str, within: tuple[tuple[str, str], ...], depth: int | None) -> Schema:
@@ -55,7 +57,8 @@ class _Inliner:
             depth = getattr(marker, "levels", depth)
         reference = schema.get("$ref")
         if reference is None:
-            return map_children(schema, path, lambda child, at: self.node(child, at, within, depth))
+            settled = self._settled(schema, path) if COMPUTED in schema else schema
+            return map_children(settled, path, lambda child, at: self.node(child, at, within, depth))
         name = reference.removeprefix(_PREFIX)
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         target = self._definitions[name]
@@ -71,6 +74,17 @@ class _Inliner:
             target = {key: value for key, value in target.items() if key != "title"}
         named = {NAME: short} | merge(target, beside)
         return self.node(named, path, (*within, (name, path)), depth)
+
+    def _settled(self, schema: Schema, path: str) -> Schema:
+        """Return a model's node with its computed fields among the others where it is written, and else without them.
+
+        A model that refuses unknown fields could not read them again: without them in the schema they are pruned.
+        """
+        rest = {key: value for key, value in schema.items() if key != COMPUTED}
+        is_written = self._written is not None and f"{path}.".startswith((f"{self._written}.", f"{self._written}["))
+        if not is_written or schema.get("additionalProperties") is False:
+            return rest
+        return rest | {"properties": schema[COMPUTED] | schema.get("properties", {})}
 
     def _count(self, path: str, within: tuple[tuple[str, str], ...]) -> None:
         self._nodes += 1
