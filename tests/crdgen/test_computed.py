@@ -19,7 +19,7 @@ class Replicas(Model):
     ready_now: int = 0
     wanted: int = 1
 
-    @computed_field(description="How many are not ready yet.")
+    @computed_field(description="How many are not ready yet.")  # type: ignore[prop-decorator]
     @property
     def still_missing(self) -> int:
         return self.wanted - self.ready_now
@@ -30,7 +30,7 @@ class Closed(BaseModel):
 
     size: int = 1
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def area(self) -> int:
         return self.size**2
@@ -41,7 +41,7 @@ class Span:
     start: int
     end: int
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def length(self) -> int:
         return self.end - self.start
@@ -50,7 +50,7 @@ class Span:
 class Spec(BaseModel):
     replicas: Replicas = Replicas()
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def owner(self) -> "Spec":
         return self
@@ -62,12 +62,12 @@ class Status(BaseModel):
     spans: list[Span] = []
     closed: Closed = Closed()
 
-    @computed_field(alias="isDone")
+    @computed_field(alias="isDone")  # type: ignore[prop-decorator]
     @property
     def done(self) -> bool:
         return self.worst is None
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def worst(self) -> Replicas | None:
         return max(self.tasks.values(), key=lambda one: one.still_missing, default=None)
@@ -77,7 +77,7 @@ class Whole(BaseModel):
     spec: Spec
     status: Annotated[Status | None, Field(description="What became of it.")] = None
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def age(self) -> int:
         return 1
@@ -132,7 +132,7 @@ def test_a_computed_field_without_a_json_form_is_an_error_of_a_status_only() -> 
     class Odd(BaseModel):
         size: int = 1
 
-        @computed_field
+        @computed_field  # type: ignore[prop-decorator]
         @property
         def kind(self) -> type[int]:
             return int
