@@ -1,4 +1,4 @@
-"""CEL rules of a schema: whether they compile, what they walk. Wants the extra `cel`; without it nothing is found.
+"""CEL rules of a schema: whether they compile, what they may cost. Wants the extra `cel`; without it nothing is found.
 
 Google's own library parses and types the expressions (`crdgen.cel.compiling`); what it compiled is evaluated here
 (`crdgen.cel.interpreter`), because its Python face cannot carry Kubernetes' own types, such as quantities, and does not
@@ -12,9 +12,11 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final, Literal
 
+from crdgen.cel.checked import read_checked
+from crdgen.cel.costs import REQUEST, Estimate, Extent, Source, extent
 from crdgen.schema.walk import Schema
 
-__all__ = ["available", "problems", "unbounded", "uses_old_self"]
+__all__ = ["REQUEST", "Estimate", "Extent", "Source", "available", "estimate", "extent", "problems", "uses_old_self"]
 
 _RESULTS: Final = {"bool": ("BOOL", "true or false"), "string": ("STRING", "a text")}
 
@@ -66,20 +68,26 @@ def uses_old_self(expression: str) -> bool:
     return _OLD_SELF.search(_TEXT.sub("''", expression)) is not None
 
 
-def unbounded(expression: str, schema: Schema, *, root: bool = False) -> list[str]:
-    """Return the paths, from `self`, of lists, maps and texts without bounds that the expression walks.
+def estimate(
+    expression: str, schema: Schema, self_extent: Extent, *, root: bool = False, optional_old_self: bool = False
+) -> Estimate | None:
+    """Return what the expression may cost, as the API server estimates it.
 
-    The API server takes what has no bound to be as large as a request can be, so that the rule may cost too much. None
-    for an expression that does not compile, and without a library.
+    None for an expression that does not compile, and without a library.
+
+    Args:
+        expression: The rule or messageExpression.
+        schema: The schema of `self`.
+        self_extent: How large its values can be: `extent(schema, root=root)`.
+        root: Whether self is a whole resource.
+        optional_old_self: Whether the rule says `optionalOldSelf`.
     """
     if not available():
-        return []
+        return None
     from crdgen.cel.compiling import OPTIONAL, PLAIN, Refused, compile_  # noqa: PLC0415 - the library is optional
-    from crdgen.cel.costs import walked  # noqa: PLC0415
 
-    for old in (PLAIN, OPTIONAL):
-        try:
-            return walked(compile_(expression, schema, root=root, old=old).tree, schema)
-        except Refused:
-            continue
-    return []
+    try:
+        compiled = compile_(expression, schema, root=root, old=OPTIONAL if optional_old_self else PLAIN)
+    except Refused:
+        return None
+    return Estimate(compiled.tree, self_extent, read_checked(compiled.serialized))

@@ -5,7 +5,7 @@ Imported only where the library is installed.
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -37,10 +37,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Compiled:
-    """The tree of an expression, and the CEL type of its result."""
+    """The tree of an expression, the CEL type of its result, and all that the library knows of it, serialized."""
 
     tree: Node
     returns: str
+    serialized: bytes = field(repr=False)
 
 
 def compile_(expression: str, schema: Schema, *, root: bool = False, old: str = PLAIN) -> Compiled:
@@ -53,10 +54,11 @@ def compile_(expression: str, schema: Schema, *, root: bool = False, old: str = 
         compiled = environment.env.compile(expression)
     except RuntimeError as error:
         raise Refused(_sentences(str(error), environment.descriptors)) from None
-    tree = read(compiled.serialize())
+    serialized = compiled.serialize()
+    tree = read(serialized)
     if faults := literal_faults(tree):
         raise Refused(faults)
-    return Compiled(tree, compiled.return_type().name())
+    return Compiled(tree, compiled.return_type().name(), serialized)
 
 
 @dataclass(frozen=True)

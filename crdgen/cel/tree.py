@@ -1,17 +1,22 @@
-"""The syntax tree of a compiled expression, read from what the CEL library serializes (cel.expr.CheckedExpr).
-
-The library's Python face gives the tree as bytes of that protobuf message only, and no package carries the message's
-Python classes; of the wire format a few lines are enough.
-"""
+"""The syntax tree of a compiled expression, read from what the CEL library serializes (cel.expr.CheckedExpr)."""
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
+
+from crdgen.cel.wire import Fields, varints
+from crdgen.cel.wire import fields as decoded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Expression:
+    #: The expression's own number, by which `crdgen.cel.checked` tells its type; 0 for one that nobody compiled.
+    id: int = field(default=0, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(_Expression):
     """A literal: None, a bool, int, float, str or bytes, or an `Unsigned`."""
 
     value: Any
@@ -24,14 +29,14 @@ class Unsigned(int):
 
 
 @dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(_Expression):
     """A name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(_Expression):
     """`operand.field`, or whether it is there."""
 
     operand: "Node"
@@ -40,7 +45,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(_Expression):
     """A function; operators are functions too."""
 
     target: "Node | None"
@@ -49,7 +54,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(_Expression):
     """`[a, ?b]`; `optional` are the places of the optional ones."""
 
     elements: "tuple[Node, ...]"
@@ -57,21 +62,21 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(_Expression):
     """`{key: value, ?key: value}`: key, value, whether it is optional."""
 
     entries: "tuple[tuple[Node, Node, bool], ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Message(_Expression):
     """`Type{...}`; rules have no type to make."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Comprehension:
+class Comprehension(_Expression):
     """What `all`, `exists`, `map` and the like become."""
 
     variable: str
@@ -89,8 +94,12 @@ Node: TypeAlias = Constant | Identifier | Select | Call | ListOf | MapOf | Messa
 
 def read(serialized: bytes) -> Node:
     """Return the tree of a serialized expression."""
-    message = _fields(_fields(serialized)[2][0])
-    return _node(message[4][0])
+    return _node(envelope(serialized)[4][0])
+
+
+def envelope(serialized: bytes) -> Fields:
+    """Return the message CheckedExpr: its field 2 is what names refer to, 3 their types, and 4 the tree."""
+    return decoded(decoded(serialized)[2][0])
 
 
 def children(node: Node) -> Iterator[Node]:
@@ -121,14 +130,15 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def _node(data: bytes) -> Node:
-    for number, values in _fields(data).items():
+    message = decoded(data)
+    for number, values in message.items():
         if number in _READERS:
-            found: Node = _READERS[number](_fields(values[0]))
-            return found
+            found: Node = _READERS[number](decoded(values[0]))
+            return replace(found, id=message.get(2, [0])[0])
     return Constant(None)
 
 
-def _constant(fields: dict[int, list[Any]]) -> Node:  # noqa: PLR0911 - one for each kind of literal
+def _constant(fields: Fields) -> Node:  # noqa: PLR0911 - one for each kind of literal
     for number, values in fields.items():
         value = values[0]
         match number:
@@ -147,34 +157,34 @@ def _constant(fields: dict[int, list[Any]]) -> Node:  # noqa: PLR0911 - one for 
     return Constant(None)
 
 
-def _text(fields: dict[int, list[Any]], number: int) -> str:
+def _text(fields: Fields, number: int) -> str:
     return fields[number][0].decode() if number in fields else ""
 
 
-def _flag(fields: dict[int, list[Any]], number: int) -> bool:
+def _flag(fields: Fields, number: int) -> bool:
     return bool(fields.get(number, [0])[0])
 
 
-def _call(fields: dict[int, list[Any]]) -> Node:
+def _call(fields: Fields) -> Node:
     target = _node(fields[1][0]) if 1 in fields else None
     return Call(target, _text(fields, 2), tuple(_node(argument) for argument in fields.get(3, ())))
 
 
-def _list(fields: dict[int, list[Any]]) -> Node:
+def _list(fields: Fields) -> Node:
     places: set[int] = set()
     for value in fields.get(2, ()):
-        places.update([value] if isinstance(value, int) else _varints(value))
+        places.update([value] if isinstance(value, int) else varints(value))
     return ListOf(tuple(_node(element) for element in fields.get(1, ())), frozenset(places))
 
 
-def _struct(fields: dict[int, list[Any]]) -> Node:
+def _struct(fields: Fields) -> Node:
     if 1 in fields:
         return Message(_text(fields, 1))
-    entries = [_fields(entry) for entry in fields.get(2, ())]
+    entries = [decoded(entry) for entry in fields.get(2, ())]
     return MapOf(tuple((_node(entry[3][0]), _node(entry[4][0]), _flag(entry, 5)) for entry in entries))
 
 
-def _comprehension(fields: dict[int, list[Any]]) -> Node:
+def _comprehension(fields: Fields) -> Node:
     parts = {number: _node(fields[number][0]) for number in (2, 4, 5, 6, 7)}
     return Comprehension(
         _text(fields, 1), _text(fields, 8), parts[2], _text(fields, 3), parts[4], parts[5], parts[6], parts[7]
@@ -190,42 +200,3 @@ _READERS: dict[int, Any] = {
     8: _struct,
     9: _comprehension,
 }
-
-
-def _fields(data: bytes) -> dict[int, list[Any]]:
-    """Return the message's fields by number: integers, or the bytes of what is longer."""
-    found: dict[int, list[Any]] = {}
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        match tag & 7:
-            case 0:
-                value: Any
-                value, at = _varint(data, at)
-            case 1:
-                value, at = data[at : at + 8], at + 8
-            case 2:
-                length, at = _varint(data, at)
-                value, at = data[at : at + length], at + length
-            case _:
-                value, at = data[at : at + 4], at + 4
-        found.setdefault(tag >> 3, []).append(value)
-    return found
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def _varints(data: bytes) -> Iterator[int]:
-    at = 0
-    while at < len(data):
-        value, at = _varint(data, at)
-        yield value

@@ -7,6 +7,7 @@ from typing import Any, Final
 from crdgen.decoding import Decoder, Fault, is_too_deep
 from crdgen.lint import (
     conversion,
+    costs,
     defaults,
     document,
     keywords,
@@ -56,6 +57,7 @@ _SURPRISING_IN_SCHEMA: Final[tuple[Rule[Node], ...]] = (
     *pruning.SURPRISING,
     *(rule for rule in defaults.SURPRISING if rule not in defaults.HIDDEN),
     *validations.SURPRISING,
+    *costs.SURPRISING,
 )
 _OF_DECODING: Final[tuple[Rule[Fault], ...]] = (*document.UNREADABLE, *document.UNKNOWN, *document.UNSEEN)
 

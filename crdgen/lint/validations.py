@@ -16,17 +16,18 @@ _LINE_BREAKS: Final = frozenset("\n\r")
 _BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
-def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for index, rule in enumerate(node.schema.get(VALIDATIONS, ())):
-        yield f"{VALIDATIONS}[{index}]", rule
-
-
-def _expressions(node: Node) -> Iterator[tuple[str, Mapping[str, Any], str, str]]:
-    """Return each rule that can be compiled: its path, itself, and the two expressions."""
+def expressions(node: Node) -> Iterator[tuple[str, Mapping[str, Any], str, str]]:
+    """Return each rule that can be compiled: its path, itself, and the two expressions; the second may be empty."""
     for path, rule in _rules(node):
         expression = rule.get("rule", "")
         if expression.strip(_BLANKS):
-            yield path, rule, expression, rule.get("messageExpression", "")
+            message = rule.get("messageExpression", "")
+            yield path, rule, expression, message if message.strip(_BLANKS) else ""
+
+
+def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for index, rule in enumerate(node.schema.get(VALIDATIONS, ())):
+        yield f"{VALIDATIONS}[{index}]", rule
 
 
 def rule_is_there(node: Node) -> Iterator[Found]:
@@ -125,13 +126,13 @@ def rule_compiles(node: Node) -> Iterator[Found]:
     """
     if node.branch:
         return
-    for path, rule, expression, message in _expressions(node):
+    for path, rule, expression, message in expressions(node):
         optional = rule.get("optionalOldSelf") is True
         for problem in cel.problems(
             expression, node.schema, returns="bool", root=node.is_resource, optional_old_self=optional
         ):
             yield Found(f"{path}.rule", f"{expression!r}: {problem}", "correct the expression")
-        if not message.strip(_BLANKS):
+        if not message:
             continue
         for problem in cel.problems(
             message, node.schema, returns="string", root=node.is_resource, optional_old_self=optional
@@ -146,7 +147,7 @@ def old_self_can_be_found(node: Node) -> Iterator[Found]:
     """
     if node.branch or not node.uncorrelated:
         return
-    for path, _, expression, _ in _expressions(node):
+    for path, _, expression, _ in expressions(node):
         if cel.uses_old_self(expression):
             problem = f"oldSelf is unknown here: the items of {node.uncorrelated} have no keys"
             yield Found(f"{path}.rule", problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
@@ -157,50 +158,9 @@ def optional_old_self_is_used(node: Node) -> Iterator[Found]:
 
     Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
     """
-    for path, rule, expression, _ in _expressions(node):
+    for path, rule, expression, _ in expressions(node):
         if "optionalOldSelf" in rule and not cel.uses_old_self(expression):
             yield Found(f"{path}.optionalOldSelf", "the rule does not read oldSelf", "remove optionalOldSelf")
-
-
-def rule_walks_what_is_bounded(node: Node) -> Iterator[Found]:
-    """The API server refuses rules that may cost too much, and takes what has no bound for as big as a request may be.
-
-    Source: k8s.io/apiserver, pkg/cel/library/cost.go; apiextensions validation.go, StaticEstimatedCostLimit
-    """
-    if node.branch:
-        return
-    repeated = _repeated_without_bound(node)
-    for path, _, expression, message in _expressions(node):
-        walked = dict.fromkeys([*cel.unbounded(expression, node.schema), *_of_message(message, node)])
-        if walked:
-            fix = "give each of them maxLength, maxItems or maxProperties, directly and not in allOf"
-            problem = f"the rule walks what has no bound: {', '.join(walked)}"
-            yield Found(f"{path}.rule", f"{problem}; it may cost too much to be taken", fix)
-        if repeated:
-            fix = "give them maxItems or maxProperties"
-            yield Found(
-                f"{path}.rule",
-                f"the rule is evaluated as often as {', '.join(repeated)} may have entries, which has no bound",
-                fix,
-            )
-
-
-def _of_message(message: str, node: Node) -> list[str]:
-    return cel.unbounded(message, node.schema) if message.strip(_BLANKS) else []
-
-
-def _repeated_without_bound(node: Node) -> list[str]:
-    """Return the lists and maps around a node that may have any number of entries."""
-    found = []
-    around = node.parent
-    while around is not None:
-        is_map = around.type == "object" and "additionalProperties" in around.schema
-        if (is_map and "maxProperties" not in around.schema) or (
-            around.type == "array" and "maxItems" not in around.schema
-        ):
-            found.append(around.field or "the root")
-        around = around.parent
-    return found[::-1]
 
 
 def rule_sees_declared_fields(node: Node) -> Iterator[Found]:
@@ -208,7 +168,7 @@ def rule_sees_declared_fields(node: Node) -> Iterator[Found]:
 
     Source: k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType
     """
-    if not node.branch and node.flag(PRESERVE) and not node.properties and any(True for _ in _expressions(node)):
+    if not node.branch and node.flag(PRESERVE) and not node.properties and any(True for _ in expressions(node)):
         yield Found(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
 
 
@@ -224,4 +184,4 @@ REFUSED = refused(
 )
 # Looked for where nothing else is wrong, as the API server does: other mistakes make the types of a rule unclear.
 COMPILED = refused(rule_compiles, keywords=(VALIDATIONS,))
-SURPRISING = surprising(rule_walks_what_is_bounded, rule_sees_declared_fields, keywords=(VALIDATIONS,))
+SURPRISING = surprising(rule_sees_declared_fields, keywords=(VALIDATIONS,))

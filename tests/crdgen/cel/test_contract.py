@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crdgen.cel import problems, unbounded, uses_old_self
+from crdgen.cel import estimate, extent, problems, uses_old_self
 
 SPEC: dict[str, Any] = {
     "type": "object",
@@ -126,16 +126,23 @@ def test_a_transition_rule_names_old_self(expression: str, uses: bool) -> None:
     "expression, paths",
     [
         ("self.tasks.all(t, t.n > 0)", ["self.tasks"]),
-        ("self.tasks.all(t, t.name.matches('a'))", ["self.tasks", "self.tasks[].name"]),
-        ("self.few.all(t, size(t) > 0)", []),
-        ("self.few.all(t, t.startsWith('a'))", ["self.few[]"]),
-        ("self.short.contains('a') && self.when > timestamp('2026-01-01T00:00:00Z')", []),
-        ("self.labels.all(k, v, v == 'a')", ["self.labels", "self.labels.*"]),
-        ("'a' in self.labels", ["self.labels"]),
-        ("size(self.tasks) > 1", []),
-        ("self.?name.orValue('').contains('a')", ["self.name"]),
-        ("self.nope", []),
+        ("self.tasks.all(t, t.name.matches('a'))", ["self.tasks[].name", "self.tasks"]),
+        ("self.name == oldSelf.name", ["self.name"]),
+        ("self.labels.all(k, v, v == 'a')", ["self.labels"]),
+        ("self.?name.orValue('').contains('a')", ["the result of orValue()"]),
+        ("size(self.tasks) > 1 && self.short.contains('a')", []),
+        ("self.name.startsWith('a') || self.name == 'a' || 'a' in self.labels", []),
     ],
 )
 def test_what_is_walked_without_a_bound_is_named(expression: str, paths: list[str]) -> None:
-    assert unbounded(expression, SPEC) == paths
+    self_extent = extent(SPEC)
+    assert self_extent
+    found = estimate(expression, SPEC, self_extent)
+    assert found
+    assert [source.name for source in found.sources() if not source.bounded] == paths
+
+
+def test_what_does_not_compile_has_no_cost() -> None:
+    self_extent = extent(SPEC)
+    assert self_extent
+    assert estimate("self.nope", SPEC, self_extent) is None

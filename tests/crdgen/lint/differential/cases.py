@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from tests.crdgen.lint.differential.costs import definitions
 from tests.crdgen.lint.differential.definitions import Definition, bare, plain, real
 from tests.crdgen.lint.differential.edits import EDITS, Edit, broken
 from tests.crdgen.lint.differential.mutations import mutated
@@ -42,6 +43,8 @@ def full(seed: int = SEED) -> Iterator[Case]:
         yield Case("real, mutated", f"{base['metadata']['name']}: {done}", definition)
     for index in range(_RANDOM):
         yield Case("random schemas", f"number {index}", bare(schema(chosen, depth=3)))
+    for name, definition in definitions():
+        yield Case("rules at their limit", name, definition)
 
 
 def sample(seed: int = SEED) -> list[Case]:

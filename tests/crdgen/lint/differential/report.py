@@ -26,9 +26,13 @@ warning, and the field is dropped: `lint(definition, strict=False)` calls it sur
 surprising for everybody.
 
 Expressions in CEL are compiled, and defaults are evaluated, only where a schema has no other mistake: the API server does
-the same, because types are unclear otherwise. Without the CEL library (extra `cel`) expressions are not looked at. What
-rules may cost is not computed: a rule that walks what has no bound is *surprising*, and some of these the API server
-refuses.
+the same, because types are unclear otherwise. Without the CEL library (extra `cel`) expressions are not looked at.
+
+What rules may cost is estimated as the API server does it, from the bounds in the schema. The estimate belongs to its
+version (this is Kubernetes {minor}'s), so a rule that is too dear is *surprising* rather than refused: the finding says
+how many times what is allowed it costs. It speaks from a tenth of what a rule may cost, or half of what all may cost
+together, and wherever `all`, `exists`, `map` and the like go through something without a bound. One pass over a text, such
+as `self == oldSelf`, is cheap however long the text may be.
 """
 
 _COMPARED = """\
@@ -84,7 +88,8 @@ def page(comparisons: Sequence[Comparison], seed: int) -> str:
     """Return the whole page."""
     documents = len({id(each.case) for each in comparisons})
     head = _COMPARED.format(kubernetes=KUBERNETES, seed=seed, documents=documents, total=len(comparisons))
-    return "\n".join([_INTRODUCTION, rules(), head, _table(by_family(comparisons)), _disagreements(comparisons)])
+    introduction = _INTRODUCTION.format(minor=KUBERNETES.removeprefix("v").rpartition(".")[0])
+    return "\n".join([introduction, rules(), head, _table(by_family(comparisons)), _disagreements(comparisons)])
 
 
 def _table(lines: Iterable[Figures]) -> str:

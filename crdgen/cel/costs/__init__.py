@@ -1,0 +1,39 @@
+"""What an expression may cost: the API server's own estimate, by which it refuses rules.
+
+It sizes everything that an expression walks, by the bounds in the schema or by what fits into a request (`extent`), and
+adds up what the walk costs (`Estimator`, with the prices of functions in `calls`). How often a rule is evaluated is not
+its matter.
+"""
+
+from crdgen.cel.checked import Checked
+from crdgen.cel.costs.estimate import Estimator, Source
+from crdgen.cel.costs.extent import REQUEST, Extent, extent
+from crdgen.cel.tree import Node
+
+__all__ = ["REQUEST", "Estimate", "Extent", "Source", "extent"]
+
+# What makes less of a difference than this part of an estimate is not worth naming.
+_PART = 20
+
+
+class Estimate:
+    """What evaluating an expression once may cost at most.
+
+    Attributes:
+        cost: in the API server's unit, in which reading a field costs 1.
+        ranges: what has no bound and is gone through by `all`, `exists`, `map` and the like.
+    """
+
+    def __init__(self, tree: Node, self_extent: Extent, checked: Checked) -> None:
+        self._tree, self._self, self._checked = tree, self_extent, checked
+        estimator = Estimator(self_extent, checked)
+        self.cost = estimator.cost(tree)
+        self.ranges = tuple(estimator.ranges.values())
+        self._asked = tuple(estimator.sources.values())
+
+    def sources(self) -> list[Source]:
+        """Return what the estimate rests on: were one of them small, it would be notably less."""
+        return [source for source in self._asked if (self.cost - self._with_small(source)) * _PART >= self.cost]
+
+    def _with_small(self, source: Source) -> int:
+        return Estimator(self._self, self._checked, frozenset({source.name})).cost(self._tree)

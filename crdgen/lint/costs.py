@@ -1,0 +1,171 @@
+"""What rules in CEL may cost: the API server estimates it, and refuses what may cost too much."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from crdgen import cel
+from crdgen.lint.node import Node
+from crdgen.lint.rule import Found, surprising
+from crdgen.lint.validations import expressions
+
+#: What one expression may cost, times how often it may be evaluated, and all those of one schema together.
+#: (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go)
+LIMIT, LIMIT_OF_ALL = 10_000_000, 100_000_000
+
+# From which part of a limit on it is worth saying. A rule grows with the bounds around it, and there are few dear ones;
+# a sum of many that are cheap is more certain.
+_NOTABLE: Final = 0.1
+_NOTABLE_OF_ALL: Final = 0.5
+# How many rules are named of those that are too many.
+_NAMED: Final = 4
+
+
+@dataclass(frozen=True)
+class _Priced:
+    """An expression: where it is, what it is called, its estimate, and how often it may be evaluated."""
+
+    node: Node
+    at: str
+    word: str
+    estimate: cel.Estimate
+    times: int
+
+    @property
+    def cost(self) -> int:
+        return self.estimate.cost * self.times
+
+
+def rules_are_affordable(node: Node) -> Iterator[Found]:
+    """The API server refuses rules that may cost too much, and takes what has no bound for as big as a request may be.
+
+    Source: apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go
+    """
+    if not node.is_root:
+        return
+    priced = [each for below in _seen(node) for each in _prices(below)]
+    for each in priced:
+        if each.cost >= LIMIT * _NOTABLE or each.estimate.ranges:
+            yield Found(_below(node, each), *_of_one(each))
+    yield from _of_all(node, [each for each in priced if each.cost <= LIMIT])
+
+
+def _seen(node: Node) -> Iterator[Node]:
+    """Yield the node and those below it; what is in branches has no rules."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending.extend(child for child in reversed(current.children) if not child.branch)
+
+
+def _prices(node: Node) -> Iterator[_Priced]:
+    rules = list(expressions(node))
+    extent = cel.extent(node.schema, root=node.is_resource) if rules else None
+    if extent is None:
+        return
+    times = _times(node, extent)
+    for path, rule, expression, message in rules:
+        optional = rule.get("optionalOldSelf") is True
+        # A message is made for one value only: the API server does not ask how often.
+        for word, text, often in (("rule", expression, times), ("messageExpression", message, 1)):
+            found = cel.estimate(text, node.schema, extent, root=node.is_resource, optional_old_self=optional)
+            if text and found:
+                yield _Priced(node, f"{path}.{word}", word, found, often)
+
+
+def _times(node: Node, extent: cel.Extent) -> int:
+    """Return how many values there may be: by the bounds around them, or as many as fit into a request.
+
+    Source: apiextensions cel_validation.go, extractMaxElements; schema/cel/compilation.go, maxCardinality
+    """
+    product = 1
+    for _, bound in _around(node):
+        if bound is None:
+            return cel.REQUEST // (extent.least + 1)
+        product *= max(0, bound)
+    return product
+
+
+def _around(node: Node) -> Iterator[tuple[Node, int | None]]:
+    """Yield the lists and maps around a node, with their bounds."""
+    around = node.parent
+    while around is not None:
+        if around.type == "array":
+            yield around, around.schema.get("maxItems")
+        elif around.type == "object" and "additionalProperties" in around.schema:
+            yield around, around.schema.get("maxProperties")
+        around = around.parent
+
+
+def _below(root: Node, priced: _Priced) -> str:
+    return f"{priced.node.path.removeprefix(root.path)}.{priced.at}".lstrip(".")
+
+
+def _of_one(priced: _Priced) -> tuple[str, str]:
+    """Return what is wrong with one expression, and how to mend it."""
+    sources = dict.fromkeys([*priced.estimate.ranges, *priced.estimate.sources()])
+    around = list(_around(priced.node))[::-1] if priced.times > 1 else []
+    endless = {source.name: source.keyword for source in sources if source.keyword and not source.bounded}
+    repeated = {_place(place): _keyword(place) for place, bound in around if bound is None}
+    computed = [source.name for source in sources if not source.keyword]
+    problem = f"the {priced.word} is estimated to cost {_share(priced.cost, LIMIT)} what the API server allows"
+    reasons = []
+    if endless:
+        reasons.append(f"{_and(endless)} {_have(endless)} no bound")
+    if repeated:
+        reasons.append(f"it is evaluated for each entry of {_and(repeated)}, which {_have(repeated)} no bound")
+    if computed:
+        reasons.append(f"nobody can tell the size of {_and(computed)}")
+    if endless or repeated:
+        given = [f"{name} {keyword}" for name, keyword in (endless | repeated).items()]
+        fix = f"give {_and(given)}, directly and not in allOf"
+    elif computed:
+        fix = "test with has() and read the field itself, which has a bound"
+    else:
+        bounded = {source.name: source.keyword for source in sources} | {
+            _place(place): _keyword(place) for place, _ in around
+        }
+        lowered = [f"{keyword} of {name}" for name, keyword in bounded.items()]
+        fix = f"lower {_and(lowered)}, or simplify the expression" if lowered else "simplify the expression"
+    return ": ".join([problem, ", and ".join(reasons)] if reasons else [problem]), fix
+
+
+def _of_all(root: Node, priced: list[_Priced]) -> Iterator[Found]:
+    """Yield what is to be said of the sum; those that may not stay anyway are left out."""
+    total = sum(each.cost for each in priced)
+    if total < LIMIT_OF_ALL * _NOTABLE_OF_ALL:
+        return
+    dearest = sorted(priced, key=lambda each: -each.cost)[:_NAMED]
+    named = [f"{_below(root, each)} ({_share(each.cost, total)} it)" for each in dearest]
+    problem = f"all rules together are estimated to cost {_share(total, LIMIT_OF_ALL)} what the API server allows"
+    yield Found("", problem, f"bound what they walk, the dearest first: {', '.join(named)}")
+
+
+def _share(cost: int, limit: int) -> str:
+    """Return a cost as it is said before `what is allowed`."""
+    if cost > 100 * limit:
+        return "more than 100 times"
+    if cost > limit:
+        return f"about {cost / limit:.1f} times"
+    return f"about {cost / limit:.0%} of".replace("%", " %") if cost * 100 >= limit else "less than 1 % of"
+
+
+def _place(node: Node) -> str:
+    return node.field or "the root"
+
+
+def _keyword(node: Node) -> str:
+    return "maxItems" if node.type == "array" else "maxProperties"
+
+
+def _and(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _have(several: dict[str, str]) -> str:
+    return "have" if len(several) > 1 else "has"
+
+
+SURPRISING = surprising(rules_are_affordable)

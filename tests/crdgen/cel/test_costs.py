@@ -1,0 +1,69 @@
+"""What expressions are estimated to cost; the API server's own figures, got by how often it lets them be evaluated."""
+
+from typing import Any
+
+import pytest
+
+from crdgen.cel import REQUEST, estimate, extent
+from crdgen.cel.costs.path import variable
+from tests.crdgen.lint.differential.costs import SELF, SMALLEST
+
+COSTS = [
+    ("self == oldSelf", 2),
+    ("self.text == oldSelf.text", 12),
+    ("self.text == 'a'", 3),
+    ("self.long == oldSelf.long", 314_577),
+    ("has(self.text)", 1),
+    ("self.text in ['a', 'b', 'c']", 15),
+    ("self.text.matches('^[a-z]+([a-z]*)$')", 38),
+    ("self.long.matches('^[a-z]+$')", 629_148),
+    ("self.words.all(x, x == 'a')", 38),
+    ("self.numbers.sum() > 3", 43),
+    ("self.?words.orValue([]).size() > 3", 15),
+    ("format.dns1123Label().validate(self.text).hasValue()", 260),
+]
+
+
+def _cost(expression: str, schema: dict[str, Any]) -> int:
+    self_extent = extent(schema)
+    assert self_extent
+    found = estimate(expression, schema, self_extent)
+    assert found
+    return found.cost
+
+
+@pytest.mark.parametrize("expression, cost", COSTS)
+def test_an_estimate_is_the_one_of_the_api_server(expression: str, cost: int) -> None:
+    assert _cost(expression, SELF) == cost
+
+
+def test_what_nobody_can_size_costs_more_than_anything() -> None:
+    assert _cost("self.?words.orValue([]).all(x, x == 'a')", SELF) > 2**60
+    assert _cost("quantity(self.text) != quantity('1')", SELF) > 2**60
+
+
+def test_the_range_of_a_comprehension_is_taken_for_the_field_read_last_as_the_api_server_has_it() -> None:
+    """Five ports, but names of up to 80 bytes: it sizes the one by the other."""
+    apart = _cost("self.rules.all(r, r.ports.all(p, p.number > 1))", SELF)
+    over = _cost("self.rules.all(r, r.ports.all(p, p.name == r.name))", SELF)
+    assert over > 10 * apart
+
+
+def test_a_path_made_of_another_may_write_over_its_sibling() -> None:
+    rule = variable("self").to("rules").to("@items")
+    ports = rule.to("ports")
+    assert ports.steps == ["self", "rules", "@items", "ports"]
+    rule.to("name")
+    assert ports.steps == ["self", "rules", "@items", "name"]
+    # From a full slice another one is made.
+    assert [ports.to("@items").steps[-1], ports.steps[-1]] == ["@items", "name"]
+
+
+@pytest.mark.parametrize(
+    "name, least", [("integer", 1), ("boolean", 4), ("day", 12), ("required", 19), ("defaulted", 9), ("non-ASCII", 17)]
+)
+def test_as_many_items_are_expected_as_fit_into_a_request(name: str, least: int) -> None:
+    found = extent({"type": "array", "items": SMALLEST[name]})
+    assert found
+    assert found.most == (REQUEST - 2) // (least + 1)
+    assert found.unbounded == "maxItems"

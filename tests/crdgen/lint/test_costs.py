@@ -1,0 +1,175 @@
+"""What is said of the cost of rules, and of which rules nothing is."""
+
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field, StringConstraints
+
+from crdgen import Immutable, ImmutableOnceSet, crd, of
+from crdgen.lint import lint
+from tests.crdgen.lint.differential.definitions import bare
+
+_TEXT = {"type": "string"}
+_SHORT = {"type": "string", "maxLength": 20}
+
+
+def _ruled(schema: dict[str, Any], *rules: str, **more: Any) -> dict[str, Any]:
+    return schema | {"x-kubernetes-validations": [{"rule": rule, **more} for rule in rules]}
+
+
+def _list(items: dict[str, Any], **bounds: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, **bounds}
+
+
+def _map(values: dict[str, Any], **bounds: int) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": values, **bounds}
+
+
+def _said(schema: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return what is said of a field `a` with the schema: where below it, what, and the fix."""
+    definition = bare({"type": "object", "properties": {"a": schema}})
+    start = "spec.versions[0].schema.openAPIV3Schema"
+    below = f"{start}.properties[spec].properties[a]"
+    return [
+        (finding.path.removeprefix(below).lstrip("."), finding.problem, finding.fix)
+        for finding in lint(definition)
+        if finding.rule == "rules-are-affordable"
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _ruled(_TEXT, "self == oldSelf"),
+        _ruled(_TEXT, "self.startsWith('x') && self.endsWith('y')"),
+        _ruled(_TEXT, "self in ['a', 'b']"),
+        _ruled(_TEXT, "self.matches('^[a-z]+$')"),
+        _ruled(_TEXT, "duration(self) > duration('1s')"),
+        _ruled(_TEXT, "quantity(self).isGreaterThan(quantity('1'))"),
+        _ruled(_list(_TEXT), "self == oldSelf"),
+        _ruled(_map(_TEXT), "self.size() < 5 && 'a' in self"),
+        _map(_ruled({"type": "integer"}, "self > 0"), maxProperties=10),
+        _ruled(_list(_SHORT, maxItems=100), "self.all(x, x.startsWith('a'))"),
+    ],
+    ids=lambda schema: str(schema)[-60:],
+)
+def test_nothing_is_said_of_what_is_cheap(schema: dict[str, Any]) -> None:
+    assert _said(schema) == []
+
+
+_AFFORDED = "what the API server allows"
+_DEAR = [
+    (
+        "a long pattern on any text",
+        _ruled(_TEXT, "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?(ab|cd)$')"),
+        "x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost about 31 % of {_AFFORDED}: self has no bound",
+        "give self maxLength, directly and not in allOf",
+    ),
+    (
+        "a comprehension over any list, though it costs little",
+        _ruled(_list({"type": "string", "format": "date-time", "maxLength": 1}), "self.all(x, true)"),
+        "x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost about 4 % of {_AFFORDED}: self has no bound",
+        "give self maxItems, directly and not in allOf",
+    ),
+    (
+        "text within a list within a list",
+        _list(_list(_ruled(_TEXT, "self != 'a'")), maxItems=4),
+        "items.items.x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost about 21 % of {_AFFORDED}: it is evaluated for each entry of spec.a[], which has "
+        "no bound",
+        "give spec.a[] maxItems, directly and not in allOf",
+    ),
+    (
+        "any text for each of any number",
+        _map(_ruled(_TEXT, "self == oldSelf")),
+        "additionalProperties.x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}: self has no bound, and it is evaluated for each "
+        "entry of spec.a, which has no bound",
+        "give self maxLength and spec.a maxProperties, directly and not in allOf",
+    ),
+    (
+        "all is bounded, and too much",
+        _ruled(_list(_TEXT | {"maxLength": 1000}, maxItems=1000), "self.all(x, self.exists(y, x == y))"),
+        "x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost about 40.6 times {_AFFORDED}",
+        "lower maxLength of self[] and maxItems of self, or simplify the expression",
+    ),
+    (
+        "what nobody can size",
+        _ruled({"type": "object", "properties": {"b": _list(_SHORT)}}, "self.?b.orValue([]).all(x, x == 'a')"),
+        "x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}: nobody can tell the size of the result of "
+        "orValue()",
+        "test with has() and read the field itself, which has a bound",
+    ),
+]
+
+
+@pytest.mark.parametrize("schema, at, problem, fix", [case[1:] for case in _DEAR], ids=[case[0] for case in _DEAR])
+def test_what_is_dear_is_told_with_its_share_and_what_to_bound(
+    schema: dict[str, Any], at: str, problem: str, fix: str
+) -> None:
+    assert _said(schema) == [(at, problem, fix)]
+
+
+def test_a_message_that_is_dear_is_told_of_whatever_the_rule_costs() -> None:
+    ((at, problem, _),) = _said(_ruled(_list(_TEXT, maxItems=40), "true", messageExpression="self.join(',')"))
+    assert at == "x-kubernetes-validations[0].messageExpression"
+    assert problem.startswith("the messageExpression is estimated to cost about 1.3 times what")
+
+
+def test_a_fix_mends() -> None:
+    schema = _map(_ruled(_TEXT, "self == oldSelf"))
+    assert _said(schema) != []
+    assert _said(_map(_ruled(_SHORT, "self == oldSelf"), maxProperties=100)) == []
+
+
+def test_rules_that_are_cheap_alone_may_be_too_much_together() -> None:
+    texts = {f"t{index}": _ruled(_TEXT, *["self.matches('[a-z]')"] * 20) for index in range(20)}
+    ((at, problem, fix),) = _said({"type": "object", "properties": texts})
+    assert at == "spec.versions[0].schema.openAPIV3Schema"
+    assert problem == f"all rules together are estimated to cost about 2.5 times {_AFFORDED}"
+    assert fix.startswith("bound what they walk, the dearest first: properties[spec]")
+    few = {name: texts[name] for name in ("t1", "t2")}
+    assert _said({"type": "object", "properties": few}) == []
+
+
+_Key = Annotated[str, StringConstraints(pattern="^[a-z]+$", max_length=20)]
+
+
+class _Part(BaseModel):
+    key: Annotated[str, StringConstraints(max_length=63)]
+    weight: int = 0
+
+
+class _Spec(BaseModel):
+    image: Annotated[str, Immutable]
+    note: Annotated[str | None, ImmutableOnceSet] = None
+    arguments: Annotated[list[str], Immutable]
+    labels: Annotated[dict[str, str], Immutable]
+    big: Annotated[int, Field(ge=-(2**63), le=2**63 - 2)] = 0
+    ratio: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    named: Annotated[dict[_Key, int], Field(max_length=500)] = {}
+    parts: list[_Part] = []
+    either: int | str = 1
+
+
+class _Open(BaseModel):
+    named: dict[_Key, int] = {}
+
+
+def _of_model(model: type[BaseModel]) -> list[str]:
+    definition = crd(of(model, group="lint.example.com", version="v1", kind="Widget"))
+    assert "x-kubernetes-validations" in str(definition)
+    return [finding.fix for finding in lint(definition) if finding.rule == "rules-are-affordable"]
+
+
+def test_the_rules_that_the_generator_writes_are_cheap() -> None:
+    assert _of_model(_Spec) == []
+
+
+def test_rules_over_the_keys_of_any_number_are_not() -> None:
+    """With a longer pattern the API server refuses them."""
+    assert set(_of_model(_Open)) == {"give self maxProperties, directly and not in allOf"}
