@@ -1,35 +1,53 @@
 """`allOf`, `anyOf`, `oneOf`, `not`: what can be told of them without solving them."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.pair import Pair
-from crdgen.look import canonical, members
-from crdgen.words import INT_OR_STRING
+from crdgen.look import canonical, mapping, members
+from crdgen.words import INT_OR_STRING, PRESERVE
 
+#: Whether a schema takes all that another one took: `looser(old, new)`.
+Looser: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
+
+_BRANCHES: Final = frozenset({"allOf", "anyOf", "oneOf", "not"})
 _EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
-_FIX: Final = "keep the branches, or show that every stored object passes the new ones"
+_FIX: Final = "keep the branches, and refuse new objects only, by a webhook or a CEL rule on changes"
 
 
-def branches(pair: Pair) -> Iterator[Change]:
-    """Yield changes of branches; whether they refuse more is told by their number, and else taken for likely."""
+def branches(pair: Pair, looser: Looser) -> Iterator[Change]:
+    """Yield changes of branches; that they refuse more is taken for likely where it cannot be told."""
     for keyword in ("allOf", "anyOf", "oneOf"):
-        was, now = _counted(pair.old, keyword), _counted(pair.new, keyword)
-        if was != now:
-            yield _told(pair, keyword, tighter=_is_tighter(keyword, was, now))
-    if canonical(pair.old.get("not")) != canonical(pair.new.get("not")):
-        yield _told(pair, "not", tighter=pair.new.get("not") is not None)
+        was, now = _listed(pair.old, keyword), _listed(pair.new, keyword)
+        if sorted(map(canonical, was)) != sorted(map(canonical, now)):
+            yield _told(pair, keyword, tighter=not _WIDER[keyword](was, now, looser))
+    was, now = pair.old.get("not"), pair.new.get("not")
+    if canonical(was) != canonical(now):
+        refused = isinstance(was, Mapping) and isinstance(now, Mapping) and looser(_open(now), _open(was))
+        yield _told(pair, "not", tighter=now is not None and not refused)
 
 
-def _is_tighter(keyword: str, was: Counter[str], now: Counter[str]) -> bool:
-    if not now:
-        return False
-    if keyword == "allOf":
-        return not now.keys() <= was.keys()
-    # Of several, one is enough; of oneOf, another branch may be one too many.
-    return keyword == "oneOf" or not was or not was.keys() <= now.keys()
+def _every(was: list[Any], now: list[Any], looser: Looser) -> bool:
+    """Of all branches, each new one is to take what one of the old ones took."""
+    return all(any(looser(one, other) for one in was) for other in now)
+
+
+def _some(was: list[Any], now: list[Any], looser: Looser) -> bool:
+    """Of several branches one is enough: what each of the old ones took, one of the new ones is to take."""
+    return not now or (bool(was) and all(any(looser(one, other) for other in now) for one in was))
+
+
+def _one(_was: list[Any], now: list[Any], _looser: Looser) -> bool:
+    """Of exactly one branch, another one may be one too many, and so may one that takes more."""
+    return not now
+
+
+_WIDER: Final[Mapping[str, Callable[[list[Any], list[Any], Looser], bool]]] = {
+    "allOf": _every,
+    "anyOf": _some,
+    "oneOf": _one,
+}
 
 
 def _told(pair: Pair, keyword: str, *, tighter: bool) -> Change:
@@ -38,8 +56,19 @@ def _told(pair: Pair, keyword: str, *, tighter: bool) -> Change:
     return pair.change(f"{keyword} is otherwise, and refuses no more than before")
 
 
-def _counted(schema: Mapping[str, Any], keyword: str) -> Counter[str]:
+def _listed(schema: Mapping[str, Any], keyword: str) -> list[Any]:
     listed = members(schema.get(keyword))
     if keyword == "anyOf" and schema.get(INT_OR_STRING) and canonical(listed) == _EITHER:
-        return Counter()  # the usual way to write int-or-string, which says nothing more
-    return Counter(canonical(branch) for branch in listed)
+        return []  # the usual way to write int-or-string, which says nothing more
+    return [_open(branch) for branch in listed]
+
+
+def _open(branch: Any) -> Any:
+    """Return a branch as a schema of its own: it prunes nothing, so that any field may be in what it judges."""
+    if not isinstance(branch, Mapping):
+        return branch
+    below: dict[str, Any] = {keyword: branch[keyword] for keyword in branch if keyword not in _BRANCHES}
+    if "properties" in below:
+        below["properties"] = {name: _open(child) for name, child in mapping(branch, "properties").items()}
+    below |= {keyword: _open(branch[keyword]) for keyword in ("items", "additionalProperties") if keyword in branch}
+    return {**branch, **below, PRESERVE: True}

@@ -1,13 +1,15 @@
 """The walk: every field that two schemas have, each family of changes asked about each."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from crdgen.diff.bounds import bounds
 from crdgen.diff.branches import branches
-from crdgen.diff.change import Change
+from crdgen.diff.change import Break, Change
 from crdgen.diff.defaults import defaults
 from crdgen.diff.fields import fields
+from crdgen.diff.flat import flat
 from crdgen.diff.pair import Family, Pair
 from crdgen.diff.rules import rules
 from crdgen.diff.shapes import incompatible, shapes
@@ -24,7 +26,6 @@ _FAMILIES: Final[tuple[Family, ...]] = (
     defaults,
     topology,
     rules,
-    branches,
     texts,
 )
 
@@ -41,8 +42,12 @@ def _walk(pair: Pair) -> Iterator[Change]:
     if told:  # Nothing below can be compared.
         yield from told
         return
-    for family in _FAMILIES:
-        yield from family(pair)
+    rewritten = canonical(pair.old.get("allOf")) != canonical(pair.new.get("allOf"))
+    pair = replace(pair, old=flat(pair.old), new=flat(pair.new))
+    told = [change for family in _FAMILIES for change in family(pair)] + list(branches(pair, _looser))
+    yield from told
+    if rewritten and not told:
+        yield pair.change("allOf is written otherwise, and means the same")
     new = mapping(pair.new, "properties")
     for name in mapping(pair.old, "properties"):
         if name in new:
@@ -51,3 +56,10 @@ def _walk(pair: Pair) -> Iterator[Change]:
         yield from _walk(pair.items())
     if all(isinstance(schema.get("additionalProperties"), Mapping) for schema in (pair.old, pair.new)):
         yield from _walk(pair.values())
+
+
+def _looser(old: Any, new: Any) -> bool:
+    """Tell whether a branch takes all that another one took; what is in it is compared as any schema is."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return canonical(old) == canonical(new)
+    return not any(Break.STORED in change.breaks for change in _walk(Pair("", old, new)))

@@ -10,6 +10,7 @@ from crdgen.evaluate.formats import text_format
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.integers import RANGES
 from crdgen.look import canonical, members, shown
+from crdgen.words import INT_OR_STRING
 
 _KEEP: Final = "keep taking what was taken, and refuse it in new objects only, by a webhook or a CEL rule on changes"
 _IMPLIED: Final = ", which refuses nothing that was taken"
@@ -117,7 +118,9 @@ def _checked(schema: Mapping[str, Any]) -> str | None:
         return plain if plain in _INTEGERS else "int64"
     if kind == "number":
         return plain if plain in _FLOATS else None
-    return plain if text_format(name) is not None and plain != "password" else None
+    if text_format(name) is None or (plain == "password" and (kind or schema.get(INT_OR_STRING))):
+        return None  # any text is a password; where there is no type, nothing else is one
+    return plain
 
 
 def _null(pair: Pair) -> Iterator[Change]:
