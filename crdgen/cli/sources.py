@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from crdgen.cli.templates import names_a_template, template_at
 from crdgen.cli.unusable import Unusable
 from crdgen.look import mapping
 from crdgen.reading import Manifest, Unreadable, read
@@ -12,6 +13,7 @@ from crdgen.reading import Manifest, Unreadable, read
 KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+_TEMPLATE: Final = "this looks like a Helm template; render it first: helm template CHART | jobgate crdgen lint -"
 
 
 def objects(file: str) -> list[Manifest]:
@@ -35,9 +37,15 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
         Unusable: `kubectl` could not send what it holds.
     """
     try:
-        return read(text, file)
+        manifests = read(text, file)
     except Unreadable as error:
+        if template := template_at(text, error.line):
+            raise Unusable(f"{file}:{template}: {_TEMPLATE}") from error
         raise Unusable(str(error)) from error
+    for manifest in manifests:
+        if names_a_template(manifest.object):
+            raise Unusable(f"{file}:{manifest.line}: {_TEMPLATE}")
+    return manifests
 
 
 def definitions(path: str) -> list[Manifest]:

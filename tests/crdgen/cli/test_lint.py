@@ -62,3 +62,48 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_linted(crdgen: Crdgen, fol
 def test_nothing_to_lint_is_a_mistake(crdgen: Crdgen, folder: Path) -> None:
     put(folder, other=OTHER)
     assert crdgen("lint other.yaml") == (2, "", "crdgen lint: other.yaml: no CustomResourceDefinition found\n")
+
+
+HEAD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: "
+TEMPLATES = [
+    ("a condition", f"{{{{- if .Values.crds }}}}\n{HEAD}a\n{{{{- end }}}}\n", 1),
+    ("a value", HEAD + "{{ .Values.name }}\nspec: {}\n", 4),
+    ("a value and more", HEAD + "{{ .Values.name }}-crd\nspec: {}\n", 4),
+    ("a value in quotes", HEAD + '"{{ .Values.name }}"\nspec: {}\n', 1),
+    ("a function", HEAD + "a\n  labels: {{ toYaml .Values.labels | nindent 4 }}\n", 5),
+    ("included lines", HEAD + 'a\n  labels:\n    {{- include "labels" . | nindent 4 }}\nspec: {}\n', 6),
+    ("a comment", HEAD + "a\n{{/* what it is */}}\nspec: {}\n", 5),
+    ("nothing but an action", '{{ .Files.Get "crd.yaml" }}\n', 1),
+]
+
+
+@pytest.mark.parametrize("text, line", [case[1:] for case in TEMPLATES], ids=[case[0] for case in TEMPLATES])
+@pytest.mark.parametrize("command", ["lint", "size"])
+def test_a_template_is_to_be_rendered_first(crdgen: Crdgen, folder: Path, text: str, line: int, command: str) -> None:
+    put(folder, crd=text)
+    answer = crdgen(f"{command} crd.yaml")
+    assert answer.status == 2
+    said = "this looks like a Helm template; render it first: helm template CHART | jobgate crdgen lint -"
+    assert f"crd.yaml:{line}: {said}" in answer.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "a\n  annotations:\n    a: 'write {{ .Values.x }}'\n  labels: {a: b}}\n",
+        HEAD + "a\n  labels: {{a: b}}\n",
+        HEAD + "a\n  # {{ .Values.x }} stood here\n  labels: {}\n  spec: [\n",
+    ],
+    ids=["an action in quotes beside a mistake", "braces in braces", "an action in a comment, far from a mistake"],
+)
+def test_other_mistakes_are_told_as_such(crdgen: Crdgen, folder: Path, text: str) -> None:
+    put(folder, crd=text)
+    answer = crdgen("lint crd.yaml")
+    assert answer.status == 2
+    assert "crd.yaml:" in answer.err
+    assert "Helm" not in answer.err
+
+
+def test_a_description_may_speak_of_templates(crdgen: Crdgen, folder: Path) -> None:
+    put(folder, good=GOOD.replace("  scope: Namespaced", "  scope: Namespaced # {{ .Values.scope }}"))
+    assert crdgen("lint good.yaml").status == 0
