@@ -139,7 +139,12 @@ class Decoder:
     def _wrong(self, path: str, value: Any, wanted: str) -> Any:
         found = _LAST.search(path)
         keyword = found[0] if found else path
-        fix = _BOUND if keyword in _BOUNDS and _is_number(value) else f"write {wanted}"
+        if keyword in _BOUNDS and _is_number(value):
+            fix = _BOUND
+        elif keyword == "type" and isinstance(value, list):
+            fix = _ONE_TYPE
+        else:
+            fix = f"write {wanted}"
         self.faults.append(Fault(path, f"{keyword} must be {wanted}", fix, value))
         return _ABSENT
 
@@ -229,3 +234,4 @@ def _is_json(value: Any) -> bool:
 
 _BOUNDS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
 _BOUND: Final = "write the number as minimum or maximum, and true here"
+_ONE_TYPE: Final = "write one type, and nullable: true where null is taken, too"

@@ -19,6 +19,7 @@ from crdgen.lint import (
     validations,
     versions,
 )
+from crdgen.lint.consequences import independent
 from crdgen.lint.finding import Finding, Severity
 from crdgen.lint.node import Node, nodes
 from crdgen.lint.rule import Rule
@@ -94,12 +95,12 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
     foreign = list(_apply(document.REFUSED[:1], whole, ""))
     if foreign:
         return foreign
-    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=strict)]
-    found += _apply(_OF_DEFINITION, whole, "")
+    read = list(_apply(_OF_DEFINITION, whole, ""))
     for version in whole.versions:
-        found += _apply(_OF_VERSION, version, version.path)
-        found += _in_schema(version.nodes)
-    return found
+        read += _apply(_OF_VERSION, version, version.path)
+        read += _in_schema(version.nodes)
+    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=strict)]
+    return found + independent(read, decoder.faults)
 
 
 def check_structural(schema: Schema) -> list[Finding]:
@@ -115,7 +116,7 @@ def check_structural(schema: Schema) -> list[Finding]:
     decoder = Decoder()
     decoded = decoder.read(schema, SCHEMA, "")
     found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=True)]
-    found += _refused_in_schema(nodes(decoded, ""), stop=bool(found))
+    found += independent(_refused_in_schema(nodes(decoded, ""), stop=bool(found)), decoder.faults)
     return [
         Finding(field_path(finding.path), finding.problem, finding.fix, finding.severity, finding.rule)
         for finding in found

@@ -78,17 +78,20 @@ def default_can_be_set(node: Node) -> Iterator[Found]:
 
     Source: schema/defaulting/algorithm.go
     """
-    if node.branch or node.level is not Level.FIELD or node.field == "status" or not _may_be_empty(node):
+    if node.branch or node.field == "status" or not _may_be_left_out(node) or _is_within_another(node):
         return
-    example = next(_defaulted(node), None)
-    if example is None:
+    defaulted = list(_defaulted(node))
+    if not defaulted:
         return
-    parent = node.parent
-    if parent is None or node.name in parent.schema.get("required", ()) or _is_within_another(node):
-        return
-    below = example.field.removeprefix(node.field).lstrip(".")
+    below = defaulted[0].field.removeprefix(node.field).lstrip(".")
     problem = f"where {node.field} is left out, the default of {below} is not set: {node.name} has none itself"
-    yield Found("", problem, "write default: {} for the object, too, or require it")
+    objects = list(dict.fromkeys(around for leaf in defaulted for around in _between(node, leaf)))
+    names = ", ".join(around.field for around in objects)
+    those = "it" if len(objects) == 1 else "them"
+    fix = f"require {those}: {names}"
+    if not any(True for around in objects for _ in _violations(around.schema | {"default": {}})):
+        fix = f"write default: {{}} for {names}, or require {those}"
+    yield Found("", problem, f"{fix}; leave it where absence means something of its own")
 
 
 def default_of_the_root_is_never_set(node: Node) -> Iterator[Found]:
@@ -186,6 +189,26 @@ def _defaulted(node: Node) -> Iterator[Node]:
             pending += [inner for inner in child.children if inner.level is Level.FIELD and not inner.branch]
 
 
+def _between(node: Node, leaf: Node) -> list[Node]:
+    """Return the objects from a node down to what has the default, which is not among them."""
+    found: list[Node] = []
+    around = leaf.parent
+    while around is not None and around is not node.parent:
+        found.append(around)
+        around = around.parent
+    return found[::-1]
+
+
+def _may_be_left_out(node: Node) -> bool:
+    """Tell whether the object is a field that may be left out, and then nothing is in its place.
+
+    An entry of a map or list is there, or there is no entry.
+    """
+    parent = node.parent
+    is_optional = parent is not None and bool(node.name) and node.name not in parent.schema.get("required", ())
+    return is_optional and node.level is Level.FIELD and _may_be_empty(node)
+
+
 def _may_be_empty(node: Node) -> bool:
     """Tell whether the object could have the default `{}`, and has none."""
     is_bare = not node.schema.keys() & {"default", "minProperties", "required"} and not node.flag("nullable")
@@ -195,14 +218,7 @@ def _may_be_empty(node: Node) -> bool:
 def _is_within_another(node: Node) -> bool:
     """Tell whether the object around has the same gap, so that it is told there."""
     parent = node.parent
-    return (
-        parent is not None
-        and parent.parent is not None
-        and parent.level is Level.FIELD
-        and parent.field != "status"
-        and _may_be_empty(parent)
-        and parent.name not in parent.parent.schema.get("required", ())
-    )
+    return parent is not None and parent.field != "status" and _may_be_left_out(parent)
 
 
 def _surrounded(node: Node) -> tuple[Node | None, Any]:

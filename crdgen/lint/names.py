@@ -18,13 +18,22 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
 
     Source: apiextensions validation.go, ValidateCustomResourceDefinition
     """
-    wanted = f"{definition.names.get('plural', '')}.{definition.group}"
+    plural, group = definition.names.get("plural", ""), definition.group
     name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
+    wanted = f"{plural}.{group}"
+    # A name is made of what is wrong or missing itself: that is told there, and comes first.
+    faulty = [
+        path
+        for path, is_good in (("spec.names.plural", is_label(plural)), ("spec.group", _is_domain(group)))
+        if not is_good
+    ]
     fix = f"write metadata.name: {wanted}"
-    if name != wanted or not is_subdomain(name):
+    if faulty:
+        fix = f"write {' and '.join(faulty)} first: the name is made of {'it' if len(faulty) == 1 else 'them'}"
+    if not is_subdomain(name) or (name != wanted and not faulty):
         problem = f"name {name!r} must be spec.names.plural, a dot and spec.group: {SUBDOMAIN}"
         yield Found("metadata.name", problem, fix)
-    if prefix and prefix != wanted:
+    if prefix and (faulty or prefix != wanted):
         yield Found("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
 
 
@@ -44,10 +53,14 @@ def group_is_a_domain(definition: Definition) -> Iterator[Found]:
     Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
     """
     group = definition.group
-    if not is_subdomain(group) or "." not in group:
+    if not _is_domain(group):
         yield Found(
             "spec.group", f"group {group!r} must be a domain with a dot: {SUBDOMAIN}", "write a domain of yours"
         )
+
+
+def _is_domain(group: str) -> bool:
+    return is_subdomain(group) and "." in group
 
 
 def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found]:
@@ -98,8 +111,11 @@ def names_are_labels(definition: Definition) -> Iterator[Found]:
         "listKind": (names.get("listKind") or (f"{kind}List" if kind else "")).lower(),
     }
     for field, name in given.items():
+        derived = " (which is made of kind where it is left out)" if field in {"singular", "listKind"} else ""
+        if derived and not names.get(field) and not is_label(given["kind"]):
+            # It follows from kind, which is told.
+            continue
         if not is_label(name):
-            derived = " (which is made of kind where it is left out)" if field in {"singular", "listKind"} else ""
             yield Found(
                 f"spec.names.{field}", f"{field} {name!r}{derived} must be a label: {LABEL}", "write another name"
             )

@@ -8,13 +8,13 @@ from crdgen.words import EMBEDDED, PRESERVE
 
 
 def object_has_fields(node: Node) -> Iterator[Found]:
-    """An object without declared fields loses whatever is in it.
+    """An object without declared fields loses whatever is in it; one that has none on purpose says `properties: {}`.
 
     Source: schema/pruning/algorithm.go
     """
     if not _is_bare(node) or _is_metadata(node):
         return
-    fix = "declare the fields, or write x-kubernetes-preserve-unknown-fields: true"
+    fix = "declare the fields, or write properties: {} for none, or x-kubernetes-preserve-unknown-fields: true"
     yield Found("", f"{node.field or 'the object'} declares no fields, so all that is in it is pruned", fix)
 
 
@@ -43,7 +43,7 @@ def _is_bare(node: Node) -> bool:
         not node.branch
         and not node.inside_meta
         and node.type == "object"
-        and not node.properties
+        and "properties" not in node.schema
         and not node.flag(PRESERVE)
         and not node.flag(EMBEDDED)
         and "additionalProperties" not in node.schema

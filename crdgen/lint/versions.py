@@ -100,7 +100,9 @@ def status_is_declared(version: Version) -> Iterator[Found]:
 
     Source: schema/pruning/algorithm.go
     """
-    schema = version.schema or {}
+    schema = version.schema
+    if schema is None:
+        return
     keeps = schema.get(PRESERVE)
     if "status" in version.subresources and "status" not in schema.get("properties", {}) and not keeps:
         fix = "declare status in the schema"

@@ -1,0 +1,187 @@
+"""Following a fix clears the finding and raises no other one."""
+
+import re
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from crdgen.lint import Finding, lint
+from tests.crdgen.lint.differential.definitions import FIELDS, Definition, plain
+from tests.crdgen.lint.differential.edits import DROP, Edit, broken
+
+_NEW = (*FIELDS, "new")
+_VERSION = ("spec", "versions", 0)
+_STEP = re.compile(r"([\w-]+)|(\[\])|(\.\*)")
+_DEFAULTED = {"type": "object", "properties": {"a": {"type": "string", "default": "x"}}}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _map(values: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _ruled(schema: dict[str, Any], rule: str) -> dict[str, Any]:
+    return schema | {"x-kubernetes-validations": [{"rule": rule}]}
+
+
+def _place(definition: Definition, field: str, start: str = "") -> dict[str, Any]:
+    """Return the schema of a field such as `spec.tasks[].name`; `self` is what has a rule, in the field `start`."""
+    words = f"{start}{field.removeprefix('self')}" if field.startswith("self") else field
+    schema: dict[str, Any] = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    for name, item, _ in _STEP.findall(words):
+        schema = schema["properties"][name] if name else schema["items" if item else "additionalProperties"]
+    return schema
+
+
+def _fields(text: str) -> list[str]:
+    return re.split(r", | and ", text)
+
+
+def _follow(definition: Definition, fix: str, start: str) -> Definition:
+    """Return the definition mended as the fix says."""
+    mended = deepcopy(definition)
+    if found := re.match(r"write default: \{\} for (.*), or require (?:it|them);", fix):
+        for field in _fields(found[1]):
+            _place(mended, field)["default"] = {}
+    elif found := re.match(r"require (?:it|them): (.*);", fix):
+        for field in _fields(found[1]):
+            around, _, name = field.rpartition(".")
+            _place(mended, around).setdefault("required", []).append(name)
+    elif found := re.match(r"give (.*), directly and not in allOf$", fix):
+        for given in _fields(found[1]):
+            field, keyword = given.split(" ")
+            _place(mended, field, start)[keyword] = 5
+    elif found := re.match(r"write metadata.name: (.*)$", fix):
+        mended["metadata"]["name"] = found[1]
+    elif fix.startswith("declare the fields, or write properties: {}"):
+        _place(mended, start)["properties"] = {}
+    else:
+        pytest.fail(f"nobody knows how to follow {fix!r}")
+    return mended
+
+
+#: What is broken, and the field whose rule the fix speaks of as `self`.
+CASES: list[tuple[str, Edit, str]] = [
+    ("an object is left out", Edit(_NEW, _DEFAULTED), ""),
+    ("objects within each other are left out", Edit(_NEW, _object(b=_object(c=_DEFAULTED))), ""),
+    ("several are", Edit(_NEW, _object(b=_DEFAULTED, c=_DEFAULTED, d={"type": "integer", "default": 1})), ""),
+    ("one within an entry of a map is", Edit(_NEW, _map(_object(b=_DEFAULTED))), ""),
+    ("one within an item of a list is", Edit(_NEW, _list(_object(b=_DEFAULTED))), ""),
+    ("one is whose rule wants more", Edit(_NEW, _ruled(_DEFAULTED, "has(self.a) && self.a != 'x'")), ""),
+    ("a text for each of a map", Edit(_NEW, _map(_ruled({"type": "string"}, "self == oldSelf"))), "spec.new.*"),
+    ("a list is gone through", Edit(_NEW, _ruled(_list({"type": "string"}), "self.all(x, x == 'a')")), "spec.new"),
+    (
+        "lists within lists are",
+        Edit(_NEW, _ruled(_list(_object(b=_list({"type": "string"}))), "self.all(x, x.b.all(y, y.matches('abc')))")),
+        "spec.new",
+    ),
+    ("a pattern is long", Edit(_NEW, _ruled({"type": "string"}, "self.matches('[a-z]+[a-z]+[a-z]+')")), "spec.new"),
+    ("the name is another", Edit(("metadata", "name"), "w.lint.example.com"), ""),
+    ("the name is missing", Edit(("metadata",), {}), ""),
+    ("an object is bare", Edit(_NEW, {"type": "object"}), "spec.new"),
+]
+
+
+@pytest.mark.parametrize("edit, start", [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_following_a_fix_clears_the_finding_and_raises_no_other(edit: Edit, start: str) -> None:
+    before = set(lint(plain()))
+    definition = broken(edit)
+    findings = [finding for finding in lint(definition) if finding not in before]
+    assert len(findings) == 1, findings
+    mended = _follow(definition, findings[0].fix, start)
+    assert [finding for finding in lint(mended) if finding not in before] == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _map(_DEFAULTED),
+        _map(_map(_DEFAULTED)),
+        _list(_DEFAULTED),
+        _DEFAULTED | {"nullable": True},
+        _object(),
+        _map(_object()),
+    ],
+    ids=["an entry of a map", "of a map in a map", "an item", "what may be null", "no fields", "entries of no fields"],
+)
+def test_nothing_is_said_where_nothing_is_to_be_mended(schema: dict[str, Any]) -> None:
+    before = set(lint(plain()))
+    assert [finding for finding in lint(broken(Edit(_NEW, schema))) if finding not in before] == []
+
+
+def test_a_gap_is_told_by_the_names_of_all_who_have_it() -> None:
+    (finding,) = _of_rule(broken(Edit(_NEW, _object(b=_object(c=_DEFAULTED)))), "default-can-be-set")
+    assert finding.problem == "where spec.new is left out, the default of b.c.a is not set: new has none itself"
+    assert finding.fix.startswith("write default: {} for spec.new, spec.new.b, spec.new.b.c, or require them;")
+
+
+def _of_rule(definition: Definition, rule: str) -> list[Finding]:
+    return [finding for finding in lint(definition) if finding.rule == rule]
+
+
+_COLUMN = {"name": True, "type": "string", "jsonPath": ".spec.text"}
+
+#: What cannot be read.
+UNREADABLE = [
+    ("a column of YAML's y", Edit((*_VERSION, "additionalPrinterColumns"), [_COLUMN])),
+    ("versions that are a text", Edit(("spec", "versions"), "v1")),
+    ("two types", Edit(_NEW, {"type": ["string", "null"]})),
+    ("two types of what has a rule", Edit(_NEW, _ruled({"type": ["string", "null"]}, "self != ''"))),
+    ("two types of a list", Edit(_NEW, _list({"type": "string"}) | {"type": ["array", "null"]})),
+    ("a kind of YAML's yes", Edit(("spec", "names", "kind"), True)),
+    ("a plural that is a number", Edit(("spec", "names", "plural"), 1)),
+    ("a group that is a number", Edit(("spec", "group"), 1)),
+    ("names that are a text", Edit(("spec", "names"), "widgets")),
+    ("a spec that is a text", Edit(("spec",), "widgets")),
+    ("a storage that is a text", Edit((*_VERSION, "storage"), "yes")),
+    ("a served that is a text", Edit((*_VERSION, "served"), "yes")),
+    ("a schema that is a text", Edit((*_VERSION, "schema"), "x")),
+    ("a rule that is a boolean", Edit(_NEW, {"type": "string", "x-kubernetes-validations": [{"rule": True}]})),
+    ("int-or-string that is a text", Edit(_NEW, {"x-kubernetes-int-or-string": "true"})),
+    ("preserve that is a text", Edit(_NEW, {"type": "object", "x-kubernetes-preserve-unknown-fields": "true"})),
+]
+
+
+@pytest.mark.parametrize("edit", [case[1] for case in UNREADABLE], ids=[case[0] for case in UNREADABLE])
+def test_what_cannot_be_read_is_told_once(edit: Edit) -> None:
+    (finding,) = [finding for finding in lint(broken(edit)) if finding not in lint(plain())]
+    assert finding.rule == "value-has-the-right-type"
+
+
+def test_what_has_another_fault_is_told_beside() -> None:
+    one, two = Edit(("spec", "scope"), 1), Edit(("spec", "names", "plural"), "Widgets!")
+    assert {finding.path for finding in lint(broken(one, two))} >= {"spec.scope", "spec.names.plural"}
+
+
+def test_of_several_types_the_fix_says_nullable() -> None:
+    (finding,) = lint(broken(Edit(_NEW, {"type": ["string", "null"]})))
+    assert finding.fix == "write one type, and nullable: true where null is taken, too"
+
+
+@pytest.mark.parametrize(
+    "spec, metadata, fix",
+    [
+        ({"group": "c"}, {}, "write spec.names.plural and spec.group first: the name is made of them"),
+        ({}, {}, "write spec.names.plural and spec.group first: the name is made of them"),
+        ({"group": "a.b", "names": {"kind": "W"}}, {}, "write spec.names.plural first: the name is made of it"),
+        ({"group": "a.b", "names": {"plural": "ws"}}, {}, "write metadata.name: ws.a.b"),
+        ({"group": "a.b", "names": {"plural": "ws"}}, {"name": "a"}, "write metadata.name: ws.a.b"),
+    ],
+)
+def test_a_name_is_advised_of_what_it_is_made_of(spec: dict[str, Any], metadata: dict[str, Any], fix: str) -> None:
+    definition = plain() | {"metadata": metadata, "spec": spec}
+    (finding,) = _of_rule(definition, "name-is-plural-and-group")
+    assert finding.fix == fix
+
+
+def test_a_kind_that_is_missing_is_told_once() -> None:
+    paths = [finding.path for finding in lint(broken(Edit(("spec", "names", "kind"), DROP)))]
+    assert paths == ["spec.names.kind"]
