@@ -77,7 +77,10 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
         written_forms = (own, json_of(default))
     except NoJsonError:
         written_forms = (own,)
-    is_plain = len(written_forms) > 1 and to_json(own) == to_json(written_forms[1])
+    try:
+        is_plain = len(written_forms) > 1 and to_json(own) == to_json(written_forms[1])
+    except PydanticSerializationError as error:  # half a character, as "\ud800"
+        raise NoJsonError(*_unwritable(default)) from error
     read = None if is_plain else reader(core, config)
     if read is None:
         return Spelling(default, (own,))

@@ -30,6 +30,8 @@ def generate(model: Any, path: str) -> Schema:
     except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:
         problem = error.message.partition("\n")[0].rstrip(".")
         raise SchemaError(path, problem, "use types that Pydantic can describe, defined where it looks") from error
+    except ImportError as error:
+        raise SchemaError(path, f"a type of it wants another package: {error}", "install it") from error
     except (CoreSchemaError, NameError, RecursionError, TypeError) as error:
         problem = f"Pydantic cannot describe it: {str(error).partition(chr(10))[0]}"
         raise SchemaError(path, problem, "use types that Pydantic can describe") from error

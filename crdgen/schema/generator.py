@@ -21,6 +21,8 @@ from crdgen.schema.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELL
 _NOTHING: Any = object()
 # Keywords whose values are JSON of any kind, and no schemas.
 _VALUES = frozenset({"const", "default", "enum", "example", "examples"})
+# What the value of an enum's member must be, so that JSON has it.
+_SCALARS = (str, int, float, bool, type(None))
 _TO_KEYS = "use keys of text or numbers, or a list of models that have the key as a field"
 _TO_JSON = "use a type that JSON can carry, or say its form with `WithJsonSchema({…})`"
 
@@ -128,6 +130,10 @@ class Generator(GenerateJsonSchema):
             return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
         if not schema["members"]:
             return {PROBLEM: (f"the enum {kind.__name__} has no members", "give it one")}
+        odd = next((one.value for one in schema["members"] if not isinstance(one.value, _SCALARS)), None)
+        if odd is not None and schema.get("missing") is None:
+            problem = f"no JSON is read as the value {odd!r} of the enum {kind.__name__}"
+            return {PROBLEM: (problem, "give its members texts or numbers as values")}
         described = _described(super().enum_schema(schema), kind, titled=False)
         if "enum" in described:
             described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from crdgen import re2
 from crdgen.errors import SchemaError
-from crdgen.patterns import re2_problem
 from crdgen.schema.inline import MARKERS, merge
 from crdgen.schema.notes import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
 from crdgen.schema.walk import Schema
@@ -82,7 +82,7 @@ def _refuse(schema: Schema, path: str) -> None:
         # Seen only where it is no member of a union: those are looked at by the stage of unions, from above.
         return
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and (found := re2_problem(pattern)):
+    if isinstance(pattern, str) and (found := re2.problem(pattern) or re2.strangeness(pattern)):
         raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which the API server's RE2 has not", found[1])
 
 
@@ -145,7 +145,7 @@ def _keys(result: Schema, schema: Schema, path: str) -> Schema:
     if len(patterned) > 1 or (patterned and "properties" in schema):
         raise SchemaError(path, "patternProperties beside other fields cannot be structural", "use a dict of one type")
     for pattern, values in patterned.items():
-        if found := re2_problem(pattern):
+        if found := re2.problem(pattern) or re2.strangeness(pattern):
             raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which RE2 has not", found[1])
         keys = {**keys, "pattern": pattern}
         result = {**result, "additionalProperties": values or True}

@@ -1,7 +1,7 @@
 """What cannot be structural is an error that names the field and the fix."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
 from typing import Annotated, Any
@@ -124,6 +124,26 @@ class Answer(Enum):
     NONE = None
 
 
+class Days(Enum):
+    FIRST = date(2026, 1, 1)
+
+
+class Address(str):
+    """As `pydantic.EmailStr`, where its package is not installed."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        raise ImportError("addresses is not installed")
+
+
+class Mail(BaseModel):
+    model_config = ConfigDict(defer_build=True)
+
+    to: Address
+
+
 class Twice(Enum):
     FIRST = "a"
     AGAIN = "a"  # noqa: PIE796
@@ -166,7 +186,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "one type in all variants",
         ),
         ("lists that disagree", field(list[int] | list[str]), "Spec.value[]", "(integer, string)", "one type"),
-        ("a dict or a model", field(dict[str, int] | Circle), "Spec.value", "disagree on its fields", "another name"),
+        ("a dict or a model", field(dict[str, int] | Circle), "Spec.value", "one is a map", "`dict[str, A | B]`"),
         (
             "a union of models",
             field(dict[str, Node | Part]),
@@ -323,6 +343,15 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ),
         ("look-ahead", field(Annotated[str, looking("^(?!a)b")]), "Spec.value", "look-ahead", "a rule"),
         ("a callable", field(Callable[[], None]), "Spec.value", "a function has no form in JSON", "JSON can carry"),
+        (
+            "an enum of days",
+            field(Days),
+            "Spec.value",
+            "no JSON is read as the value datetime.date(",
+            "texts or numbers",
+        ),
+        ("a half character", field(str, value="\ud800"), "Spec.value", "cannot be written as JSON", "or None"),
+        ("another package", Mail, "Mail", "wants another package: addresses is not installed", "install it"),
         ("a class", field(type[int]), "Spec.value", "a class has no form", "JSON can carry"),
         ("an object of any class", field(Opaque), "Spec.value", "class Opaque", "WithJsonSchema"),
         (

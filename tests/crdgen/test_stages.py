@@ -19,6 +19,7 @@ from crdgen.schema.keys import keys
 from crdgen.schema.keywords import keywords
 from crdgen.schema.known import known
 from crdgen.schema.notes import KEYS, MIXED
+from crdgen.schema.order import order
 from crdgen.schema.ranges import ranges
 from crdgen.schema.unions import unions
 
@@ -331,3 +332,19 @@ def test_bounds_of_integers_are_what_the_api_server_reads(
 def test_bounds_that_no_integer_is_within_are_refused(schema: dict[str, Any], bits: int) -> None:
     with pytest.raises(SchemaError, match=rf"^Spec\.count: no integer of {bits} bits is within its bound -?\d+; "):
         ranges(schema, "Spec.count")
+
+
+def test_what_is_in_a_default_keeps_its_order() -> None:
+    class Spec(BaseModel):
+        value: Any = {"required": ["b", "a"], "enum": [{"z": 1, "a": 2}]}
+        required: list[str] = ["b", "a"]
+        default: dict[str, list[str]] = {"required": ["b", "a"]}
+
+    schema = structural_schema(Spec)
+    assert schema["properties"]["value"]["default"] == {"required": ["b", "a"], "enum": [{"z": 1, "a": 2}]}
+    assert schema["properties"]["required"]["default"] == ["b", "a"]
+    assert schema["properties"]["default"]["default"] == {"required": ["b", "a"]}
+    assert order({"properties": {"default": {"required": ["b", "a"]}}})["properties"]["default"]["required"] == [
+        "a",
+        "b",
+    ]
