@@ -12,7 +12,6 @@ from crdgen.look import mapping, number, shown
 
 _LEAST: Final = ("minLength", "minItems", "minProperties")
 _MOST: Final = ("maxLength", "maxItems", "maxProperties")
-_FIX: Final = "keep the bound, and refuse new objects only, by a webhook or a CEL rule on changes"
 
 
 def bounds(pair: Pair) -> Iterator[Change]:
@@ -59,7 +58,7 @@ def _number(pair: Pair, keyword: str, exclusive: str, *, sign: int) -> Iterator[
     tighter = now is not None and (was is None or any(one > other for one, other in zip(now, was, strict=True)))
     if keyword in unfit_bounds(scalar(pair.new)) and not passes(pair.old, pair.new, keyword):
         what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can hold: no value is taken"
-        yield pair.change(what, *REFUSES, fix=_FIX)
+        yield pair.change(what, *REFUSES, fix=pair.for_new("keep the bound"))
     elif was == now:
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
     else:
@@ -127,7 +126,7 @@ def _told(pair: Pair, keyword: str, old: Any, new: Any, *, tighter: bool, implie
     if implied:
         return pair.change(f"{what}, which refuses nothing that was taken")
     if tighter:
-        return pair.change(f"{what}: values that were taken are refused", *REFUSES, fix=_FIX)
+        return pair.change(f"{what}: values that were taken are refused", *REFUSES, fix=pair.for_new("keep the bound"))
     return pair.change(what)
 
 

@@ -13,7 +13,6 @@ Looser: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
 
 _BRANCHES: Final = frozenset({"allOf", "anyOf", "oneOf", "not"})
 _EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
-_FIX: Final = "keep the branches, and refuse new objects only, by a webhook or a CEL rule on changes"
 
 
 def branches(pair: Pair, looser: Looser) -> Iterator[Change]:
@@ -22,10 +21,10 @@ def branches(pair: Pair, looser: Looser) -> Iterator[Change]:
         was, now = _listed(pair.old, keyword), _listed(pair.new, keyword)
         if sorted(map(canonical, was)) != sorted(map(canonical, now)):
             yield _told(pair, keyword, tighter=not _WIDER[keyword](was, now, looser))
-    was, now = pair.old.get("not"), pair.new.get("not")
-    if canonical(was) != canonical(now):
-        refused = isinstance(was, Mapping) and isinstance(now, Mapping) and looser(_open(now), _open(was))
-        yield _told(pair, "not", tighter=now is not None and not refused)
+    before, after = pair.old.get("not"), pair.new.get("not")
+    if canonical(before) != canonical(after):
+        less = isinstance(before, Mapping) and isinstance(after, Mapping) and looser(_open(after), _open(before))
+        yield _told(pair, "not", tighter=after is not None and not less)
 
 
 def _every(was: list[Any], now: list[Any], looser: Looser) -> bool:
@@ -52,7 +51,11 @@ _WIDER: Final[Mapping[str, Callable[[list[Any], list[Any], Looser], bool]]] = {
 
 def _told(pair: Pair, keyword: str, *, tighter: bool) -> Change:
     if tighter:
-        return pair.change(f"{keyword} is otherwise: values that were taken may be refused", *REFUSES, fix=_FIX)
+        return pair.change(
+            f"{keyword} is otherwise: values that were taken may be refused",
+            *REFUSES,
+            fix=pair.for_new("keep the branches"),
+        )
     return pair.change(f"{keyword} is otherwise, and refuses no more than before")
 
 

@@ -43,7 +43,7 @@ def flat(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _merged(schema: dict[str, Any], branch: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the schema with all that a branch says, or None where that cannot be said beside what there is."""
-    branch = flat(branch | {"type": schema["type"]}) if "allOf" in branch and "type" in schema else branch
+    branch = flat({**branch, "type": schema["type"]}) if "allOf" in branch and "type" in schema else branch
     says = {keyword: value for keyword, value in branch.items() if keyword != "type"}
     kind = schema.get("type")
     if not isinstance(kind, str) or not says.keys() <= _OF.get(kind, frozenset()):

@@ -10,10 +10,10 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, Final
 
-from crdgen.evaluate.patterns import compiled
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
 from crdgen.integers import RANGES
 from crdgen.look import mapping, members, number
+from crdgen.re2 import compiled
 from crdgen.words import EMBEDDED, INT_OR_STRING, PRESERVE
 
 _TYPES: Final = frozenset({"boolean", "integer", "number", "string"})

@@ -22,6 +22,8 @@ class Pair:
         new: its schema now.
         watched: whether a field around it is now judged as a whole, by a rule, a branch, an enum or as member of a set:
             a default that is filled in below it changes what is judged.
+        traced: whether the API server knows what the field was before a write; not below lists that are no map lists,
+            where rules have no oldSelf.
         counted: whether the number of fields of the object around it is now bounded: a default is one more.
     """
 
@@ -29,6 +31,7 @@ class Pair:
     old: Mapping[str, Any]
     new: Mapping[str, Any]
     watched: bool = False
+    traced: bool = True
     counted: bool = False
 
     def field(self, name: str) -> "Pair":
@@ -39,19 +42,25 @@ class Pair:
 
     def items(self) -> "Pair":
         """Return the pair of the items of a list."""
-        return self._below(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
+        pair = self._below(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
+        return replace(pair, traced=self.traced and self.new.get(LIST_TYPE) == "map")
 
     def values(self) -> "Pair":
         """Return the pair of the values of a map."""
         key = "additionalProperties"
         return self._below(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
 
+    def for_new(self, keep: str) -> str:
+        """Return the advice to keep what is taken, and to refuse more in new objects only; clients break by that."""
+        rule = "a rule `oldSelf.hasValue() || (…)` with optionalOldSelf, or by " if self.traced else ""
+        return f"{keep}, and refuse more in new objects only, by {rule}a webhook"
+
     def change(self, what: str, *breaks: Break, fix: str = "") -> Change:
         """Return a change of this field."""
         return Change(self.path, what, breaks, fix)
 
     def _below(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "Pair":
-        return Pair(path, old, new, self.watched or is_judged_whole(self.new))
+        return Pair(path, old, new, self.watched or is_judged_whole(self.new), self.traced)
 
 
 Family: TypeAlias = Callable[[Pair], Iterator[Change]]

@@ -1,36 +1,87 @@
 """CEL rules."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
-from crdgen.cel import uses_old_self
+from crdgen.cel import available, uses_old_self
+from crdgen.cel.tree import Node
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair
-from crdgen.look import canonical, named, shown
+from crdgen.diff.rewriting import spelled
+from crdgen.diff.unchanged import passes_unchanged, tree_of
+from crdgen.look import canonical, members, shown
 from crdgen.words import VALIDATIONS
+
+#: A rule's text, and whether it holds for new objects, too (optionalOldSelf).
+_Key: TypeAlias = tuple[str, bool]
+
+_NEW_VERSION = "put it into a new version, whose clients know it"
+_AROUND = (
+    "put it on the list around it, where rules know oldSelf: `oldSelf.hasValue() || self.all(item, …)`, with "
+    "optionalOldSelf, breaks clients only"
+)
 
 
 def rules(pair: Pair) -> Iterator[Change]:
-    """Yield rules that are new or gone; a rule whose text changed is one of each."""
-    was, now = named(pair.old.get(VALIDATIONS), "rule"), named(pair.new.get(VALIDATIONS), "rule")
-    for text in was.keys() - now.keys():
+    """Yield rules that are new or gone; one that is only written otherwise is neither."""
+    was, now = _rules(pair.old), _rules(pair.new)
+    gone = {key: _tree(pair, key) for key in was if key not in now}
+    for key, rule in now.items():
+        text, optional = key
+        if key in was:
+            if canonical(was[key]) != canonical(rule):
+                yield pair.change(f"rule {shown(text)} speaks otherwise of what it refuses")
+            continue
+        tree = _tree(pair, key)
+        same = next((one for one, other in gone.items() if one[1] == optional and _are_same(other, tree)), None)
+        if same is not None:
+            del gone[same]
+            yield pair.change(f"rule {shown(same[0])} is now written {shown(text)}, which means the same")
+            continue
+        twin = text, not optional
+        verb = "now holds also for new objects" if optional else "now holds for changes only"
+        yield _new(pair, key, tree, verb if twin in gone else "is new")
+        gone.pop(twin, None)
+    for text, _ in gone:
         yield pair.change(f"rule {shown(text)} is gone")
-    for text, rule in now.items():
-        if text not in was:
-            yield _new(pair, text, rule)
-        elif bool(was[text].get("optionalOldSelf")) != bool(rule.get("optionalOldSelf")):
-            what = (
-                f"rule {shown(text)} now holds {'also' if rule.get('optionalOldSelf') else 'no longer'} for new objects"
-            )
-            breaks = REFUSES if rule.get("optionalOldSelf") else ()
-            yield pair.change(what, *breaks, fix="leave optionalOldSelf as it was" if breaks else "")
-        elif canonical(was[text]) != canonical(rule):
-            yield pair.change(f"rule {shown(text)} speaks otherwise of what it refuses")
 
 
-def _new(pair: Pair, text: str, rule: Mapping[str, Any]) -> Change:
-    if uses_old_self(text) and not rule.get("optionalOldSelf"):
-        what = f"rule {shown(text)} is new: changes that were allowed may be refused"
-        return pair.change(what, Break.CLIENTS, fix="allow what clients do today")
-    fix = "let it pass what was stored before, as `oldSelf.hasValue() || …` does with optionalOldSelf"
-    return pair.change(f"rule {shown(text)} is new: objects that were taken may be refused", *REFUSES, fix=fix)
+def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
+    """Return the rules by what they judge; what they say to the user is no part of that."""
+    found = (rule for rule in members(schema.get(VALIDATIONS)) if isinstance(rule, Mapping))
+    return {
+        (rule["rule"], bool(rule.get("optionalOldSelf"))): rule for rule in found if isinstance(rule.get("rule"), str)
+    }
+
+
+def _tree(pair: Pair, key: _Key) -> Node | None:
+    """Return what the rule says of the field as it is now."""
+    return tree_of(key[0], pair.new, root=not pair.path, optional=key[1])
+
+
+def _are_same(one: Node | None, other: Node | None) -> bool:
+    return one is not None and other is not None and spelled(one) == spelled(other)
+
+
+def _new(pair: Pair, key: _Key, tree: Node | None, verb: str) -> Change:
+    """Return whom a rule breaks that was not there.
+
+    One that passes whatever does not change passes what is stored: `self == oldSelf`, and `oldSelf.hasValue() || …`
+    with optionalOldSelf. It breaks clients only.
+    """
+    text, optional = key
+    what = f"rule {shown(text)} {verb}"
+    if not uses_old_self(text):
+        fix = "let what is stored pass: `oldSelf.hasValue() || (…)`, with optionalOldSelf, breaks clients only"
+        return pair.change(
+            f"{what}: objects that were taken may be refused", *REFUSES, fix=fix if pair.traced else _AROUND
+        )
+    if tree is None or not pair.traced or not passes_unchanged(tree, pair.new, optional=optional):
+        unread = "" if available() else " (the extra `cel` looks into the rule)"
+        what = f"{what}: writes that were taken may be refused, even of what does not change{unread}"
+        before = "oldSelf.hasValue() && self == oldSelf.value()" if optional else "self == oldSelf"
+        fix = f"let what does not change pass, as `{before} || (…)` does"
+        return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
+    refused = "new objects and changes" if optional else "changes"
+    what = f"{what}: {refused} that were allowed may be refused, and what is stored passes"
+    return pair.change(what, Break.CLIENTS, fix=_NEW_VERSION)

@@ -12,7 +12,7 @@ from crdgen.integers import RANGES
 from crdgen.look import canonical, members, shown
 from crdgen.words import INT_OR_STRING
 
-_KEEP: Final = "keep taking what was taken, and refuse it in new objects only, by a webhook or a CEL rule on changes"
+_KEEP: Final = "keep taking what was taken"
 _IMPLIED: Final = ", which refuses nothing that was taken"
 #: What k8s.io/kube-openapi (pkg/validation/validate/values.go, IsValueValidAgainstRange) knows of numbers.
 _INTEGERS: Final = frozenset({"int32", "int64", "uint32", "uint64"})
@@ -44,7 +44,7 @@ def _enum(pair: Pair) -> Iterator[Change]:
         if not pair.old.get("nullable") and passes(pair.old, pair.new, "enum"):
             yield pair.change(f"only {_listed(new)} are taken now{_IMPLIED}")
         else:
-            yield pair.change(f"only {_listed(new)} are taken now", *REFUSES, fix=_KEEP)
+            yield pair.change(f"only {_listed(new)} are taken now", *REFUSES, fix=pair.for_new(_KEEP))
     if old and not new:
         yield pair.change(f"any value is taken, and no longer only {_listed(old)}")
     if not old or not new:
@@ -71,14 +71,14 @@ def _pattern(pair: Pair) -> Iterator[Change]:
     if matches_all(new) or passes(pair.old, pair.new, "pattern"):
         yield pair.change(f"{what}{_IMPLIED}")
     else:
-        yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=_KEEP)
+        yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=pair.for_new(_KEEP))
 
 
 def _format(pair: Pair) -> Iterator[Change]:
     old, new = pair.old.get("format"), pair.new.get("format")
     if old == new:
         if not _is_wider(pair.old, pair.new):
-            yield pair.change(f"format {shown(new)} counts now, of another type", *REFUSES, fix=_KEEP)
+            yield pair.change(f"format {shown(new)} counts now, of another type", *REFUSES, fix=pair.for_new(_KEEP))
         return
     if new is None:
         what = f"format {shown(old)} is gone"
@@ -89,7 +89,7 @@ def _format(pair: Pair) -> Iterator[Change]:
     elif passes(pair.old, pair.new, "format") or _fits(pair.old, pair.new):
         yield pair.change(f"{what}{_IMPLIED}")
     else:
-        yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=_KEEP)
+        yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=pair.for_new(_KEEP))
 
 
 def _is_wider(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

@@ -1,0 +1,72 @@
+"""Whether a rule on changes passes an object that does not change.
+
+A stored object is next written by whoever adds a label or removes a finalizer. The API server holds rules with
+`oldSelf` against such a write, too (it ratchets only those without: k8s.io/apiextensions-apiserver, pkg/apiserver/
+schema/cel/validation.go), so that `self.replicas > oldSelf.replicas` keeps an object from being deleted.
+
+The tree of the rule is rewritten for an old value that is the new one, and then followed as far as simple logic goes.
+What cannot be shown to be true is taken for false. Left out of account are texts of the formats date, date-time and
+duration that the API server takes, and CEL cannot read.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from crdgen.cel import available
+from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, Node, walk
+from crdgen.diff.logic import Known, holds
+from crdgen.diff.rewriting import rewritten
+from crdgen.words import EMBEDDED, VALIDATIONS
+
+_SELF = Identifier("self")
+_OLD = Identifier("oldSelf")
+
+
+def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool) -> Node | None:
+    """Return the tree of a rule; None for one that does not compile, and without the extra `cel`."""
+    if not available():
+        return None
+    from crdgen.cel.compiling import OPTIONAL, PLAIN, Refused, compile_  # noqa: PLC0415 - the library is optional
+
+    whole = root or bool(schema.get(EMBEDDED))
+    # Types do not depend on rules, and one environment serves all rules of a field.
+    typed = {keyword: value for keyword, value in schema.items() if keyword != VALIDATIONS}
+    try:
+        return compile_(rule, typed, root=whole, old=OPTIONAL if optional else PLAIN).tree
+    except (Refused, AttributeError, KeyError, TypeError, ValueError):
+        return None  # a rule, or a schema, that the API server refuses
+
+
+def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -> bool:
+    """Tell whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
+    within = [node for node in walk(tree) if isinstance(node, Comprehension)]
+    names = {name for node in within for name in (node.variable, node.second, node.accumulator)}
+    if names & {"self", "oldSelf"}:
+        return False
+    same = rewritten(tree, _of_optional if optional else _of_plain)
+    return holds(same, Known({"self": schema}))
+
+
+def _of_plain(node: Node) -> Node:
+    return _SELF if node == _OLD else node
+
+
+def _of_optional(node: Node) -> Node:  # noqa: PLR0911 - one for each form
+    """Return a node that means the same where the old value is there, and is the new one."""
+    match node:
+        case Call(target, "hasValue", ()) if target == _OLD:
+            return Constant(True)
+        case Call(target, "value" | "orValue", _) if target == _OLD:
+            return _SELF
+        case Call(None, "_?._" | "_[?_]", (old, key)) if old == _OLD:
+            return Call(None, node.function, (_SELF, key))
+        case Call(Call(None, "optional.of", (inner,)), "value" | "orValue", _):
+            return inner
+        case Call(None, "_?_:_", (Constant(True), chosen, _)):
+            return chosen
+        case Comprehension(range=ListOf(())) if node.initial == _SELF:
+            # What optMap becomes: a name for the old value.
+            name = Identifier(node.accumulator)
+            return rewritten(node.result, lambda part: _SELF if part == name else part)
+        case _:
+            return node

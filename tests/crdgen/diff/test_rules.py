@@ -1,0 +1,251 @@
+"""Whom a new rule breaks: rules that pass what does not change break clients only."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crdgen.diff import Break, diff
+from crdgen.evaluate import Evaluator
+from tests.crdgen.diff.builder import obj, of
+
+S, C = Break.STORED, Break.CLIENTS
+TEXT, INT = {"type": "string"}, {"type": "integer"}
+SELF = obj(
+    ("must", "list"),
+    must=INT,
+    may=INT,
+    filled=INT | {"default": 1},
+    null=INT | {"nullable": True},
+    word=TEXT,
+    flag={"type": "boolean"},
+    list={"type": "array", "items": obj(("n",), n=TEXT, m=TEXT)},
+    map={"type": "object", "additionalProperties": TEXT},
+    open={"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+)
+
+
+def ruled(*rules: str, schema: Any = None, **more: Any) -> dict[str, Any]:
+    return (schema or SELF) | {"x-kubernetes-validations": [{"rule": rule} | more for rule in rules]}
+
+
+def broken(rule: str, *, schema: Any = None, **more: Any) -> set[Break]:
+    (change,) = diff(of(schema or SELF), of(ruled(rule, schema=schema, **more)))
+    assert "is new" in change.what
+    assert change.fix
+    return set(change.breaks)
+
+
+FOR_NEW = [
+    "oldSelf.hasValue() || self.must > 1",
+    "self.must > 1 || oldSelf.hasValue()",
+    "oldSelf.hasValue() || self.may > 1 && has(self.word)",
+    "oldSelf.hasValue() ? true : self.must > 1",
+    "!oldSelf.hasValue() || self.must == oldSelf.value().must",
+    "!oldSelf.hasValue() || oldSelf.value() == self",
+    "self == oldSelf.orValue(self) || self.must > 1",
+    "oldSelf.optMap(old, old.must <= self.must).orValue(self.must == 0)",
+    "!oldSelf.hasValue() || !has(oldSelf.value().may) || has(self.may)",
+]
+FOR_NEW_AND_STORED = [
+    "self.must > 1 || !oldSelf.hasValue()",
+    "oldSelf.hasValue() && self.must > 1",
+    "!oldSelf.hasValue() || self.must > 1",
+    "!oldSelf.hasValue() || self.must > oldSelf.value().must",
+    "!oldSelf.hasValue() || self.may == oldSelf.value().may",
+    "oldSelf.orValue(self).must > 1",
+    "'oldSelf.hasValue()' == '' || self.must > 1",
+    "oldSelf == self",
+]
+OF_CHANGES = [
+    "self == oldSelf",
+    "self.must >= oldSelf.must",
+    "self.filled == oldSelf.filled",
+    "!(self.must < oldSelf.must)",
+    "!has(oldSelf.may) || has(self.may) && self.may == oldSelf.may",
+    "has(oldSelf.may) ? has(self.may) && self.may >= oldSelf.may : true",
+    "has(self.may) == has(oldSelf.may)",
+    "!has(self.word) || !has(oldSelf.word) || self.word.startsWith(oldSelf.word)",
+    "size(self.list) >= size(oldSelf.list)",
+    "oldSelf.list.all(old, self.list.exists(new, new.n == old.n))",
+    "self.list.all(new, new in oldSelf.list)",
+    "!has(self.map) || !has(oldSelf.map) || self.map.all(k, !(k in oldSelf.map) || self.map[k] == oldSelf.map[k])",
+    "oldSelf.must == 0 || self.must == oldSelf.must",
+    "has(oldSelf.open) == has(self.open)",
+]
+OF_CHANGES_AND_STORED = [
+    "self.must > oldSelf.must",
+    "self.must != oldSelf.must",
+    "self.may >= oldSelf.may",
+    "!has(oldSelf.may) || self.must == oldSelf.may",
+    "self.null >= oldSelf.null",
+    "has(self.null) && self.null >= oldSelf.null",
+    "!has(self.may) || has(oldSelf.word)",
+    "self.list.exists(new, new in oldSelf.list)",
+    "oldSelf.list.all(old, self.list.exists(new, new.m == old.m))",
+    "oldSelf.list.all(old, self.list.exists_one(new, new.n == old.n))",
+    "!has(self.map) || !has(oldSelf.map) || self.map.all(k, self.map[k] == oldSelf.map[k + 'a'])",
+    "self.must / oldSelf.must == self.must / oldSelf.must",
+    "oldSelf.list.all(self, self == self) && oldSelf.must > 1",
+    "!has(self.open) || !has(oldSelf.open) || self.open >= oldSelf.open",
+    "oldSelf.",
+]
+
+
+@pytest.mark.parametrize("rule", FOR_NEW)
+def test_a_rule_that_passes_what_is_stored_breaks_clients_only(rule: str) -> None:
+    assert broken(rule, optionalOldSelf=True) == {C}
+
+
+@pytest.mark.parametrize("rule", FOR_NEW_AND_STORED)
+def test_a_rule_that_may_refuse_what_is_stored_breaks_both(rule: str) -> None:
+    assert broken(rule, optionalOldSelf=True) == {S, C}
+
+
+@pytest.mark.parametrize("rule", OF_CHANGES)
+def test_a_rule_of_changes_that_passes_none_breaks_clients_only(rule: str) -> None:
+    assert broken(rule) == {C}
+
+
+@pytest.mark.parametrize("rule", OF_CHANGES_AND_STORED)
+def test_a_rule_of_changes_that_may_refuse_none_breaks_stored_objects(rule: str) -> None:
+    assert broken(rule) == {S, C}
+
+
+LIST = {"type": "array", "items": obj(("k",), k=TEXT)}
+MAP_LIST = LIST | {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+
+
+@pytest.mark.parametrize(("around", "breaks"), [(LIST, {S, C}), (MAP_LIST, {C})], ids=["atomic", "map"])
+def test_below_a_list_whose_items_cannot_be_told_apart_no_rule_knows_the_old_ones(around: Any, breaks: Any) -> None:
+    for text, found in (("self == oldSelf", breaks), ("self.k != ''", {S, C})):
+        (change,) = diff(of(around), of(around | {"items": ruled(text, schema=around["items"])}))
+        assert set(change.breaks) == found
+        assert ("the list around it" in change.fix) == (around is LIST)
+
+
+def test_what_a_rule_breaks_is_said() -> None:
+    def said(rule: str, **more: Any) -> str:
+        (change,) = diff(of(SELF), of(ruled(rule, **more)))
+        return change.what.partition(" is new: ")[2]
+
+    assert said("self.must > 1") == "objects that were taken may be refused"
+    assert said("self == oldSelf") == "changes that were allowed may be refused, and what is stored passes"
+    assert said("self != oldSelf") == "writes that were taken may be refused, even of what does not change"
+    assert (
+        said("oldSelf.hasValue() || self.must > 1", optionalOldSelf=True)
+        == "new objects and changes that were allowed may be refused, and what is stored passes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("self.must > 1", "self.must>1", "means the same"),
+        ("self.must > 1 && true", "(self.must > 1)\n  && true // of old", "means the same"),
+        ("has(self.may)", "( has( self.may ) )", "means the same"),
+        ("self.must == 1", "1 == self.must", "is new"),
+        ("self.open.a == 1", "self.open.a == true", "is new"),
+    ],
+)
+def test_a_rule_that_is_written_otherwise_is_no_other_rule(old: str, new: str, said: str) -> None:
+    found = diff(of(ruled(old)), of(ruled(new)))
+    assert said in found[0].what
+    assert [bool(change.breaks) for change in found] == ([False] if said == "means the same" else [True, False])
+
+
+def test_a_rule_that_holds_for_new_objects_too_breaks_clients() -> None:
+    rule = "oldSelf == oldSelf"
+    (change,) = diff(of(ruled(rule)), of(ruled(rule, optionalOldSelf=True)))
+    assert "now holds also for new objects" in change.what
+    assert C in change.breaks
+    (change,) = diff(of(ruled(rule, optionalOldSelf=True)), of(ruled(rule)))
+    assert (change.breaks, "now holds for changes only" in change.what) == ((C,), True)
+
+
+def test_without_the_library_nothing_is_taken_for_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("rules", "unchanged"):
+        monkeypatch.setattr(f"crdgen.diff.{module}.available", lambda: False)
+    (change,) = diff(of(SELF), of(ruled("self == oldSelf")))
+    assert set(change.breaks) == {S, C}
+    assert "extra `cel`" in change.what
+
+
+TERMS = [
+    "self.must",
+    "self.may",
+    "self.filled",
+    "self.word",
+    "self.list",
+    "self.map",
+    "self.null",
+    "self.open",
+    "1",
+    "self",
+]
+BOTH = st.sampled_from(TERMS).flatmap(
+    lambda term: st.tuples(st.just(term), st.sampled_from([term.replace("self", "oldSelf"), "self.must"]))
+)
+ATOMS = st.one_of(
+    st.sampled_from(
+        [
+            f"has({which}.{name})"
+            for which in ("self", "oldSelf")
+            for name in ("may", "word", "must", "map", "null", "open")
+        ]
+    ),
+    st.tuples(BOTH, st.sampled_from(["==", "!=", "<=", "<", ">="])).map(
+        lambda made: f"{made[0][0]} {made[1]} {made[0][1]}"
+    ),
+    st.sampled_from(
+        [
+            "true",
+            "false",
+            "self.flag",
+            "size(self.list) >= size(oldSelf.list)",
+            "self.list.all(x, x in oldSelf.list)",
+            "self.map.all(k, k in oldSelf.map && self.map[k] == oldSelf.map[k])",
+            "oldSelf.list.all(x, self.list.exists(y, x.n == y.n && x.m == y.m))",
+            "self.list.all(x, !has(x.m) || self.list.exists(y, has(y.m) && y.m == x.m))",
+        ]
+    ),
+)
+RULES = st.recursive(
+    ATOMS,
+    lambda inner: st.one_of(
+        inner.map(lambda one: f"!({one})"),
+        st.tuples(inner, st.sampled_from(["&&", "||"]), inner).map(lambda made: f"({made[0]}) {made[1]} ({made[2]})"),
+        st.tuples(inner, inner, inner).map(lambda made: f"({made[0]}) ? ({made[1]}) : ({made[2]})"),
+    ),
+    max_leaves=5,
+)
+VALUES = st.fixed_dictionaries(
+    {
+        "must": st.integers(0, 2),
+        "list": st.lists(st.fixed_dictionaries({"n": st.just("a")}, optional={"m": st.just("b")}), max_size=2),
+    },
+    optional={
+        "may": st.integers(0, 2),
+        "null": st.none() | st.integers(0, 2),
+        "word": st.sampled_from(["", "a"]),
+        "flag": st.booleans(),
+        "map": st.dictionaries(st.sampled_from("ab"), st.just("c"), max_size=2),
+        "open": st.sampled_from([{}, {"a": 1}, {"a": [None]}]),
+    },
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(RULES.filter(lambda rule: "oldSelf" in rule), st.lists(VALUES, min_size=4, max_size=4), st.booleans())
+def test_what_is_said_to_pass_stored_objects_passes_them(rule: str, values: list[Any], optional: bool) -> None:
+    text = rule.replace("oldSelf", "oldSelf.value()") if optional else rule
+    more = {"optionalOldSelf": True} if optional else {}
+    crd = of(ruled(text, **more))
+    (change,) = diff(of(SELF), crd)
+    if S in change.breaks:
+        return
+    evaluator = Evaluator(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+    for value in values:
+        stored = evaluator.default(evaluator.prune({"spec": {"x": value}}))
+        assert evaluator.validate(stored, old=stored) == []
