@@ -4,17 +4,21 @@ from types import ModuleType
 
 from pydantic import BaseModel
 
-from tests.crdgen.zoo.plain import learning, payloads, services, settings
+from tests.crdgen.zoo.plain import annotations, learning, payloads, services, settings
 from tests.crdgen.zoo.plain.specimen import Specimen
 
 __all__ = ["MODELS", "REFUSED", "SPECIMENS", "Specimen"]
 
-_MODULES: tuple[ModuleType, ...] = (settings, payloads, learning, services)
+_MODULES: tuple[ModuleType, ...] = (settings, payloads, learning, services, annotations)
 
 SPECIMENS: tuple[Specimen, ...] = tuple(specimen for module in _MODULES for specimen in module.SPECIMENS)
 """Models with samples of what they take and refuse."""
 
-REFUSED: tuple[tuple[type[BaseModel], str], ...] = (*learning.REFUSED, *services.REFUSED)
+REFUSED: tuple[tuple[type[BaseModel], str], ...] = (
+    *learning.REFUSED,
+    *services.REFUSED,
+    *annotations.REFUSED,
+)
 """Models that no structural schema can say, and how the error begins."""
 
 
