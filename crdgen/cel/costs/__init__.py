@@ -6,8 +6,9 @@ its matter.
 """
 
 from crdgen.cel.checked import Checked
-from crdgen.cel.costs.estimate import Estimator, Source
+from crdgen.cel.costs.estimate import Estimator
 from crdgen.cel.costs.extent import REQUEST, Extent, extent
+from crdgen.cel.costs.sizing import Source
 from crdgen.cel.tree import Node
 
 __all__ = ["REQUEST", "Estimate", "Extent", "Source", "extent"]
@@ -28,8 +29,8 @@ class Estimate:
         self._tree, self._self, self._checked = tree, self_extent, checked
         estimator = Estimator(self_extent, checked)
         self.cost = estimator.cost(tree)
-        self.ranges = tuple(estimator.ranges.values())
-        self._asked = tuple(estimator.sources.values())
+        self.ranges = tuple(estimator.sizes.ranges.values())
+        self._asked = tuple(estimator.sizes.sources.values())
 
     def sources(self) -> list[Source]:
         """Return what the estimate rests on: were one of them small, it would be notably less."""

@@ -27,21 +27,16 @@ class Argument:
     Attributes:
         node: the expression.
         type: its type.
-        size: its size; None where nothing tells.
+        size: its size.
         element: the size of one of its elements, where it is a list.
         element_type: their type; None where it is no list.
     """
 
     node: Node
     type: Type
-    size: Size | None
+    size: Size
     element: Size
     element_type: Type | None
-
-    @property
-    def known(self) -> Size:
-        """The size, or that of what is not known."""
-        return self.size or UNKNOWN
 
     @property
     def literal(self) -> int | None:
@@ -86,7 +81,7 @@ def _walk(times: int = 1, *, sized: bool = False) -> _Pricing:
     """Return the price of walking the first argument so many times; the result may be as large."""
 
     def walk(call: Called) -> Price:
-        size = call.every[0].known
+        size = call.every[0].size
         return Price(share(size.most, times * TRAVERSAL), size if sized else None)
 
     return walk
@@ -96,7 +91,7 @@ def _elements(call: Called) -> Price | None:
     """Comparing each element of a list, or each character of a text."""
     if call.target is None:
         return None
-    size = call.target.known.most
+    size = call.target.size.most
     kind = call.target.element_type
     if kind is None:
         return Price(share(size, TRAVERSAL))
@@ -115,8 +110,8 @@ def _compared(call: Called) -> Price | None:
                 return Price(share(_FORMAT, TRAVERSAL))
             case "kubernetes.URL":
                 size = call.arguments[1].size
-                return Price(share(size.most if size else 1, TRAVERSAL))
-    return Price(share(min(argument.known.most for argument in call.arguments), TRAVERSAL))
+                return Price(share(1 if size == UNKNOWN else size.most, TRAVERSAL))
+    return Price(share(min(argument.size.most for argument in call.arguments), TRAVERSAL))
 
 
 def _ordered(call: Called) -> Price | None:
@@ -126,26 +121,26 @@ def _ordered(call: Called) -> Price | None:
 def _added(call: Called) -> Price | None:
     match call.overload:
         case "add_list":
-            return Price(1, call.arguments[0].known + call.arguments[1].known)
+            return Price(1, call.arguments[0].size + call.arguments[1].size)
         case "add_string" | "add_bytes":
-            size = call.arguments[0].known + call.arguments[1].known
+            size = call.arguments[0].size + call.arguments[1].size
             return Price(share(size.most, TRAVERSAL), size)
     return None
 
 
 def _contained(call: Called) -> Price | None:
     """A list is walked, a map looked up."""
-    return Price(call.arguments[1].known.most) if call.overload == "in_list" else None
+    return Price(call.arguments[1].size.most) if call.overload == "in_list" else None
 
 
 def _part_of(call: Called) -> Price | None:
     assert call.target
-    part = share(call.arguments[0].known.most, TRAVERSAL)
-    return Price(share(call.target.known.most, TRAVERSAL) * part)
+    part = share(call.arguments[0].size.most, TRAVERSAL)
+    return Price(share(call.target.size.most, TRAVERSAL) * part)
 
 
 def _started(call: Called) -> Price | None:
-    return Price(share(call.arguments[0].known.most, TRAVERSAL))
+    return Price(share(call.arguments[0].size.most, TRAVERSAL))
 
 
 def _matched(call: Called) -> Price | None:
@@ -155,14 +150,14 @@ def _matched(call: Called) -> Price | None:
 
 def _searched(call: Called) -> Price | None:
     assert call.target
-    size = call.target.known
-    cost = share(size.most + 1, TRAVERSAL) * share(call.arguments[0].known.most, REGEX)
+    size = call.target.size
+    cost = share(size.most + 1, TRAVERSAL) * share(call.arguments[0].size.most, REGEX)
     return Price(cost, None if call.function == "matches" else Size(0, size.most))
 
 
 def _replaced(call: Called) -> Price | None:
     assert call.target
-    size, old, new = call.target.known, call.arguments[0].known, call.arguments[1].known
+    size, old, new = call.target.size, call.arguments[0].size, call.arguments[1].size
     if old.least == 0:
         most = (size.most + 1) * new.most + size.most
     elif new.most <= old.least:
@@ -180,17 +175,17 @@ def _replaced(call: Called) -> Price | None:
 
 def _split(call: Called) -> Price | None:
     assert call.target
-    size = call.target.known.most
+    size = call.target.size.most
     parts = call.arguments[1].literal if len(call.arguments) > 1 else None
     return Price(share(size, 2 * TRAVERSAL), Size(0, size if parts is None else parts % 2**64))
 
 
 def _joined(call: Called) -> Price | None:
     assert call.target
-    count = call.target.known
+    count = call.target.size
     size = count * call.target.element
     if call.arguments:
-        size += call.arguments[0].known * Size(max(0, count.least - 1), max(0, count.most - 1))
+        size += call.arguments[0].size * Size(max(0, count.least - 1), max(0, count.most - 1))
     return Price(share(size.most, TRAVERSAL), size)
 
 
@@ -200,7 +195,7 @@ def _within(call: Called) -> Price | None:
     if call.function == "containsCIDR":
         cost += share(_ADDRESS, TRAVERSAL) + 1
     if "(string)" in call.overload:
-        cost += share(call.arguments[0].known.most, TRAVERSAL)
+        cost += share(call.arguments[0].size.most, TRAVERSAL)
     return Price(cost)
 
 
@@ -209,31 +204,31 @@ def _address(call: Called) -> Price | None:
 
 
 def _validated(call: Called) -> Price | None:
-    walked = share(call.arguments[0].known.most, TRAVERSAL)
+    walked = share(call.arguments[0].size.most, TRAVERSAL)
     return Price(share(walked, _FORMAT_PATTERN * REGEX))
 
 
 def _formatted(call: Called) -> Price | None:
     assert call.target
-    return Price(share(call.target.known.most, TRAVERSAL))
+    return Price(share(call.target.size.most, TRAVERSAL))
 
 
 def _quoted(call: Called) -> Price | None:
-    size = call.arguments[0].known
+    size = call.arguments[0].size
     return Price(share(size.most, TRAVERSAL), Size(size.least + 2, size.most * 2 + 2))
 
 
 def _to_bytes(call: Called) -> Price | None:
     if call.overload != "string_to_bytes":
         return None
-    size = call.arguments[0].known
+    size = call.arguments[0].size
     return Price(share(size.most, TRAVERSAL), Size(size.least, size.most * 4))
 
 
 def _to_text(call: Called) -> Price | None:
     if not call.overload.startswith("string(bytes)"):
         return None
-    size = call.arguments[0].known
+    size = call.arguments[0].size
     return Price(share(size.most, TRAVERSAL), Size(size.least // 4, size.most))
 
 
@@ -246,7 +241,7 @@ def _sliced(call: Called) -> Price | None:
     assert call.target
     first, last = (argument.literal for argument in call.arguments)
     begin = 0 if first is None else max(0, first)
-    end = call.target.known.most if last is None else max(0, last)
+    end = call.target.size.most if last is None else max(0, last)
     return _made(fixed((end - begin) % 2**64))
 
 
@@ -258,30 +253,30 @@ def _ranged(call: Called) -> Price | None:
 def _flattened(call: Called) -> Price | None:
     assert call.target
     depth = 1 if not call.arguments else call.arguments[0].literal
-    return _made(call.target.known, UNKNOWN.most if depth is None else max(0, depth))
+    return _made(call.target.size, UNKNOWN.most if depth is None else max(0, depth))
 
 
 def _reversed(call: Called) -> Price | None:
     assert call.target
-    return _made(call.target.known)
+    return _made(call.target.size)
 
 
 def _distinct(call: Called) -> Price | None:
     assert call.target
-    return _made(call.target.known * call.target.known, 2)
+    return _made(call.target.size * call.target.size, 2)
 
 
 def _sorted(call: Called) -> Price | None:
     by = call.arguments[0] if call.arguments else call.target
     assert by
     texts = by.element_type is not None and by.element_type.name in {"string", "bytes"}
-    return _made(by.known * by.known, 2 + TRAVERSAL if texts else 2)
+    return _made(by.size * by.size, 2 + TRAVERSAL if texts else 2)
 
 
 def _of_sets(factor: int = 1) -> _Pricing:
     def sets(call: Called) -> Price:
         first, second = call.arguments
-        return Price(share((first.known * second.known).most, factor) + _CALL)
+        return Price(share((first.size * second.size).most, factor) + _CALL)
 
     return sets
 
