@@ -20,14 +20,22 @@ _NOTABLE_OF_ALL: Final = 0.5
 # How many rules are named of those that are too many.
 _NAMED: Final = 4
 
+# What to do about sizes that nothing tells: of what is unwrapped, compared, or computed otherwise.
+_UNWRAPPED: Final = "test with has() and read the field itself, which has a bound"
+_COMPARED: Final = (
+    "write !(a == b) in place of a != b: of quantities, addresses and the like it knows what only == costs"
+)
+_COMPUTED: Final = "walk the field itself, which has a bound"
+
 
 @dataclass(frozen=True)
 class _Priced:
-    """An expression: where it is, what it is called, its estimate, and how often it may be evaluated."""
+    """An expression: where it is, what it is called, how it reads, its estimate, and how often it may be evaluated."""
 
     node: Node
     at: str
     word: str
+    text: str
     estimate: cel.Estimate
     times: int
 
@@ -71,7 +79,7 @@ def _prices(node: Node) -> Iterator[_Priced]:
         for word, text, often in (("rule", expression, times), ("messageExpression", message, 1)):
             found = cel.estimate(text, node.schema, extent, root=node.is_resource, optional_old_self=optional)
             if text and found:
-                yield _Priced(node, f"{path}.{word}", word, found, often)
+                yield _Priced(node, f"{path}.{word}", word, text, found, often)
 
 
 def _times(node: Node, extent: cel.Extent) -> int:
@@ -121,7 +129,8 @@ def _of_one(priced: _Priced) -> tuple[str, str]:
         given = [f"{name} {keyword}" for name, keyword in (endless | repeated).items()]
         fix = f"give {_and(given)}, directly and not in allOf"
     elif computed:
-        fix = "test with has() and read the field itself, which has a bound"
+        unwrapped = any("alue()" in name for name in computed)
+        fix = _UNWRAPPED if unwrapped else _COMPARED if "!=" in priced.text else _COMPUTED
     else:
         bounded = {source.name: source.keyword for source in sources} | {
             _place(place): _keyword(place) for place, _ in around

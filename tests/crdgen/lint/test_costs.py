@@ -46,6 +46,7 @@ def _said(schema: dict[str, Any]) -> list[tuple[str, str, str]]:
         _ruled(_TEXT, "self.matches('^[a-z]+$')"),
         _ruled(_TEXT, "duration(self) > duration('1s')"),
         _ruled(_TEXT, "quantity(self).isGreaterThan(quantity('1'))"),
+        _ruled(_SHORT, "!(quantity(self) == quantity('1'))"),
         _ruled(_list(_TEXT), "self == oldSelf"),
         _ruled(_map(_TEXT), "self.size() < 5 && 'a' in self"),
         _map(_ruled({"type": "integer"}, "self > 0"), maxProperties=10),
@@ -103,6 +104,14 @@ _DEAR = [
         f"the rule is estimated to cost more than 100 times {_AFFORDED}: nobody can tell the size of the result of "
         "orValue()",
         "test with has() and read the field itself, which has a bound",
+    ),
+    (
+        "quantities that differ",
+        _ruled(_SHORT, "quantity(self) != quantity('1')"),
+        "x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}: nobody can tell the size of the result of "
+        "quantity()",
+        "write !(a == b) in place of a != b: of quantities, addresses and the like it knows what only == costs",
     ),
 ]
 
