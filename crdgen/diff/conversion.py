@@ -32,7 +32,8 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
     kept, keeps = (mapping(one, "spec").get("preserveUnknownFields") is True for one in (old, new))
     if kept and not keeps:
         what = "unknown fields are now pruned: what stored objects have there is lost"
-        yield Change("spec.preserveUnknownFields", what, REFUSES, "name every field that is in use before")
+        fix = "keep it until every field that is in use is named"
+        yield Change("spec.preserveUnknownFields", what, REFUSES, fix)
     if keeps and not kept:
         what = "unknown fields are now kept, which the API server refuses for apiextensions.k8s.io/v1"
         yield Change("spec.preserveUnknownFields", what, (Break.CLIENTS,), "leave it out")

@@ -5,6 +5,7 @@ from typing import Final
 
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair
+from crdgen.diff.rules import is_strict
 from crdgen.look import canonical, shown
 
 _FIX: Final = "keep the default in this version, and change it in a new one"
@@ -23,7 +24,7 @@ def defaults(pair: Pair) -> Iterator[Change]:
         yield _new(pair, shown(new))
     elif new is None:
         what = f"default {shown(old)} is gone: who leaves the field out asks for something else, or is refused"
-        yield pair.change(what, *REFUSES, fix=_FIX)
+        yield pair.change(what, *REFUSES, fix="keep the default")
     else:
         what = f"default {shown(old)} is now {shown(new)}: who leaves the field out asks for something else"
         yield pair.change(what, Break.CLIENTS, fix=_FIX)
@@ -32,5 +33,8 @@ def defaults(pair: Pair) -> Iterator[Change]:
 def _new(pair: Pair, value: str) -> Change:
     if pair.watched or pair.counted:
         what = f"default {value} is new, and counts in a rule, branch or bound around it"
-        return pair.change(what, *REFUSES, fix="add no default, or let the rule take objects with and without it")
+        return pair.change(what, *REFUSES, fix="add no default")
+    if is_strict(pair.new):
+        what = f"default {value} is new, and a rule may refuse writes that leave it as it is"
+        return pair.change(what, *REFUSES, fix="add no default")
     return pair.change(f"default {value} is new; stored objects without the field read as if they had it")

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair, is_counted, is_judged_whole, required
+from crdgen.diff.rules import is_strict
 from crdgen.look import mapping
 from crdgen.words import INT_OR_STRING, PRESERVE
 
@@ -34,19 +35,25 @@ def _gone(pair: Pair) -> Iterator[Change]:
 def _added(pair: Pair) -> Iterator[Change]:
     old = mapping(pair.old, "properties")
     must = required(pair.new)
+    was_open = pair.old.get(PRESERVE) or pair.old.get("additionalProperties")
     for name in mapping(pair.new, "properties"):
         if name in old:
             continue
         schema = mapping(pair.new, "properties", name)
-        if pair.old.get(PRESERVE) and not _takes_anything(schema):
+        optional = ", and do not require it" if name in must else ""
+        if was_open and not _takes_anything(schema):
             what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
-            yield _of(pair, name, what, *REFUSES, fix="give it a name that nobody uses yet, or leave it open")
+            yield _of(pair, name, what, *REFUSES, fix=f"leave it open, with {PRESERVE} and no type{optional}")
         elif "default" in schema and default_is_judged(pair):
             what = "the field is new, and its default counts in a rule or bound of the object around it"
-            yield _of(pair, name, what, *REFUSES, fix="add it without a default")
+            yield _of(pair, name, what, *REFUSES, fix=f"add it without a default{optional}")
+        elif "default" in schema and is_strict(schema):
+            what = "the field is new, and a rule of it may refuse writes that leave its default as it is"
+            yield _of(pair, name, what, *REFUSES, fix=f"add it without a default{optional}")
         elif name in must and schema.get("default") is None:
             what = "the field is new and required: stored objects and clients do not have it"
-            yield _of(pair, name, what, *REFUSES, fix="give it a default, or do not require it")
+            fix = "do not require it" if default_is_judged(pair) else "give it a default, or do not require it"
+            yield _of(pair, name, what, *REFUSES, fix=fix)
         else:
             yield _of(pair, name, "the field is new")
 
@@ -61,8 +68,8 @@ def _required(pair: Pair) -> Iterator[Change]:
         if schema.get("default") is not None:
             yield _of(pair, name, "is now required, and has a default")
         else:
-            fix = "give it a default, or check it for new objects only, by a webhook"
-            yield _of(pair, name, "is now required", *REFUSES, fix=fix)
+            default = "give it a default; or " if name in both and not default_is_judged(pair) else ""
+            yield _of(pair, name, "is now required", *REFUSES, fix=default + pair.for_new("do not require it"))
     for name in sorted((was - now) & both):
         yield _of(pair, name, "is no longer required; who reads it may not find it")
 

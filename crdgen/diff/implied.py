@@ -47,7 +47,8 @@ _ANYTHING: Final = frozenset(
 
 def scalar(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the schema says of texts, numbers and booleans, without what has the wrong JSON type."""
-    found: dict[str, Any] = {"type": schema["type"]} if schema.get("type") in _TYPES else {}
+    kind = schema.get("type")
+    found: dict[str, Any] = {"type": kind} if isinstance(kind, str) and kind in _TYPES else {}
     if schema.get(INT_OR_STRING) is True:
         found = {INT_OR_STRING: True}
     for keyword in (*_COUNTS, *_BOUNDS):

@@ -237,7 +237,7 @@ def _has_order(node: Node, known: Known) -> bool:
         case Call(_, "size", _):
             ordered = True
         case _:
-            ordered = (_schema(node, known) or {}).get("type") in {"integer", "number", "string"}
+            ordered = (_schema(node, known) or {}).get("type") in ("integer", "number", "string")
     return ordered and _is_safe(node, known)
 
 

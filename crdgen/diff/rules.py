@@ -9,7 +9,7 @@ from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair
 from crdgen.diff.rewriting import spelled
 from crdgen.diff.unchanged import passes_unchanged, tree_of
-from crdgen.look import canonical, members, shown
+from crdgen.look import canonical, mapping, members, shown
 from crdgen.words import VALIDATIONS
 
 #: A rule's text, and whether it holds for new objects, too (optionalOldSelf).
@@ -72,16 +72,25 @@ def _new(pair: Pair, key: _Key, tree: Node | None, verb: str) -> Change:
     text, optional = key
     what = f"rule {shown(text)} {verb}"
     if not uses_old_self(text):
+        what = f"{what}: objects that were taken may be refused"
         fix = "let what is stored pass: `oldSelf.hasValue() || (…)`, with optionalOldSelf, breaks clients only"
-        return pair.change(
-            f"{what}: objects that were taken may be refused", *REFUSES, fix=fix if pair.traced else _AROUND
-        )
+        return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
     if tree is None or not pair.traced or not passes_unchanged(tree, pair.new, optional=optional):
         unread = "" if available() else " (the extra `cel` looks into the rule)"
         what = f"{what}: writes that were taken may be refused, even of what does not change{unread}"
         before = "oldSelf.hasValue() && self == oldSelf.value()" if optional else "self == oldSelf"
-        fix = f"let what does not change pass, as `{before} || (…)` does"
+        fix = f"let what does not change pass: `{before} || (…)` breaks clients only"
         return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
     refused = "new objects and changes" if optional else "changes"
     what = f"{what}: {refused} that were allowed may be refused, and what is stored passes"
     return pair.change(what, Break.CLIENTS, fix=_NEW_VERSION)
+
+
+def is_strict(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a rule on changes, of the value or of what is in it, may refuse a value that does not change."""
+    for text, optional in _rules(schema):
+        tree = tree_of(text, schema, root=False, optional=optional)
+        if uses_old_self(text) and (tree is None or not passes_unchanged(tree, schema, optional=optional)):
+            return True
+    inner = [*mapping(schema, "properties").values(), schema.get("items"), schema.get("additionalProperties")]
+    return any(is_strict(child) for child in inner if isinstance(child, Mapping))

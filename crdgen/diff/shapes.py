@@ -34,7 +34,7 @@ def shapes(pair: Pair) -> Iterator[Change]:
             yield pair.change("unknown fields are now kept")
     elif was and not now:
         what = "unknown fields are now pruned: what stored objects have there is lost"
-        yield pair.change(what, *REFUSES, fix=f"keep {PRESERVE}, or name every field that is in use")
+        yield pair.change(what, *REFUSES, fix=f"keep {PRESERVE}")
     elif _form(pair.old) != _form(pair.new):
         yield pair.change(f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}")
     if "items" in pair.new and "items" not in pair.old:

@@ -52,7 +52,7 @@ def _enum(pair: Pair) -> Iterator[Change]:
     was, now = ({canonical(value): value for value in one} for one in (old, new))
     for key in was.keys() - now.keys():
         what = f"value {shown(was[key])} is removed"
-        if pair.old.get("type") in {"integer", "string"} and not takes(pair.old, was[key]):
+        if pair.old.get("type") in ("integer", "string") and not takes(pair.old, was[key]):
             yield pair.change(f"{what}{_IMPLIED}")
         else:
             yield pair.change(what, *REFUSES, fix="keep the value, described as deprecated")

@@ -23,7 +23,8 @@ def _status(was: bool, now: bool) -> Iterator[Change]:
         yield Change("subresources.status", what, (Break.CLIENTS,), "keep it")
     if now and not was:
         what = "the status subresource is new: a status in a write of the whole object is ignored"
-        yield Change("subresources.status", what, (Break.CLIENTS,), "let controllers write to /status first")
+        fix = "add it to a new version, and let controllers of that one write to /status"
+        yield Change("subresources.status", what, (Break.CLIENTS,), fix)
 
 
 def _scale(was: Any, now: Any) -> Iterator[Change]:

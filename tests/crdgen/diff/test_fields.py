@@ -152,6 +152,38 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         "its default counts",
     ),
     (
+        "one that must be, where a default would be judged",
+        obj(a=TEXT) | {"not": {"required": ["z"]}},
+        obj(("b",), a=TEXT, b=TEXT) | {"not": {"required": ["z"]}},
+        "spec.b",
+        REFUSES,
+        "new and required",
+    ),
+    (
+        "a default that its own rule lets nobody keep",
+        obj(a=TEXT),
+        obj(a=TEXT, b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
+        "spec.b",
+        REFUSES,
+        "leave its default as it is",
+    ),
+    (
+        "a default that its own rule keeps",
+        obj(a=TEXT),
+        obj(a=TEXT, b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self >= oldSelf"}]}),
+        "spec.b",
+        set(),
+        "is new",
+    ),
+    (
+        "a default for what its rule lets nobody keep",
+        obj(b=count() | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
+        obj(b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
+        "spec.b",
+        REFUSES,
+        "leave it as it is",
+    ),
+    (
         "below lists and maps",
         obj(a={"type": "array", "items": {"type": "object", "additionalProperties": obj(b=INT)}}),
         obj(a={"type": "array", "items": {"type": "object", "additionalProperties": obj(b=count(maximum=1))}}),
@@ -169,6 +201,12 @@ def test_fields_come_and_go(old: Any, new: Any, path: str, breaks: set[Break], w
     (change,) = diff(definition(version(spec=old)), definition(version(spec=new)))
     assert (change.path, set(change.breaks)) == (path, breaks)
     assert what in change.what
+
+
+def test_a_field_of_a_map_may_hold_what_its_schema_refuses_now() -> None:
+    new = opened(a=INT)
+    found = diff(of({"type": "object", "additionalProperties": TEXT}), of(new))
+    assert {change.path: set(change.breaks) for change in found} == {"spec.x": set(), "spec.x.a": REFUSES}
 
 
 def test_what_breaks_comes_first_and_each_change_is_told_once() -> None:

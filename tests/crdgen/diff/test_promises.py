@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -192,7 +193,7 @@ def stored(evaluator: Evaluator, value: Any) -> Any:
     return evaluator.default(evaluator.prune(value))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(st.data())
 def test_what_is_said_not_to_break_stored_objects_does_not(data: st.DataObject) -> None:
     before = data.draw(SCHEMAS.map(proper), "before")
@@ -224,6 +225,45 @@ def test_what_differs_is_told(one: dict[str, Any], other: dict[str, Any]) -> Non
     assume(one != other)
     both = definition(version(spec=one)), definition(version(spec=other))
     assert diff(*both) or {"type", "x-kubernetes-list-type", "exclusiveMinimum", "exclusiveMaximum"} & {*one, *other}
+
+
+WORDS = st.sampled_from(
+    [
+        *("type", "format", "enum", "pattern", "minimum", "maximum", "exclusiveMaximum", "multipleOf", "maxLength"),
+        *("minProperties", "maxProperties", "maxItems", "required", "properties", "items", "additionalProperties"),
+        *("allOf", "anyOf", "oneOf", "not", "default", "nullable", "x-kubernetes-validations"),
+        *("x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-int-or-string"),
+    ]
+)
+RULE = st.fixed_dictionaries({"rule": st.sampled_from(["self == oldSelf", "self.a > 1", "1", ""]) | JSON})
+TYPES = st.sampled_from(["string", "integer", "object", "array", "number"])
+NONSENSE = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | TYPES | st.sampled_from([10**400, 0.5, float("inf")]),
+    lambda inner: (
+        st.lists(inner | RULE, max_size=3) | st.dictionaries(NAMES, inner) | st.dictionaries(WORDS, inner, max_size=6)
+    ),
+    max_leaves=16,
+)
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(WORDS, NONSENSE, max_size=8), st.dictionaries(WORDS, NONSENSE, max_size=8))
+def test_any_schema_has_an_answer(one: Any, other: Any) -> None:
+    for kind in ({}, {"type": "integer"}, {"type": "object"}):
+        diff(definition(version(spec=one | kind)), definition(version(spec=other | kind)))
+
+
+@pytest.mark.parametrize(
+    "keyword", ["minimum", "maximum", "multipleOf", "maxLength", "minItems", "maxProperties", "enum"]
+)
+def test_any_bound_has_an_answer(keyword: str) -> None:
+    for bound in (10**400, float("inf"), 0.5, "1", []):
+        for kind in ("integer", "object", []):
+            one = definition(version(spec={"type": kind, keyword: 3}))
+            for more in ({keyword: bound}, {"allOf": [{keyword: bound}]}):
+                other = definition(version(spec={"type": kind, keyword: 3, **more}))
+                assert diff(one, other)
+                assert diff(other, one)
 
 
 @settings(max_examples=100)

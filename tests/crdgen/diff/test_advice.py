@@ -1,0 +1,213 @@
+"""Who follows the advice of a finding is rid of it: first of what breaks stored objects, then of what breaks clients."""
+
+import copy
+import re
+from typing import Any
+
+import pytest
+
+from crdgen.diff import Break, Change, diff
+from tests.crdgen.diff.builder import definition, obj, of, version
+
+S, C = Break.STORED, Break.CLIENTS
+TEXT, INT = {"type": "string"}, {"type": "integer"}
+RULES, OPEN = "x-kubernetes-validations", "x-kubernetes-preserve-unknown-fields"
+HOOK = {"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://a/"}, "conversionReviewVersions": ["v1"]}}
+
+
+def only(old: Any, new: Any) -> Change:
+    (change,) = [change for change in diff(old, new) if change.breaks]
+    return change
+
+
+def ruled(schema: Any, rule: str, *, optional: bool = False) -> Any:
+    return schema | {RULES: [{"rule": rule} | ({"optionalOldSelf": True} if optional else {})]}
+
+
+def in_a_new_version(old: Any, spec: Any, **more: Any) -> Any:
+    """The old CRD, and beside its version another one with this spec, which is stored."""
+    crd = copy.deepcopy(old)
+    (before,) = crd["spec"]["versions"]
+    crd["spec"] |= {"versions": [before | {"storage": False}, version("v2", spec)]} | more
+    return crd
+
+
+def template(change: Change) -> str:
+    """The rule that a finding advises, around `…`."""
+    (rule,) = re.findall(r"`([^`]*…[^`]*)`", change.fix)
+    return str(rule)
+
+
+NEW_RULES = [
+    ("self.x > 1", False),
+    ("self.x > oldSelf.x", False),
+    ("!oldSelf.hasValue() || self.x > oldSelf.value().x", True),
+]
+
+
+@pytest.mark.parametrize(("rule", "optional"), NEW_RULES)
+def test_a_rule_that_breaks_stored_objects_is_mended_in_two_steps(rule: str, optional: bool) -> None:
+    spec = obj(("x",), x=INT)
+    old = definition(version(spec=spec))
+    first = only(old, definition(version(spec=ruled(spec, rule, optional=optional))))
+    assert set(first.breaks) == {S, C}
+    mended = ruled(spec, template(first).replace("…", rule), optional="hasValue" in template(first) or optional)
+    second = only(old, definition(version(spec=mended)))
+    assert set(second.breaks) == {C}
+    assert "new version" in second.fix
+    assert not any(change.breaks for change in diff(old, in_a_new_version(old, mended)))
+
+
+def test_a_rule_below_a_list_is_mended_on_the_list() -> None:
+    many = {"type": "array", "items": TEXT}
+    first = only(of(many), of(many | {"items": ruled(TEXT, "self != ''")}))
+    mended = ruled(many, template(first).replace("…", "item != ''"), optional=True)
+    assert set(only(of(many), of(mended)).breaks) == {C}
+
+
+#: What is refused anew, and the rule that says the same.
+TIGHTER = [
+    (TEXT, {"maxLength": 5}, "self.size() <= 5"),
+    (INT, {"maximum": 5}, "self <= 5"),
+    (INT, {"multipleOf": 2}, "self % 2 == 0"),
+    (TEXT, {"pattern": "^a"}, "self.matches('^a')"),
+    (TEXT, {"enum": ["a"]}, "self in ['a']"),
+    (TEXT, {"format": "uuid"}, "self.size() >= 32"),
+    (INT, {"format": "int32"}, "self < 2147483648"),
+    (TEXT, {"anyOf": [{"minLength": 2}]}, "self.size() >= 2"),
+    (obj(a=TEXT, b=TEXT), {"maxProperties": 1}, "!has(self.a) || !has(self.b)"),
+    (obj(a=TEXT), {"required": ["a"]}, "has(self.a)"),
+]
+
+
+@pytest.mark.parametrize(("field", "more", "rule"), TIGHTER, ids=[str(case[1]) for case in TIGHTER])
+def test_what_is_refused_anew_may_be_refused_by_a_rule(field: Any, more: Any, rule: str) -> None:
+    first = only(of(field), of(field | more))
+    assert "optionalOldSelf" in first.fix
+    mended = ruled(field, template(first).replace("…", rule), optional=True)
+    assert set(only(of(field), of(mended)).breaks) == {C}
+
+
+ONE = definition(version(spec=obj(a=TEXT)))
+TWO = definition(version("v1", storage=False), version("v2"))
+FOLLOWED: list[tuple[str, Any, Any, str, Any]] = [
+    (
+        "a field is kept",
+        ONE,
+        definition(version(spec=obj())),
+        "keep it, described as deprecated",
+        definition(version(spec=obj(a=TEXT | {"description": "Deprecated."}))),
+    ),
+    (
+        "a field is moved by a webhook",
+        ONE,
+        definition(version(spec=obj(b=TEXT))),
+        "add a version with a conversion webhook that moves the data",
+        in_a_new_version(ONE, obj(b=TEXT), conversion=HOOK),
+    ),
+    (
+        "a new field gets a default",
+        ONE,
+        definition(version(spec=obj(("b",), a=TEXT, b=TEXT))),
+        "give it a default",
+        definition(version(spec=obj(("b",), a=TEXT, b=TEXT | {"default": ""}))),
+    ),
+    (
+        "a new field is not required",
+        ONE,
+        definition(version(spec=obj(("b",), a=TEXT, b=TEXT))),
+        "do not require it",
+        definition(version(spec=obj(a=TEXT, b=TEXT))),
+    ),
+    (
+        "an old field gets a default",
+        ONE,
+        definition(version(spec=obj(("a",), a=TEXT))),
+        "give it a default",
+        definition(version(spec=obj(("a",), a=TEXT | {"default": ""}))),
+    ),
+    (
+        "a default that is counted is not given",
+        of(obj(a=TEXT) | {"maxProperties": 1}),
+        of(obj(a=TEXT, b=TEXT | {"default": ""}) | {"maxProperties": 1}),
+        "add it without a default",
+        of(obj(a=TEXT, b=TEXT) | {"maxProperties": 1}),
+    ),
+    (
+        "a new field is left open where any was",
+        of(obj() | {OPEN: True}),
+        of(obj(("a",), a=TEXT) | {OPEN: True}),
+        f"with {OPEN} and no type, and do not require it",
+        of(obj(a={OPEN: True}) | {OPEN: True}),
+    ),
+    (
+        "unknown fields are kept",
+        of(obj() | {OPEN: True}),
+        of(obj()),
+        f"keep {OPEN}",
+        of(obj() | {OPEN: True, "description": "x"}),
+    ),
+    (
+        "another type, another field",
+        of(TEXT),
+        of(INT),
+        "add one of another name",
+        definition(version(spec=obj(x=TEXT, y=INT))),
+    ),
+    (
+        "a wider type, another field",
+        of(INT),
+        of({"type": "number"}),
+        "add a field of the wider type",
+        definition(version(spec=obj(x=INT, y={"type": "number"}))),
+    ),
+    (
+        "another default is one of a new version",
+        of(TEXT | {"default": "a"}),
+        of(TEXT | {"default": "b"}),
+        "change it in a new one",
+        in_a_new_version(of(TEXT | {"default": "a"}), obj(x=TEXT | {"default": "b"})),
+    ),
+    (
+        "a value of an enum is kept",
+        of(TEXT | {"enum": ["a", "b"]}),
+        of(TEXT | {"enum": ["a"]}),
+        "keep the value",
+        of(TEXT | {"enum": ["a", "b"], "description": "b is deprecated."}),
+    ),
+    (
+        "a status subresource is one of a new version",
+        definition(version()),
+        definition(version(subresources={"status": {}})),
+        "add it to a new version",
+        definition(version(storage=False), version("v2", subresources={"status": {}})),
+    ),
+    (
+        "a version is served on",
+        TWO,
+        definition(version("v1", storage=False, served=False), version("v2")),
+        "keep it served, marked deprecated",
+        definition(version("v1", storage=False, deprecated=True), version("v2")),
+    ),
+    ("a version is kept", TWO, definition(version("v2")), "keep it, served or not", TWO),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "advice", "followed"), [case[1:] for case in FOLLOWED], ids=[case[0] for case in FOLLOWED]
+)
+def test_who_follows_the_advice_breaks_nobody(old: Any, new: Any, advice: str, followed: Any) -> None:
+    assert advice in only(old, new).fix
+    assert [change for change in diff(old, followed) if change.breaks] == []
+
+
+def test_who_asks_the_cluster_learns_whether_a_version_is_stored() -> None:
+    assert "kubectl get crd" in only(TWO, definition(version("v2"))).fix
+    seen = TWO | {"status": {"storedVersions": ["v2"]}}
+    assert only(seen, definition(version("v2"))).breaks == (C,)
+
+
+def test_no_rule_is_advised_where_there_is_none() -> None:
+    many = {"type": "array", "items": TEXT}
+    (change,) = diff(of(many), of(many | {"items": TEXT | {"maxLength": 1}}))
+    assert "rule" not in change.fix
