@@ -124,7 +124,7 @@ class _Drawing:
             pattern, extra = next(iter(entries.items()))
             keys = matching(pattern)
         elif "propertyNames" in schema:
-            keys = st.just(schema["propertyNames"]).flatmap(lambda names: right({"type": "string", **names}))
+            keys = right({"$defs": self.definitions, "type": "string", **schema["propertyNames"]})
         least = max(schema.get("minProperties", 0) - there, 0)
         most = max(min(schema.get("maxProperties", 10) - there, least + 2), least)
         count = self.draw(st.integers(least, most))
