@@ -67,6 +67,7 @@ controlplane: install ## Build the Kubernetes control plane of tests and demo, o
 
 golden: install ## Regenerate the golden files of the tests; read the difference before you commit it
 	$(BIN)/python -m tests.crdgen.reading.oracle
+	$(BIN)/python -m tests.crdgen.re2.oracle
 	$(BIN)/python -m tests.crdgen.golden
 
 bench: install ## Measure: CPU time of a review, making CRDs, verdicts on pod templates against a real API server

@@ -5,9 +5,9 @@ From cel-go (cel/validator.go).
 
 from collections.abc import Iterable
 
+from crdgen import re2
 from crdgen.cel.times import Fault, duration, timestamp
 from crdgen.cel.tree import Call, Constant, ListOf, MapOf, Message, Node, walk
-from crdgen.evaluate.patterns import UnknownPattern, compiled
 
 
 def literal_faults(tree: Node) -> list[str]:
@@ -23,8 +23,8 @@ def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of li
             return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
         case Call(None, "duration", (Constant(str(text)),)) if not _reads(duration, text):
             return [f"{text!r} is no duration such as 1h30m"]
-        case Call(_, "matches", (*_, Constant(str(text)))) if not _is_pattern(text):
-            return [f"{text!r} is no pattern of RE2"]
+        case Call(_, "matches", (*_, Constant(str(text)))) if problem := re2.problem(text):
+            return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
         case ListOf(elements, _):
             return _mixed("list", elements)
         case MapOf(entries):
@@ -47,15 +47,5 @@ def _reads(read: object, text: str) -> bool:
     try:
         read(text)  # type: ignore[operator]
     except Fault:
-        return False
-    return True
-
-
-def _is_pattern(text: str) -> bool:
-    try:
-        compiled(text)
-    except UnknownPattern:
-        return True
-    except ValueError:
         return False
     return True

@@ -8,10 +8,10 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, identity, quoted, wrong_type
 from crdgen.evaluate.formats import text_format
-from crdgen.evaluate.patterns import compiled
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
+from crdgen.re2 import compiled
 from crdgen.schema.walk import Schema
 from crdgen.words import INT_OR_STRING
 

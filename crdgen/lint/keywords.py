@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 from crdgen.lint.node import Node
-from crdgen.lint.regex import problem
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.words import INT_OR_STRING, PRESERVE
 
@@ -68,12 +68,8 @@ def pattern_is_of_go(node: Node) -> Iterator[Found]:
     Source: schema/validation.go, validateValueValidation
     """
     pattern = node.schema.get("pattern")
-    if pattern:
-        why = problem(pattern)
-        if why:
-            yield Found(
-                "pattern", f"Go cannot compile the pattern: {why}", "write it in the syntax of RE2, or as a rule"
-            )
+    if pattern and (problem := re2.problem(pattern)):
+        yield Found("pattern", f"Go cannot compile the pattern: it has {problem.what}", problem.fix)
 
 
 def format_is_checked(node: Node) -> Iterator[Found]:

@@ -7,7 +7,7 @@ from crdgen.cel.functions.conversions import number
 from crdgen.cel.functions.overloads import Table
 from crdgen.cel.times import Duration, Fault, Timestamp, written
 from crdgen.cel.values import Fields, Items, TypeName
-from crdgen.evaluate.patterns import compiled
+from crdgen.re2 import compiled
 
 #: What Go's strings.TrimSpace takes away.
 _BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # noqa: E501

@@ -232,7 +232,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "does not widen",
     ),
     ("keyword-is-supported", _NEW, _TEXT, _TEXT | {"$ref": "#/x"}, "$ref is not supported"),
-    ("pattern-is-of-go", _NEW, _TEXT | {"pattern": "^\\pL"}, _TEXT | {"pattern": "(?=x)"}, "no look-around"),
+    ("pattern-is-of-go", _NEW, _TEXT | {"pattern": "^\\pL"}, _TEXT | {"pattern": "(?=x)"}, "it has look-ahead"),
     ("format-is-checked", _NEW, _TEXT | {"format": "date-time"}, _TEXT | {"format": "path"}, "format path is ignored"),
     (
         "duration-is-of-go",

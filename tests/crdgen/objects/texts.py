@@ -9,7 +9,7 @@ from typing import Any, Final
 from hypothesis import provisional
 from hypothesis import strategies as st
 
-from crdgen.evaluate.patterns import compiled
+from crdgen.re2 import compiled
 
 #: Letters, blanks, signs of more than one byte, and of more than one UTF-16 unit; no half of such, which JSON lacks.
 LETTERS: Final = st.sampled_from("abcxAZ019 -_./:é€\U0001f600\n\t\0") | st.characters(exclude_categories=["Cs"])
