@@ -23,6 +23,10 @@ _NOTHING: Any = object()
 _VALUES = frozenset({"const", "default", "enum", "example", "examples"})
 # What the value of an enum's member must be, so that JSON has it.
 _SCALARS = (str, int, float, bool, type(None))
+_QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
+# What Pydantic's own bytes are read from: either alphabet, padded or not. They are written in that of URLs, which the
+# API server's format `byte` does not take.
+_BASE64 = f"^({_QUADS.format('[A-Za-z0-9+/]')}|{_QUADS.format('[A-Za-z0-9_-]')})$"
 _TO_KEYS = "use keys of text or numbers, or a list of models that have the key as a field"
 _TO_JSON = "use a type that JSON can carry, or say its form with `WithJsonSchema({…})`"
 
@@ -187,8 +191,9 @@ class Generator(GenerateJsonSchema):
         result: JsonSchemaValue = {"type": "string"}
         factor = 1.0
         if self._config.val_json_bytes == "base64":
-            result["format"] = "byte"
-            least, most = (None if size is None else -(-size // 3) * 4 for size in (least, most))
+            result["pattern"] = _BASE64
+            least = None if least is None else -(-least * 4 // 3)
+            most = None if most is None else -(-most // 3) * 4
         elif self._config.val_json_bytes == "hex":
             result["pattern"] = "^([0-9a-fA-F]{2})*$"
             factor = 2

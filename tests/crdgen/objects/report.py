@@ -16,7 +16,7 @@ model, dumped by Pydantic. `make test` compares a sample; `python -m bench.crd_o
 _DIFFERENCES = """
 Of what a model writes, both refuse the same: a field left out that must be there even if it is null (`exclude_none`),
 what the CRD has a rule for and the model has not, what the field's own serializer spells otherwise than the model reads
-it, the line break that Pydantic ends `Base64Bytes` with, and a `dict` that is no pod template.
+it, `Base64Bytes` of no bytes at all, and a `dict` that is no pod template.
 
 All formats that the API server checks are checked as it checks them, oddities included, and their names as freely
 (`date-time` is `datetime`); so are the bounds of `int32`, `int64` and `float`, and a bound that is no value of its type,

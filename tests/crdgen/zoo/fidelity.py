@@ -67,6 +67,11 @@ class Stripped(BaseModel):
     a: Annotated[str, Field(min_length=1)]
 
 
+class Encoded(BaseModel):
+    model_config = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64")
+    a: bytes
+
+
 class Tree(BaseModel):
     size: int
     under: Annotated[list["Tree"], Depth(1)] = []
@@ -184,6 +189,12 @@ TYPES: Final = (
         Annotated[int, Field(gt=0, le=10**18 - 1)],
         (0, 1, 10**18 - 1, 10**18),
     ),
+    Type(
+        "`Field(ge=0, lt=2**64)`",
+        Annotated[int, Field(ge=0, lt=2**64)],
+        (0, 2**63 - 1, 2**63, -1),
+        advice="an integer has 64 bits, one of them its sign: use text with a pattern",
+    ),
     Type("`int = 3`", int, (1, None), 3, "where the CRD has a default it takes the place of null"),
     Type("`int | None`", int | None, (1, None)),
     Type("`int | None = None`", int | None, (1, None), None),
@@ -233,6 +244,12 @@ TYPES: Final = (
         advice="a number's places cannot be said: write texts",
     ),
     Type(
+        "`Field(max_digits=2, decimal_places=2)` of a `Decimal`",
+        Annotated[Decimal, Field(max_digits=2, decimal_places=2)],
+        ("0.5", "0.50", ".05", "0.0", "0", 0, "1", "0.125"),
+        advice="Pydantic counts a zero alone as a digit before the point: write `0.0`",
+    ),
+    Type(
         "`Field(ge=0)` of a `Decimal`",
         Annotated[Decimal, Field(ge=0)],
         ("1.5", "-1", -1, "1e2"),
@@ -240,7 +257,14 @@ TYPES: Final = (
     ),
     Type("`crdgen.Quantity`", Quantity, (1, "500m", "1Gi", "x")),
     Type("`bytes`", bytes, ("abc", "ä", 1)),
-    Type("`Base64Bytes`", Base64Bytes, ("YWJj", "YWJ", "!")),
+    Type(
+        "`Base64Bytes`", Base64Bytes, ("YWJj", "YWJ", "!", ""), advice="`byte` takes no empty text: leave the field out"
+    ),
+    Type(
+        "`bytes`, with `val_json_bytes='base64'`",
+        Encoded,
+        ({"a": "-_8="}, {"a": "+/8"}, {"a": ""}, {"a": "-/8="}, {"a": "A"}),
+    ),
     Type("`SecretStr`", SecretStr, ("a", 1)),
     Type("`UUID`", UUID, (UUID_TEXT, UUID_TEXT.replace("-", ""), f"urn:uuid:{UUID_TEXT}", f"{{{UUID_TEXT}}}", "x")),
     Type("`IPv4Address`", IPv4Address, ("10.0.0.1", "10.0.0.256", 167772161, "::1")),
