@@ -2,25 +2,53 @@
 
 import re
 from datetime import timedelta
-from decimal import Decimal
 from typing import Final
 
+# In nanoseconds. The micro sign, and the Greek letter.
 _UNITS: Final = {
-    "ns": Decimal("0.001"),
-    "us": Decimal(1),
-    "\u00b5s": Decimal(1),  # the micro sign
-    "\u03bcs": Decimal(1),  # the Greek letter
-    "ms": Decimal(1_000),
-    "s": Decimal(1_000_000),
-    "m": Decimal(60_000_000),
-    "h": Decimal(3_600_000_000),
+    "ns": 1,
+    "us": 10**3,
+    "\u00b5s": 10**3,
+    "\u03bcs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
 }
-_PART: Final = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)"
-DURATION_PATTERN: Final = f"^[+-]?(0|({_PART})+)$".replace(r"\u00b5", "\u00b5").replace(r"\u03bc", "\u03bc")
-_WHOLE: Final = re.compile(DURATION_PATTERN.removesuffix("$"))
-_PARTS: Final = re.compile(_PART)
-# An int64 of nanoseconds, some 292 years.
-_MOST: Final = timedelta(microseconds=(2**63 - 1) // 1000)
+_UNIT: Final = "|".join(_UNITS)
+DURATION_PATTERN: Final = rf"^[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)({_UNIT}))+)$"
+_PART: Final = re.compile(rf"([0-9]*)(?:\.([0-9]*))?({_UNIT})")
+#: An int64 of nanoseconds, some 292 years.
+MOST: Final = 2**63 - 1
+_LONGEST: Final = timedelta(microseconds=MOST // 1000)
+
+
+def nanoseconds(text: str) -> int | None:
+    """Return the nanoseconds of a duration such as `1h30m`, or None for a text that Go would not take."""
+    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    if rest == "0":
+        return 0
+    total = at = 0
+    while at < len(rest):
+        found = _PART.match(rest, at)
+        if not found or not (found[1] or found[2]):
+            return None
+        # Of longer numbers the value does not count: it is too long in any unit.
+        whole, unit = found[1].lstrip("0")[:20] or "0", _UNITS[found[3]]
+        total += int(whole) * unit + _fraction(found[2] or "", unit)
+        at = found.end()
+    return sign * total if rest and total <= MOST + (sign < 0) else None
+
+
+def _fraction(digits: str, unit: int) -> int:
+    """Return the part of a unit, as Go computes it: digits beyond 64 bits are passed over, the rest is a float."""
+    count, places = 0, 0
+    for digit in digits:
+        more = count * 10 + int(digit)
+        if more > 2**63:
+            break
+        count, places = more, places + 1
+    return int(count * (unit / 10.0**places))
 
 
 def parse_duration(text: str) -> timedelta:
@@ -29,13 +57,11 @@ def parse_duration(text: str) -> timedelta:
     Raises:
         ValueError: For a text that Go would not take, or a duration that it cannot hold.
     """
-    if not _WHOLE.fullmatch(text):
-        raise ValueError(f"{text!r} is no duration such as 1h30m, 45s or 500ms")
-    total = sum((Decimal(found[1]) * _UNITS[found[3]] for found in _PARTS.finditer(text)), Decimal(0))
-    if total > _MOST // timedelta(microseconds=1):
-        raise ValueError(f"{text!r} is longer than the 292 years that Kubernetes can hold")
-    duration = timedelta(microseconds=int(total))
-    return -duration if text.startswith("-") else duration
+    count = nanoseconds(text)
+    if count is None:
+        raise ValueError(f"{text!r} is no duration such as 1h30m, 45s or 500ms, of 292 years at most")
+    duration = timedelta(microseconds=abs(count) // 1000)
+    return -duration if count < 0 else duration
 
 
 def format_duration(duration: timedelta) -> str:
@@ -44,11 +70,11 @@ def format_duration(duration: timedelta) -> str:
     Raises:
         ValueError: For a duration that Go cannot hold.
     """
-    if abs(duration) > _MOST:
+    if abs(duration) > _LONGEST:
         raise ValueError(f"{duration} is longer than the 292 years that Kubernetes can hold")
     rest = abs(duration) // timedelta(microseconds=1)
     parts = []
     for unit in ("h", "m", "s", "ms", "us"):
-        count, rest = divmod(rest, int(_UNITS[unit]))
+        count, rest = divmod(rest, _UNITS[unit] // 1000)
         parts.append(f"{count}{unit}" if count else "")
     return ("-" if duration < timedelta() else "") + ("".join(parts) or "0s")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import total_ordering
 from typing import Final
 
-from crdgen.evaluate.formats import go_duration
+from crdgen.durations import nanoseconds
 
 NANO: Final = 1_000_000_000
 
@@ -56,10 +56,10 @@ _MOMENT: Final = re.compile(
 
 def duration(text: str) -> Duration:
     """Read a duration as Go does: `1h30m`, `-1.5s`."""
-    nanoseconds = go_duration(text)
-    if nanoseconds is None:
+    count = nanoseconds(text)
+    if count is None:
         raise Fault(f"time: invalid duration {_quoted(text)}")
-    return Duration(nanoseconds)
+    return Duration(count)
 
 
 def timestamp(text: str) -> Timestamp:

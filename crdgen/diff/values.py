@@ -6,8 +6,8 @@ from typing import Any, Final
 from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, matches_all, passes, scalar, takes
 from crdgen.diff.pair import Pair
-from crdgen.evaluate.formats import text_format
 from crdgen.evaluate.scalars import unfit_bounds
+from crdgen.formats.rare import text_format
 from crdgen.integers import RANGES
 from crdgen.look import canonical, members, shown
 from crdgen.words import INT_OR_STRING

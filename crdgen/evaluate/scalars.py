@@ -7,8 +7,8 @@ from math import inf, isfinite
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, identity, quoted, wrong_type
-from crdgen.evaluate.formats import text_format
 from crdgen.evaluate.violation import Reason, Violation
+from crdgen.formats.rare import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
 from crdgen.re2 import compiled

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crdgen.evaluate.formats import CHECKED
+from crdgen.formats.rare import CHECKED
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crdgen.formats import FORMATS
+from crdgen.formats.plain import FORMATS
 
 
 @pytest.mark.parametrize(

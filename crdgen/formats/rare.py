@@ -1,4 +1,4 @@
-"""The formats that an object's texts are checked for: those of `crdgen.formats`, and the rarer ones.
+"""The formats that an object's texts are checked for: those of `plain`, and the rarer ones.
 
 They follow k8s.io/kube-openapi (pkg/validation/strfmt and its govalidator), which reads mail, URLs and durations with
 Go's own libraries. Any text is of the format `password`.
@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any, Final
 from unicodedata import category
 
-from crdgen.evaluate.mail import is_email
-from crdgen.formats import FORMATS
+from crdgen.durations import MOST, nanoseconds
+from crdgen.formats.mail import is_email
+from crdgen.formats.plain import FORMATS
 from crdgen.urls import is_uri
 
 _MAC: Final = re.compile(
@@ -30,7 +31,6 @@ _RGB: Final = re.compile(rf"rgb\({_SHADE},{_SHADE},{_SHADE}\)")
 _BSON: Final = re.compile(r"[0-9A-Fa-f]{24}")
 
 _NANO: Final = 1
-_MOST: Final = 2**63 - 1
 _UNITS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (_NANO, ("ns", "nano")),
     (1000, ("us", "µs", "micro")),
@@ -41,25 +41,7 @@ _UNITS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (24 * 3600 * 10**9, ("d", "day")),
     (7 * 24 * 3600 * 10**9, ("w", "wk", "week")),
 )
-_GO: Final = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_PART: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
 _WORDS: Final = re.compile(r"([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
-
-
-def go_duration(text: str) -> int | None:
-    """Return the nanoseconds of a duration such as `1h30m`, as Go's time.ParseDuration reads it, or None."""
-    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
-    if rest == "0":
-        return 0
-    total = at = 0
-    while at < len(rest):
-        found = _PART.match(rest, at)
-        if not found or not (found[1] or found[2]):
-            return None
-        unit, fraction = _GO[found[3]], (found[2] or "0")[:18]
-        total += int(found[1] or 0) * unit + int(int(fraction) * (unit / 10 ** len(fraction)))
-        at = found.end()
-    return sign * total if rest and total <= _MOST + (sign < 0) else None
 
 
 def duration(text: str) -> int | None:
@@ -67,12 +49,12 @@ def duration(text: str) -> int | None:
 
     All words with a number before them are looked at, and what is between is passed over. Go keeps 64 bits of the sum.
     """
-    exact = go_duration(text)
+    exact = nanoseconds(text)
     if exact is not None:
         return exact
     total: int | None = None
     for number, word in _WORDS.findall(text):
-        if len(number.lstrip("0")) > 19 or int(number) > _MOST:
+        if len(number.lstrip("0")) > 19 or int(number) > MOST:
             return None
         name = word.lower()
         for unit, variants in _UNITS:
@@ -81,8 +63,8 @@ def duration(text: str) -> int | None:
     return total
 
 
-def _wrapped(nanoseconds: int) -> int:
-    return (nanoseconds + 2**63) % 2**64 - 2**63
+def _wrapped(count: int) -> int:
+    return (count + 2**63) % 2**64 - 2**63
 
 
 def is_hostname(text: str) -> bool:

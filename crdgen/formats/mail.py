@@ -5,7 +5,7 @@ import binascii
 import re
 from typing import Final
 
-from crdgen.formats import is_any_ip
+from crdgen.formats.plain import is_any_ip
 
 #: What a name may have, and an address between its dots; all beyond ASCII is alike.
 _ATOM: Final = re.compile(r"[^\x00-\x20\x7f()<>\[\]:;@\\,\"]+")
