@@ -58,7 +58,7 @@ def _number(pair: Pair, keyword: str, exclusive: str, *, sign: int) -> Iterator[
     tighter = now is not None and (was is None or any(one > other for one, other in zip(now, was, strict=True)))
     if keyword in unfit_bounds(scalar(pair.new)) and not passes(pair.old, pair.new, keyword):
         what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can hold: no value is taken"
-        yield pair.change(what, *REFUSES, fix=pair.for_new("keep the bound"))
+        yield pair.change(what, *REFUSES, fix=_fix(pair, old))
     elif was == now:
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
     else:
@@ -126,8 +126,12 @@ def _told(pair: Pair, keyword: str, old: Any, new: Any, *, tighter: bool, implie
     if implied:
         return pair.change(f"{what}, which refuses nothing that was taken")
     if tighter:
-        return pair.change(f"{what}: values that were taken are refused", *REFUSES, fix=pair.for_new("keep the bound"))
+        return pair.change(f"{what}: values that were taken are refused", *REFUSES, fix=_fix(pair, old))
     return pair.change(what)
+
+
+def _fix(pair: Pair, old: Any) -> str:
+    return pair.for_new("add no bound" if old is None else "keep the bound")
 
 
 def _shown(bound: Any) -> str:

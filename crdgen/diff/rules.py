@@ -8,7 +8,7 @@ from crdgen.cel.tree import Node
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair
 from crdgen.diff.rewriting import spelled
-from crdgen.diff.unchanged import passes_unchanged, tree_of
+from crdgen.diff.unchanged import passes_changed, passes_unchanged, tree_of
 from crdgen.look import canonical, mapping, members, shown
 from crdgen.words import VALIDATIONS
 
@@ -77,11 +77,13 @@ def _new(pair: Pair, key: _Key, tree: Node | None, verb: str) -> Change:
         return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
     if tree is None or not pair.traced or not passes_unchanged(tree, pair.new, optional=optional):
         unread = "" if available() else " (the extra `cel` looks into the rule)"
-        what = f"{what}: writes that were taken may be refused, even of what does not change{unread}"
+        why = "as where it is strict, or reads a field that is not there"
+        what = f"{what}: writes that were taken may be refused, even of what does not change, {why}{unread}"
         before = "oldSelf.hasValue() && self == oldSelf.value()" if optional else "self == oldSelf"
         fix = f"let what does not change pass: `{before} || (…)` breaks clients only"
         return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
-    refused = "new objects and changes" if optional else "changes"
+    spared = optional and passes_changed(tree, pair.new)
+    refused = "new objects" if spared else "new objects and changes" if optional else "changes"
     what = f"{what}: {refused} that were allowed may be refused, and what is stored passes"
     return pair.change(what, Break.CLIENTS, fix=_NEW_VERSION)
 

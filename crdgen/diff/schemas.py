@@ -46,7 +46,7 @@ def _walk(pair: Pair) -> Iterator[Change]:
     pair = replace(pair, old=flat(pair.old), new=flat(pair.new))
     told = [change for family in _FAMILIES for change in family(pair)] + list(branches(pair, _looser))
     yield from told
-    if rewritten and not told:
+    if rewritten and all(change.path != pair.path for change in told):
         yield pair.change("allOf is written otherwise, and means the same")
     new = mapping(pair.new, "properties")
     for name in mapping(pair.old, "properties"):

@@ -1,4 +1,4 @@
-"""Whether a rule on changes passes an object that does not change.
+"""Whether a rule on changes passes an object that does not change, or any change.
 
 A stored object is next written by whoever adds a label or removes a finalizer. The API server holds rules with
 `oldSelf` against such a write, too (it ratchets only those without: k8s.io/apiextensions-apiserver, pkg/apiserver/
@@ -45,6 +45,13 @@ def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -
         return False
     same = rewritten(tree, _of_optional if optional else _of_plain)
     return holds(same, Known({"self": schema}))
+
+
+def passes_changed(tree: Node, schema: Mapping[str, Any]) -> bool:
+    """Tell whether a rule with optionalOldSelf is sure to be true of whatever has an old value: it judges new ones."""
+    has_value = Call(_OLD, "hasValue", ())
+    there = rewritten(tree, lambda part: Constant(True) if part == has_value else part)
+    return holds(there, Known({"self": schema}))
 
 
 def _of_plain(node: Node) -> Node:

@@ -15,7 +15,6 @@ _MIGRATE: Final = (
     "keep it, served or not, until every object is rewritten in the new storage version and "
     f"the version is taken out of {_STATUS}"
 )
-_ASK: Final = f"or compare with the CRD that the cluster has, `kubectl get crd NAME -o yaml`: its {_STATUS} tells"
 _SERVE: Final = "keep it served, marked deprecated, while anybody asks for it"
 
 
@@ -24,7 +23,7 @@ def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
     was, now = (named(mapping(one, "spec").get("versions")) for one in (old, new))
     for name, version in was.items():
         if name not in now:
-            yield _gone(name, version, words(mapping(old, "status").get("storedVersions")))
+            yield _gone(name, version, words(mapping(old, "status").get("storedVersions")), _ask(old))
     for name, version in now.items():
         if name not in was:
             yield Change(_path(name), "the version is new")
@@ -35,7 +34,13 @@ def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
     yield from _between(was, now, converts=strategy(new) != "None")
 
 
-def _gone(name: str, version: Mapping[str, Any], stored: list[str]) -> Change:
+def _ask(crd: Mapping[str, Any]) -> str:
+    """Return the advice to compare with what the cluster has, whose status tells where objects are stored."""
+    name = mapping(crd, "metadata").get("name", "NAME")
+    return f"or compare with the CRD of the cluster, `kubectl get crd {name} -o yaml`: its {_STATUS} tells"
+
+
+def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) -> Change:
     """Return what the removal of a version breaks; `stored` is what the old CRD's status names, if it says so.
 
     A file tells only where objects are stored now: an earlier revision may have stored them in any version. The API
@@ -49,7 +54,7 @@ def _gone(name: str, version: Mapping[str, Any], stored: list[str]) -> Change:
         return Change(_path(name), what, REFUSES, _MIGRATE)
     if not stored:
         what = f"the version is removed, and objects may be stored in it since an earlier revision: {refused}"
-        return Change(_path(name), what, REFUSES if served else (Break.STORED,), f"{_MIGRATE}; {_ASK}")
+        return Change(_path(name), what, REFUSES if served else (Break.STORED,), f"{_MIGRATE}; {ask}")
     if served:
         what = f"the version is removed, which {_STATUS} does not name: clients that ask for it get a 404"
         return Change(_path(name), what, (Break.CLIENTS,), _SERVE)

@@ -202,7 +202,7 @@ def test_who_follows_the_advice_breaks_nobody(old: Any, new: Any, advice: str, f
 
 
 def test_who_asks_the_cluster_learns_whether_a_version_is_stored() -> None:
-    assert "kubectl get crd" in only(TWO, definition(version("v2"))).fix
+    assert "kubectl get crd widgets.example.com -o yaml" in only(TWO, definition(version("v2"))).fix
     seen = TWO | {"status": {"storedVersions": ["v2"]}}
     assert only(seen, definition(version("v2"))).breaks == (C,)
 

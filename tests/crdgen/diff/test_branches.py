@@ -80,6 +80,8 @@ def test_what_takes_less_breaks(old: Any, new: Any) -> None:
 def test_that_a_branch_is_written_otherwise_is_said() -> None:
     (change,) = diff(of(TEXT | SHORT), of(TEXT | {"allOf": [SHORT]}))
     assert change.what == "allOf is written otherwise, and means the same"
+    found = diff(of(obj(("a",), a=TEXT)), of(obj(("a",), a=TEXT, b=TEXT) | {"allOf": [{"required": ["a"]}]}))
+    assert [change.what for change in found] == ["allOf is written otherwise, and means the same", "the field is new"]
     (change,) = diff(of(TEXT | {"allOf": [LONG]}), of(TEXT | SHORT))
     assert change.what == "maxLength 9 is now 5: values that were taken are refused"
     (change,) = diff(of(TEXT | {"anyOf": [SHORT]}), of(TEXT | {"anyOf": [LONG]}))

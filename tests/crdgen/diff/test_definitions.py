@@ -107,7 +107,11 @@ def test_each_removal_of_a_version_speaks_of_the_versions_that_are_stored(status
     for old in (two() | status, hidden() | status):
         (change,) = diff(old, definition(version("v2")))
         assert "`status.storedVersions`" in change.what
-        assert (S in change.breaks) == ("may be stored" in change.what) == ("kubectl get crd NAME" in change.fix)
+        assert (
+            (S in change.breaks)
+            == ("may be stored" in change.what)
+            == ("kubectl get crd widgets.example.com -o yaml" in change.fix)
+        )
 
 
 def test_what_was_stored_stays_in_its_version_when_another_one_becomes_the_stored_one() -> None:
