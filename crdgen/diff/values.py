@@ -14,9 +14,6 @@ from crdgen.words import INT_OR_STRING
 
 _KEEP: Final = "keep taking what was taken"
 _IMPLIED: Final = ", which refuses nothing that was taken"
-#: What k8s.io/kube-openapi (pkg/validation/validate/values.go, IsValueValidAgainstRange) knows of numbers.
-_INTEGERS: Final = frozenset({"int32", "int64", "uint32", "uint64"})
-_FLOATS: Final = frozenset({"float", "float32"})
 #: Formats of which the second takes all that the first one takes; integers of 64 bits fit into a float of 32.
 _WIDER: Final = frozenset(
     {
@@ -110,14 +107,14 @@ def _fits(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 def _checked(schema: Mapping[str, Any]) -> str | None:
     """Return the format that the API server checks for values of the type, dashes aside; None where it checks none.
 
-    Integers without one have 64 bits. Of numbers, some API servers check other names for a float of 32 bits.
+    Integers without one have 64 bits.
     """
     name, kind = schema.get("format"), schema.get("type")
     plain = name.replace("-", "") if isinstance(name, str) else ""
     if kind == "integer":
-        return plain if plain in _INTEGERS else "int64"
+        return plain if plain in RANGES else "int64"
     if kind == "number":
-        return plain if plain in _FLOATS else None
+        return plain if plain == "float" else None
     if text_format(name) is None or (plain == "password" and (kind or schema.get(INT_OR_STRING))):
         return None  # any text is a password; where there is no type, nothing else is one
     return plain

@@ -11,7 +11,7 @@ from crdgen.evaluate import Evaluator
 from tests.crdgen.diff.builder import obj, of
 
 S, C = Break.STORED, Break.CLIENTS
-TEXT, INT = {"type": "string"}, {"type": "integer"}
+TEXT, INT = {"type": "string", "maxLength": 9}, {"type": "integer"}
 SELF = obj(
     ("must", "list"),
     must=INT,
@@ -20,8 +20,8 @@ SELF = obj(
     null=INT | {"nullable": True},
     word=TEXT,
     flag={"type": "boolean"},
-    list={"type": "array", "items": obj(("n",), n=TEXT, m=TEXT)},
-    map={"type": "object", "additionalProperties": TEXT},
+    list={"type": "array", "maxItems": 9, "items": obj(("n",), n=TEXT, m=TEXT)},
+    map={"type": "object", "maxProperties": 9, "additionalProperties": TEXT},
     open={"type": "object", "x-kubernetes-preserve-unknown-fields": True},
 )
 
