@@ -88,7 +88,7 @@ def _settled(value: Any, schema: Schema) -> Any:
 
 def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
     """Return why the schema would refuse the default, which is `given` in Python."""
-    holder, value = {"type": "object", "properties": {"value": schema}}, {"value": default}
+    holder, value = {"type": "object", "properties": {"value": schema}}, {"value": _stored(default)}
     shown = given if type(given) in _PLAIN else default
     if isinstance(default, CONTAINERS):
         if pruner(holder, metadata=pruned)(value) != value:
@@ -107,10 +107,21 @@ def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
     fix = "give a default that the field's own type and bounds take"
     if schema.get("format") == "date-time" and _has_no_zone(default):
         fix = "give the default a time zone: `datetime(…, tzinfo=UTC)`"
+    if found.message.startswith("must be a multiple of 0."):
+        fix = "the API server takes no whole number for a multiple of a step below 1: say it as a `Rule`"
     # Of a decimal's text a pattern says the bounds, which nobody reads.
     message = f"must be {schema[SAID]}" if SAID in schema and not at else found.message
     problem = f"the default {shown!r} is refused by the field's own schema{where}: {message}"
     return _Refusal(problem, fix, of_type=found.reason is Reason.TYPE_INVALID)
+
+
+def _stored(default: Any) -> Any:
+    """Return a default as the API server reads it again: 1.0 is written as 1."""
+    if isinstance(default, dict):
+        return {key: _stored(value) for key, value in default.items()}
+    if isinstance(default, list):
+        return [_stored(value) for value in default]
+    return int(default) if isinstance(default, float) and default.is_integer() else default
 
 
 def _violation(value: Any, schema: Schema) -> Violation | None:

@@ -327,6 +327,13 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "must be at least 2026-01-01",
             "bounds take",
         ),
+        (
+            "a whole number in steps of less than one",
+            field(Annotated[float, Field(multiple_of=0.5)], value=1),
+            "Spec.value",
+            "the default 1 is refused by the field's own schema: must be a multiple of 0.5",
+            "say it as a `Rule`",
+        ),
         ("a default of another type", field(int, value="x"), "Spec.value", "'x' is refused", "own type"),
         ("a default that is no JSON", field(Any, value=object()), "Spec.value", "cannot be written as JSON", "None"),
         ("only null", field(None), "Spec.value", "nothing but null", "leave it out"),
