@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from crdgen import crd, to_yaml
 from tests.crdgen.cli.conftest import Crdgen
@@ -47,6 +48,31 @@ def test_a_break_is_told_with_its_place_and_its_fix(crdgen: Crdgen, folder: Path
     (entry,) = json.loads(crdgen("diff old.yaml new.yaml -o json").out)
     assert entry["breaks"] == ["stored", "clients"]
     assert (entry["crd"], entry["version"], entry["path"]) == ("orders.shop.example.com", "v1", "spec.count")
+
+
+def test_what_refuses_nothing_that_was_taken_is_told_and_passes(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "old.yaml").write_text(OLD)
+    (folder / "new.yaml").write_text(OLD.replace("maximum: 9", "maximum: 9\n                allOf: [{maximum: 10}]"))
+    answer = crdgen("diff old.yaml new.yaml")
+    assert answer.status == 0
+    assert answer.out.splitlines()[1:] == [
+        "  compatible: v1 spec.count: allOf is written otherwise, and means the same",
+        "",
+        "0 breaking, 1 compatible",
+    ]
+
+
+def test_a_removed_version_is_told_with_the_command_that_tells_more(crdgen: Crdgen, folder: Path) -> None:
+    old = yaml.safe_load(OLD)
+    (only,) = old["spec"]["versions"]
+    old["spec"]["versions"] = [only | {"name": "v1alpha1", "storage": False}, only]
+    for status, word in (({}, "breaks stored, clients"), ({"storedVersions": ["v1"]}, "breaks clients")):
+        (folder / "old.yaml").write_text(yaml.safe_dump(old | {"status": status}))
+        (folder / "new.yaml").write_text(OLD)
+        answer = crdgen("diff old.yaml new.yaml")
+        assert answer.status == 1
+        assert f"  {word}: spec.versions[v1alpha1]: the version is removed" in answer.out
+        assert ("`kubectl get crd orders.shop.example.com -o yaml`" in answer.out) == (not status)
 
 
 def test_a_file_is_compared_with_what_it_was(crdgen: Crdgen, repository: Path) -> None:
