@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from crdgen import limits
 from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label_value, is_subdomain, masked
 from crdgen.shapes import TEXT_MAP, TEXTS, ListOf, Scalar, struct
+from crdgen.utf8 import utf8
 
 OBJECT_META: Final = struct(
     "ObjectMeta",
@@ -141,7 +142,7 @@ def annotations(metadata: Mapping[str, Any]) -> Iterator[Mistake]:
         if not is_key(key.lower()):
             problem = f"{key} is no key of an annotation"
             yield Mistake("annotations", "Invalid", key, problem, f"must have keys of {KEY}", f"write {KEY}")
-    size = sum(len(_utf8(key)) + len(_utf8(value)) for key, value in held.items())
+    size = sum(len(utf8(key)) + len(utf8(value)) for key, value in held.items())
     if size > limits.ANNOTATIONS:
         problem = f"annotations of {size} bytes: {limits.ANNOTATIONS} is the limit"
         fix = "put less into them; server-side apply needs no annotation of its own"
@@ -193,9 +194,9 @@ def managed_fields(metadata: Mapping[str, Any]) -> Iterator[Mistake]:
             yield _unmanaged(f"{at}.operation", operation, f"one of {', '.join(_OPERATIONS)}")
         if entry.get("fieldsType") and entry["fieldsType"] != "FieldsV1":
             yield _unmanaged(f"{at}.fieldsType", entry["fieldsType"], "FieldsV1")
-        if len(_utf8(manager)) > _MANAGER_LENGTH or not manager.replace(" ", "").isprintable():
+        if len(utf8(manager)) > _MANAGER_LENGTH or not manager.replace(" ", "").isprintable():
             yield _unmanaged(f"{at}.manager", manager, f"at most {_MANAGER_LENGTH} printable characters")
-        if len(_utf8(entry.get("subresource", ""))) > _SUBRESOURCE_LENGTH:
+        if len(utf8(entry.get("subresource", ""))) > _SUBRESOURCE_LENGTH:
             yield _unmanaged(f"{at}.subresource", entry["subresource"], f"at most {_SUBRESOURCE_LENGTH} characters")
 
 
@@ -217,7 +218,3 @@ def _no_name(field: str, text: str, right: str) -> Mistake:
 
 def _unmanaged(at: str, value: Any, right: str) -> Mistake:
     return Mistake(at, "Invalid", value, f"{value!r} is not {right}", f"must be {right}", "remove managedFields")
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

@@ -18,6 +18,7 @@ from crdgen.podtemplate import OpenPodTemplate
 from crdgen.schema import structural_schema
 from crdgen.schema.policy import shortened
 from crdgen.schema.walk import Schema
+from crdgen.utf8 import utf8
 
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # Go's encoding/json writes these as \uXXXX, which has six bytes.
@@ -27,7 +28,7 @@ _SHORT: Final = 128
 
 def size(crd: Any) -> int:
     """Return the bytes of compact JSON."""
-    return len(json.dumps(crd, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return len(utf8(json.dumps(crd, separators=(",", ":"), ensure_ascii=False)))
 
 
 def annotations(crd: Mapping[str, Any]) -> int:
@@ -41,7 +42,7 @@ def annotations(crd: Mapping[str, Any]) -> int:
     applied = {**crd, "metadata": {**(metadata if isinstance(metadata, Mapping) else {}), "annotations": others}}
     value = _go_size(applied) + 1  # the encoder ends with a line break
     rest = "".join(f"{key}{text}" for key, text in others.items())
-    return value + len(_APPLIED) + len(rest.encode("utf-8", "surrogatepass"))
+    return value + len(_APPLIED) + len(utf8(rest))
 
 
 @dataclass(frozen=True)
@@ -188,4 +189,4 @@ def _versions(crd: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _go_size(value: Any) -> int:
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     escaped = _ESCAPED.findall(text)
-    return len(text.encode("utf-8", "surrogatepass")) + sum(6 - len(found.encode()) for found in escaped)
+    return len(utf8(text)) + sum(6 - len(found.encode()) for found in escaped)
