@@ -2,5 +2,5 @@
 
 
 def utf8(text: str) -> bytes:
-    """Return a text in UTF-8; half a character, which JSON may hold as an escape, as the three bytes that it would be."""
+    """Return a text in UTF-8; half a character, which JSON may hold, as the three bytes that it would be."""
     return text.encode("utf-8", "surrogatepass")

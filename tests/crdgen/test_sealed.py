@@ -27,7 +27,7 @@ def parts(value: Any) -> list[Sealed]:
 
 
 def test_a_template_is_one_piece_while_it_is_built_into_a_schema() -> None:
-    assert len(parts(assembled(Spec))) == 3  # metadata and spec of the template, the items of volumes
+    assert len(parts(assembled(Spec, "Spec"))) == 3  # metadata and spec of the template, the items of volumes
 
 
 def test_what_comes_out_is_plain_json() -> None:
