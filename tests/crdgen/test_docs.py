@@ -113,7 +113,7 @@ def test_a_long_pattern_stands_below_the_table() -> None:
     rows = [line for line in text.splitlines() if line.startswith("|")]
     takes = "Takes a decimal as a number or a string, greater than 0, of at most 10 digits, with at most 2 behind the point."
     assert f"| `spec.price` | decimal as number or text > 0 < 100000000 | required | {takes} |" in rows
-    assert "| `spec.size` | list of int64 or integer | `1` | Takes a list of integers or an integer. |" in rows
+    assert "| `spec.size` | list of int64 or integer | `1` | Takes an integer or a list of integers. |" in rows
     assert not any("[0-9]" in row or "{" in row for row in rows)
     assert text.count("- `spec.price`: matches `") == 1
     assert "- `spec.size`" not in text
