@@ -1,4 +1,6 @@
-"""CEL rules of a schema: whether they compile, what they may cost. Wants the extra `cel`; without it nothing is found.
+"""CEL rules of a schema: whether they compile. What they may cost is told by `crdgen.cel.costs`.
+
+Wants the extra `cel`; without it nothing is found.
 
 Google's own library parses and types the expressions (`crdgen.cel.compiling`); what it compiled is evaluated here
 (`crdgen.cel.interpreter`), because its Python face cannot carry Kubernetes' own types, such as quantities, and does not
@@ -12,11 +14,9 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final, Literal
 
-from crdgen.cel.checked import read_checked
-from crdgen.cel.costs import REQUEST, Estimate, Extent, Source, extent
 from crdgen.schema.walk import Schema
 
-__all__ = ["REQUEST", "Estimate", "Extent", "Source", "available", "estimate", "extent", "problems", "uses_old_self"]
+__all__ = ["available", "problems", "uses_old_self"]
 
 _RESULTS: Final = {"bool": ("BOOL", "true or false"), "string": ("STRING", "a text")}
 
@@ -66,28 +66,3 @@ def problems(
 def uses_old_self(expression: str) -> bool:
     """Tell whether the expression is a transition rule: such a rule runs only where there is an old value."""
     return _OLD_SELF.search(_TEXT.sub("''", expression)) is not None
-
-
-def estimate(
-    expression: str, schema: Schema, self_extent: Extent, *, root: bool = False, optional_old_self: bool = False
-) -> Estimate | None:
-    """Return what the expression may cost, as the API server estimates it.
-
-    None for an expression that does not compile, and without a library.
-
-    Args:
-        expression: The rule or messageExpression.
-        schema: The schema of `self`.
-        self_extent: How large its values can be: `extent(schema, root=root)`.
-        root: Whether self is a whole resource.
-        optional_old_self: Whether the rule says `optionalOldSelf`.
-    """
-    if not available():
-        return None
-    from crdgen.cel.compiling import OPTIONAL, PLAIN, Refused, compile_  # noqa: PLC0415 - the library is optional
-
-    try:
-        compiled = compile_(expression, schema, root=root, old=OPTIONAL if optional_old_self else PLAIN)
-    except Refused:
-        return None
-    return Estimate(compiled.tree, self_extent, read_checked(compiled.serialized))

@@ -50,7 +50,7 @@ _OF_SCHEMA: Final[tuple[Rule[Node], ...]] = (
 )
 # What is looked at where a schema has no other mistake, in this order. Expressions are typed by the schema; defaults
 # are held against it and its expressions.
-_COMPILED: Final[tuple[Rule[Node], ...]] = validations.COMPILED
+_COMPILED: Final[tuple[Rule[Node], ...]] = (*validations.COMPILED, *costs.REFUSED)
 _EVALUATED: Final[tuple[Rule[Node], ...]] = (*defaults.REFUSED, *defaults.HIDDEN)
 _SURPRISING_IN_SCHEMA: Final[tuple[Rule[Node], ...]] = (
     *structure.SURPRISING,

@@ -1,13 +1,21 @@
-"""What rules in CEL may cost: the API server estimates it, and refuses what may cost too much."""
+"""What rules in CEL may cost: the API server estimates it, and refuses what may cost too much.
+
+What estimates it is loaded where there is a rule: most schemas have none.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
-from crdgen import cel
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, surprising
+from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.validations import expressions
+
+if TYPE_CHECKING:
+    from crdgen.cel.costs import Estimate, Extent
 
 #: What one expression may cost, times how often it may be evaluated, and all those of one schema together.
 #: (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go)
@@ -36,7 +44,7 @@ class _Priced:
     at: str
     word: str
     text: str
-    estimate: cel.Estimate
+    estimate: Estimate
     times: int
 
     @property
@@ -49,13 +57,32 @@ def rules_are_affordable(node: Node) -> Iterator[Found]:
 
     Source: apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go
     """
-    if not node.is_root:
-        return
-    priced = [each for below in _seen(node) for each in _prices(below)]
-    for each in priced:
+    affordable = []
+    for each in _all_prices(node) if node.is_root else ():
+        if each.cost > LIMIT:
+            yield Found(_below(node, each), *_of_one(each))
+        else:
+            affordable.append(each)
+    if sum(each.cost for each in affordable) > LIMIT_OF_ALL:
+        yield Found("", *_of_all(node, affordable))
+
+
+def rules_are_cheap(node: Node) -> Iterator[Found]:
+    """A rule that costs a good part of what it may is refused when it changes a little, or by an older API server.
+
+    Source: apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go
+    """
+    affordable = [each for each in _all_prices(node) if each.cost <= LIMIT] if node.is_root else []
+    for each in affordable:
         if each.cost >= LIMIT * _NOTABLE or each.estimate.ranges:
             yield Found(_below(node, each), *_of_one(each))
-    yield from _of_all(node, [each for each in priced if each.cost <= LIMIT])
+    if LIMIT_OF_ALL * _NOTABLE_OF_ALL <= sum(each.cost for each in affordable) <= LIMIT_OF_ALL:
+        yield Found("", *_of_all(node, affordable))
+
+
+@lru_cache(maxsize=1)  # for the second of the two rules, which looks at the same schema after the first
+def _all_prices(root: Node) -> tuple[_Priced, ...]:
+    return tuple(each for below in _seen(root) for each in _prices(below))
 
 
 def _seen(node: Node) -> Iterator[Node]:
@@ -69,7 +96,11 @@ def _seen(node: Node) -> Iterator[Node]:
 
 def _prices(node: Node) -> Iterator[_Priced]:
     rules = list(expressions(node))
-    extent = cel.extent(node.schema, root=node.is_resource) if rules else None
+    if not rules:
+        return
+    from crdgen.cel import costs  # noqa: PLC0415 - only where there are rules
+
+    extent = costs.extent(node.schema, root=node.is_resource)
     if extent is None:
         return
     times = _times(node, extent)
@@ -77,12 +108,12 @@ def _prices(node: Node) -> Iterator[_Priced]:
         optional = rule.get("optionalOldSelf") is True
         # A message is made for one value only: the API server does not ask how often.
         for word, text, often in (("rule", expression, times), ("messageExpression", message, 1)):
-            found = cel.estimate(text, node.schema, extent, root=node.is_resource, optional_old_self=optional)
+            found = costs.estimate(text, node.schema, extent, root=node.is_resource, optional_old_self=optional)
             if text and found:
                 yield _Priced(node, f"{path}.{word}", word, text, found, often)
 
 
-def _times(node: Node, extent: cel.Extent) -> int:
+def _times(node: Node, extent: Extent) -> int:
     """Return how many values there may be: by the bounds around them, or as many as fit into a request.
 
     Source: apiextensions cel_validation.go, extractMaxElements; schema/cel/compilation.go, maxCardinality
@@ -90,7 +121,7 @@ def _times(node: Node, extent: cel.Extent) -> int:
     product = 1
     for _, bound in _around(node):
         if bound is None:
-            return cel.REQUEST // (extent.least + 1)
+            return extent.most_in_a_request
         product *= max(0, bound)
     return product
 
@@ -140,15 +171,13 @@ def _of_one(priced: _Priced) -> tuple[str, str]:
     return ": ".join([problem, ", and ".join(reasons)] if reasons else [problem]), fix
 
 
-def _of_all(root: Node, priced: list[_Priced]) -> Iterator[Found]:
-    """Yield what is to be said of the sum; those that may not stay anyway are left out."""
+def _of_all(root: Node, priced: list[_Priced]) -> tuple[str, str]:
+    """Return what is to be said of the sum; those that may not stay anyway are left out."""
     total = sum(each.cost for each in priced)
-    if total < LIMIT_OF_ALL * _NOTABLE_OF_ALL:
-        return
     dearest = sorted(priced, key=lambda each: -each.cost)[:_NAMED]
     named = [f"{_below(root, each)} ({_share(each.cost, total)} it)" for each in dearest]
     problem = f"all rules together are estimated to cost {_share(total, LIMIT_OF_ALL)} what the API server allows"
-    yield Found("", problem, f"bound what they walk, the dearest first: {', '.join(named)}")
+    return problem, f"bound what they walk, the dearest first: {', '.join(named)}"
 
 
 def _share(cost: int, limit: int) -> str:
@@ -177,4 +206,5 @@ def _have(several: dict[str, str]) -> str:
     return "have" if len(several) > 1 else "has"
 
 
-SURPRISING = surprising(rules_are_affordable)
+REFUSED = refused(rules_are_affordable)
+SURPRISING = surprising(rules_are_cheap)

@@ -8,6 +8,7 @@ from crdgen.limits import DEPRECATION_WARNING
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition, Version
+from crdgen.utf8 import utf8
 from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 
 #: What the root must not say where status is a subresource, because `properties.status` is then checked alone. The
@@ -75,7 +76,7 @@ def deprecation_warning_is_printable(version: Version) -> Iterator[Found]:
         return
     if not version.written.get("deprecated"):
         yield Found("deprecationWarning", "the version is not deprecated", "write deprecated: true, or remove it")
-    if not warning or len(warning.encode("utf-8", "surrogatepass")) > DEPRECATION_WARNING or not warning.isprintable():
+    if not warning or len(utf8(warning)) > DEPRECATION_WARNING or not warning.isprintable():
         problem = f"a deprecationWarning has 1 to {DEPRECATION_WARNING} printable bytes"
         yield Found("deprecationWarning", problem, "write one short line")
 

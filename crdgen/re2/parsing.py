@@ -4,8 +4,7 @@ Takes time linear in the pattern, and no stack: patterns of strangers are read w
 """
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from crdgen.re2.classes import POSIX, is_unicode_class
 from crdgen.re2.faults import ESCAPES, GROUPS, InvalidPattern, Problem
@@ -57,8 +56,7 @@ def parse(pattern: str) -> Either:
     return _Parser(pattern).parse()
 
 
-@dataclass(frozen=True, slots=True)
-class _Flags:
+class _Flags(NamedTuple):
     """What is in force at a place of the pattern."""
 
     folded: bool = False
@@ -70,21 +68,23 @@ class _Flags:
 _LETTERS: Final = {"i": "folded", "m": "lines", "s": "dot_all", "U": "lazy"}
 
 
-@dataclass(slots=True)
 class _Group:
     """A group that is open.
 
     Attributes:
         flags: what was in force before it.
+        branches: what is before each `|`.
+        sequence: what is after the last one.
         times: how often a part of it repeats what is in that, at most.
         last: how often its last part does; None where there is nothing to repeat.
     """
 
-    flags: _Flags
-    branches: list[tuple[Node, ...]] = field(default_factory=list)
-    sequence: list[Node] = field(default_factory=list)
-    times: int = 1
-    last: int | None = None
+    def __init__(self, flags: _Flags) -> None:
+        self.flags = flags
+        self.branches: list[tuple[Node, ...]] = []
+        self.sequence: list[Node] = []
+        self.times = 1
+        self.last: int | None = None
 
     def add(self, part: Node, times: int = 1) -> None:
         self.sequence.append(part)
@@ -328,7 +328,8 @@ _SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, Non
 
 
 def _changed(flags: _Flags, on: str, off: str) -> _Flags:
-    return replace(flags, **{_LETTERS[letter]: True for letter in on}, **{_LETTERS[letter]: False for letter in off})
+    said = {_LETTERS[letter]: True for letter in on} | {_LETTERS[letter]: False for letter in off}
+    return flags._replace(**said)
 
 
 def _check_name(name: str) -> None:

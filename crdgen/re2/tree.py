@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class Anchor(StrEnum):
@@ -18,23 +17,20 @@ class Anchor(StrEnum):
     NO_WORD = "B"
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(NamedTuple):
     """A character; `folded` where its case does not count."""
 
     character: str
     folded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(NamedTuple):
     """Any character; a line's end too where it is `all`."""
 
     all: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     r"""The characters of a class with a name: `\d`, `[:alpha:]`, `\pL`; or all others.
 
     Attributes:
@@ -52,8 +48,7 @@ Range: TypeAlias = tuple[int, int]
 """The numbers of the first character and of the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(NamedTuple):
     """One character of several, or of all others."""
 
     members: tuple[Range | Named, ...]
@@ -61,8 +56,7 @@ class Set:
     folded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(NamedTuple):
     """A part as often as between two numbers; without a second one, as often as may be."""
 
     part: Node
@@ -71,8 +65,7 @@ class Repeat:
     greedy: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(NamedTuple):
     """One of several sequences; a group in parentheses, and the whole pattern, are one of a single sequence or more."""
 
     branches: tuple[tuple[Node, ...], ...]

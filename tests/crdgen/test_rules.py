@@ -24,6 +24,7 @@ from crdgen import (
     crd,
     escape,
     exactly_one_of,
+    of,
     rules,
     structural_schema,
 )
@@ -308,6 +309,32 @@ def test_a_default_leaves_nothing_to_be_set_once() -> None:
         "Spec.tier: the API server sets the default when the object is made, and ImmutableOnceSet then keeps it; "
         "write `… | None = None`, so that it may be set later, or use `Immutable`"
     )
+
+
+def test_a_rule_that_costs_too_much_is_refused() -> None:
+    class Step(BaseModel):
+        name: Annotated[str, Rule("self.matches('^a$')", "must be a")]
+
+    class Spec(BaseModel):
+        steps: list[Step]
+
+    with pytest.raises(SchemaError) as raised:
+        crd(of(Spec, group="a.example.com", version="v1"))
+    assert str(raised.value) == (
+        "Spec.spec.steps[].name: the rule is estimated to cost more than 100 times what the API server allows: self has "
+        "no bound, and it is evaluated for each entry of spec.steps, which has no bound; give self maxLength and "
+        "spec.steps maxItems, directly and not in allOf"
+    )
+
+
+def test_a_rule_that_is_bounded_is_taken() -> None:
+    class Step(BaseModel):
+        name: Annotated[str, Field(max_length=100), Rule("self.matches('^a$')", "must be a")]
+
+    class Spec(BaseModel):
+        steps: Annotated[list[Step], Field(max_length=100)]
+
+    assert crd(of(Spec, group="a.example.com", version="v1"))
 
 
 def test_a_version_has_rules_on_the_whole_object() -> None:

@@ -5,13 +5,15 @@ adds up what the walk costs (`Estimator`, with the prices of functions in `calls
 its matter.
 """
 
-from crdgen.cel.checked import Checked
+from crdgen.cel import available
+from crdgen.cel.checked import Checked, read_checked
 from crdgen.cel.costs.estimate import Estimator
 from crdgen.cel.costs.extent import REQUEST, Extent, extent
 from crdgen.cel.costs.sizing import Source
 from crdgen.cel.tree import Node
+from crdgen.schema.walk import Schema
 
-__all__ = ["REQUEST", "Estimate", "Extent", "Source", "extent"]
+__all__ = ["REQUEST", "Estimate", "Extent", "Source", "estimate", "extent"]
 
 # What makes less of a difference than this part of an estimate is not worth naming.
 _PART = 20
@@ -38,3 +40,28 @@ class Estimate:
 
     def _with_small(self, source: Source) -> int:
         return Estimator(self._self, self._checked, frozenset({source.name})).cost(self._tree)
+
+
+def estimate(
+    expression: str, schema: Schema, self_extent: Extent, *, root: bool = False, optional_old_self: bool = False
+) -> Estimate | None:
+    """Return what the expression may cost, as the API server estimates it.
+
+    None for an expression that does not compile, and without a library.
+
+    Args:
+        expression: The rule or messageExpression.
+        schema: The schema of `self`.
+        self_extent: How large its values can be: `extent(schema, root=root)`.
+        root: Whether self is a whole resource.
+        optional_old_self: Whether the rule says `optionalOldSelf`.
+    """
+    if not available():
+        return None
+    from crdgen.cel.compiling import OPTIONAL, PLAIN, Refused, compile_  # noqa: PLC0415 - the library is optional
+
+    try:
+        compiled = compile_(expression, schema, root=root, old=OPTIONAL if optional_old_self else PLAIN)
+    except Refused:
+        return None
+    return Estimate(compiled.tree, self_extent, read_checked(compiled.serialized))

@@ -48,6 +48,11 @@ class Extent:
         """The keyword that bounds them; empty where none does."""
         return {"array": "maxItems", "map": "maxProperties", "string": "maxLength", "": "maxLength"}.get(self.kind, "")
 
+    @property
+    def most_in_a_request(self) -> int:
+        """How many of them fit into a request."""
+        return REQUEST // (self.least + 1)
+
 
 #: Of a map's keys it has no idea, and takes them for nothing.
 KEY: Final = Extent("key")

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from crdgen.cel import estimate, extent, problems, uses_old_self
+from crdgen.cel import problems, uses_old_self
+from crdgen.cel.costs import estimate, extent
 
 SPEC: dict[str, Any] = {
     "type": "object",

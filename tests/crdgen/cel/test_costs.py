@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crdgen.cel import REQUEST, estimate, extent
+from crdgen.cel.costs import REQUEST, estimate, extent
 from crdgen.cel.costs.path import variable
 from tests.crdgen.lint.differential.costs import SELF, SMALLEST
 

@@ -336,6 +336,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     (
         "rules-are-affordable",
         _NEW,
+        _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^[a-z]+[0-9]+$')"}]},
+        {"type": "array", "items": _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^a$')"}]}},
+        "more than 100 times what the API server allows",
+    ),
+    (
+        "rules-are-cheap",
+        _NEW,
         _TEXT | {"x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
         _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^[a-z]+[0-9]+$')"}]},
         "no bound",

@@ -16,7 +16,7 @@ from tests.crdgen.lint.differential.cases import Case
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _COST = re.compile(r"exceeds budget|cost limit")
 _UNKNOWN = "field-is-known"
-_TOO_DEAR = re.compile(r"\btimes what the API server allows")
+_AFFORDABLE = "rules-are-affordable"
 # Where all versions agree the API server keeps schema, columns and the like once, and speaks of them there.
 _SHARED = re.compile(r"^spec\.(validation|subresources|additionalPrinterColumns|selectableFields)\b")
 
@@ -75,19 +75,14 @@ class Comparison:
     @property
     def too_dear(self) -> bool:
         """Whether we say that rules cost more than is allowed."""
-        return any(_TOO_DEAR.search(finding.problem) for finding in self.findings)
-
-    @property
-    def warned_of_cost(self) -> bool:
-        """Whether a refusal for what rules may cost was foreseen."""
-        return self.answer.is_about_cost and self.too_dear
+        return any(finding.rule == _AFFORDABLE for finding in self.refused)
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdicts agree; of a cost, too, we say that it is too much where it is, and only there."""
+        """Whether the verdicts agree; where nothing but cost is wrong, we must say that, too."""
         if self.answer.is_about_cost and not self.too_dear:
             return False
-        return (not self.refused and not self.too_dear) == self.answer.accepted
+        return (not self.refused) == self.answer.accepted
 
     @property
     def names_the_place(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from crdgen import cel
+from crdgen.cel import costs
 from crdgen.lint.costs import LIMIT, LIMIT_OF_ALL
 from tests.crdgen.lint.differential.definitions import Definition, bare
 
@@ -281,9 +281,9 @@ def priced() -> Iterator[Priced]:
 
 
 def _cost(rule: str, schema: dict[str, Any]) -> int:
-    extent = cel.extent(schema)
+    extent = costs.extent(schema)
     assert extent
-    found = cel.estimate(rule, schema, extent)
+    found = costs.estimate(rule, schema, extent)
     assert found, f"{rule} does not compile"
     return found.cost
 
@@ -300,9 +300,9 @@ def _in_what_has_no_bound() -> Iterator[tuple[str, Definition]]:
             most = LIMIT // _cost(rule, walked)
             for times in (most, most + 1):
                 yield f"{times} {kind}s of {name}, gone through", bare(_object(a=_map(walked | _rule(rule), times)))
-            extent = cel.extent(schema)
+            extent = costs.extent(schema)
             assert extent
-            dearest = LIMIT // (cel.REQUEST // (extent.least + 1))
+            dearest = LIMIT // (extent.most_in_a_request)
             for cost in (dearest, dearest + 1):
                 ruled = schema | _rule(_of_cost(cost))
                 yield f"{kind} of {name} with a rule of {cost}", bare(_object(a=walked | _inside(walked, ruled)))

@@ -28,10 +28,9 @@ surprising for everybody.
 Expressions in CEL are compiled, and defaults are evaluated, only where a schema has no other mistake: the API server does
 the same, because types are unclear otherwise. Without the CEL library (extra `cel`) expressions are not looked at.
 
-What rules may cost is estimated as the API server does it, from the bounds in the schema. The estimate belongs to its
-version (this is Kubernetes {minor}'s), so a rule that is too dear is *surprising* rather than refused: the finding says
-how many times what is allowed it costs. It speaks from a tenth of what a rule may cost, or half of what all may cost
-together, and wherever `all`, `exists`, `map` and the like go through something without a bound. One pass over a text, such
+What rules may cost is estimated as the API server does it, from the bounds in the schema; the estimate is that of
+Kubernetes {minor}. What costs more than is allowed is refused. It is *surprising* from a tenth of what a rule may cost, or
+half of what all may cost together, since other versions estimate a little otherwise; and wherever `all`, `exists`, `map` and the like go through something without a bound. One pass over a text, such
 as `self == oldSelf`, is cheap however long the text may be.
 """
 
@@ -53,7 +52,7 @@ class Figures:
     name: str
     total: int
     accepted: int
-    foreseen: int
+    for_cost: int
     agreed: int
     placed: int
 
@@ -70,7 +69,7 @@ def figures(name: str, comparisons: Sequence[Comparison]) -> Figures:
         name,
         len(comparisons),
         sum(each.answer.accepted for each in comparisons),
-        sum(each.warned_of_cost and not each.refused for each in comparisons),
+        sum(each.answer.is_about_cost for each in comparisons),
         sum(each.agrees for each in comparisons),
         sum(each.names_the_place for each in refused),
     )
@@ -94,13 +93,13 @@ def page(comparisons: Sequence[Comparison], seed: int) -> str:
 
 def _table(lines: Iterable[Figures]) -> str:
     rows = [
-        f"| {line.name} | {line.total} | {line.accepted} | {line.refused} | {line.foreseen} | {line.total - line.agreed} "
+        f"| {line.name} | {line.total} | {line.accepted} | {line.refused} | {line.for_cost} | {line.total - line.agreed} "
         f"| {line.placed} |"
         for line in lines
     ]
     return "\n".join(
         [
-            "| documents | verdicts | accepted | refused | of these for cost, and warned of | disagreements | refused, at "
+            "| documents | verdicts | accepted | refused | of these for cost | disagreements | refused, at "
             "a place that both name |",
             "|---|---|---|---|---|---|---|",
             *rows,
