@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from crdgen.formats.plain import is_date
 from crdgen.sealed import Sealed
@@ -27,8 +27,7 @@ _ABSENT: Final = object()
 DEPTH: Final = 160
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """A value that cannot be read, or a field that is not known, and what would be right.
 
     Attributes:

@@ -6,8 +6,7 @@ bytes; of characters beyond ASCII all are alike to it.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from crdgen.formats.plain import is_any_ip, is_ipv6
 
@@ -29,8 +28,7 @@ class BadURL(ValueError):
     """The text is no URL; the message is Go's, but for what is wrong within an IPv6 address."""
 
 
-@dataclass(frozen=True, slots=True)
-class URL:
+class URL(NamedTuple):
     """The parts of a URL; the path and the query as they are written."""
 
     scheme: str = ""

@@ -9,7 +9,9 @@ from typing import Final
 from crdgen.cli.command import Command
 from crdgen.cli.sources import KIND, files, name_of, objects
 from crdgen.cli.unusable import Unusable
-from crdgen.lint import Finding, Severity, as_json, lint, sarif, text
+from crdgen.lint import Finding, Severity, lint
+from crdgen.lint.output import as_json, text
+from crdgen.lint.sarif import sarif
 
 _ABOUT: Final = """Say what the API server would refuse in CRDs, and what it takes but will surprise.
 

@@ -4,16 +4,14 @@ A part that did not change is not held against who writes another part: the API 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from crdgen.evaluate.check import identity
 from crdgen.schema.walk import Schema
 from crdgen.words import LIST_MAP_KEYS, LIST_TYPE
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(NamedTuple):
     """A part of the new object, the same part of the old one where there is one, and whether the two are the same."""
 
     new: Any

@@ -6,7 +6,7 @@ because of one.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crdgen import cel
 from crdgen.evaluate.correlation import Before, counterpart
@@ -36,8 +36,7 @@ _NOT_CHECKED: Final = (
 )
 
 
-@dataclass(frozen=True)
-class _Rule:
+class _Rule(NamedTuple):
     """One compiled rule; `tree` is None where the expression is empty."""
 
     source: Mapping[str, Any]
@@ -53,8 +52,7 @@ class _Rule:
         return str(self.source.get("message") or self.source["rule"]).strip()
 
 
-@dataclass(frozen=True)
-class _Node:
+class _Node(NamedTuple):
     """The rules at one place of the schema and below it."""
 
     schema: Schema

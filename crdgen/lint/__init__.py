@@ -1,15 +1,32 @@
 """A linter that thinks like the API server, for any CustomResourceDefinition, whoever made it.
 
 `lint()` takes a whole CustomResourceDefinition, `check_structural()` the schema of a whole object. Neither raises,
-whatever JSON it is given. `text()`, `as_json()` and `sarif()` write findings, by file.
+whatever JSON it is given. `output` and `sarif` write findings, by file.
 
 A document is decoded (`decoding`, by the shapes in `shape`), each schema becomes a list of nodes that know their
-surroundings (`node`), and the rules look at those: one family a file, one function a rule (`rule`).
+surroundings (`node`), and the rules look at those: one family a file, one function a rule (`rule`). `schemas` and
+`checking` have them in their order.
 """
 
-from crdgen.lint.checking import RULES, check_structural, lint
-from crdgen.lint.finding import Finding, Severity
-from crdgen.lint.output import as_json, text
-from crdgen.lint.sarif import sarif
+from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["RULES", "Finding", "Severity", "as_json", "check_structural", "lint", "sarif", "text"]
+from crdgen.lint.finding import Finding, Severity
+from crdgen.lint.schemas import check_structural
+
+__all__ = ["Finding", "Severity", "check_structural", "lint"]
+
+
+def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]:
+    """Return what the API server refuses in a CustomResourceDefinition, and what it takes but will surprise.
+
+    Never raises, whatever JSON it is given, and takes time linear in it.
+
+    Args:
+        definition: the whole object, read as JSON.
+        strict: take an unknown field for refused, as `kubectl` has it (it asks for `fieldValidation=Strict`); otherwise
+            it is surprising: the API server drops it with a warning.
+    """
+    from crdgen.lint.checking import check  # noqa: PLC0415 - who makes a CRD wants the rules of schemas only
+
+    return check(definition, strict=strict)

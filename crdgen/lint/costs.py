@@ -6,9 +6,8 @@ What estimates it is loaded where there is a rule: most schemas have none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
@@ -36,8 +35,7 @@ _COMPARED: Final = (
 _COMPUTED: Final = "walk the field itself, which has a bound"
 
 
-@dataclass(frozen=True)
-class _Priced:
+class _Priced(NamedTuple):
     """An expression: where it is, what it is called, how it reads, its estimate, and how often it may be evaluated."""
 
     node: Node

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen import limits
-from crdgen.decoding import DEPTH, Fault
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
 from crdgen.size import size
@@ -16,39 +15,6 @@ KIND: Final = "CustomResourceDefinition"
 _REQUEST_LIMIT: Final = 3 * 1024 * 1024
 #: What etcd takes as it is installed (etcd, --max-request-bytes).
 _STORAGE_LIMIT: Final = 1_572_864
-
-
-def document_is_nested_reasonably(document: Any) -> Iterator[Found]:
-    """What is nested more deeply than anybody writes is not looked at.
-
-    Source: this linter
-    """
-    del document
-    yield Found("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
-
-
-def value_has_the_right_type(fault: Fault) -> Iterator[Found]:
-    """The API server decodes the document into typed values before it looks at what they say.
-
-    Source: apiextensions types.go, types_jsonschema.go and marshal.go of v1
-    """
-    yield Found("", fault.problem, fault.fix)
-
-
-def field_is_known(fault: Fault) -> Iterator[Found]:
-    """An unknown field is dropped. Strict decoding, which kubectl asks for, refuses it; other clients get a warning.
-
-    Source: k8s.io/apimachinery, pkg/runtime/serializer/json
-    """
-    yield Found("", fault.problem, fault.fix)
-
-
-def field_within_items_is_known(fault: Fault) -> Iterator[Found]:
-    """Below items and additionalProperties an unknown field is dropped and not even strict decoding says so.
-
-    Source: apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool
-    """
-    yield Found("", f"{fault.problem}, and dropped without a word", fault.fix)
 
 
 def document_is_a_definition(definition: Definition) -> Iterator[Found]:
@@ -103,10 +69,5 @@ def _bytes(document: Mapping[str, Any]) -> int:
         return 0
 
 
-TOO_DEEP = surprising(document_is_nested_reasonably)
-UNREADABLE = refused(value_has_the_right_type)
-UNKNOWN = refused(field_is_known)
-UNKNOWN_BUT_LENIENT = surprising(field_is_known)
-UNSEEN = surprising(field_within_items_is_known)
 REFUSED = refused(document_is_a_definition, document_fits_a_request)
 SURPRISING = surprising(document_says_what_it_is, document_fits_client_side_apply)

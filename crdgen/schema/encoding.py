@@ -1,10 +1,9 @@
 """Defaults as JSON: what the model itself would write and read again, names as in JSON."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from math import isfinite
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 from pydantic_core import (
@@ -33,8 +32,7 @@ class NoJsonError(ValueError):
         self.fix = fix
 
 
-@dataclass(frozen=True)
-class Spelling:
+class Spelling(NamedTuple):
     """A default that a serializer of the author's own writes, or may write.
 
     Attributes:

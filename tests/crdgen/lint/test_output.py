@@ -2,7 +2,9 @@
 
 import json
 
-from crdgen.lint import Finding, Severity, as_json, sarif, text
+from crdgen.lint import Finding, Severity
+from crdgen.lint.output import as_json, text
+from crdgen.lint.sarif import sarif
 
 SURPRISE = Finding("spec.a", "it is odd", "mend it", Severity.SURPRISING, "odd")
 REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.REFUSED, "wrong")

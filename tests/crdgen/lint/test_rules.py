@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from crdgen.lint import RULES, Finding, Severity, check_structural, lint
+from crdgen.lint import Finding, Severity, check_structural, lint
+from crdgen.lint.checking import RULES
 from tests.crdgen.lint.differential.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
 from tests.crdgen.lint.differential.edits import DROP, Edit, broken
 

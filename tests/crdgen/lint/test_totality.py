@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crdgen.lint import RULES, check_structural, lint
+from crdgen.lint import check_structural, lint
+from crdgen.lint.checking import RULES
 from crdgen.lint.shape import DEFINITION, SCHEMA
 from crdgen.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from tests.crdgen.lint.differential.definitions import bare

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from crdgen.lint import RULES, Severity
+from crdgen.lint import Severity
+from crdgen.lint.checking import RULES
 from tests.controlplane.versions import KUBERNETES
 from tests.crdgen.lint.differential.comparison import Comparison
 

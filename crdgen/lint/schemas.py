@@ -1,0 +1,89 @@
+"""The rules of a schema, in the order in which the API server gets to them."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from crdgen.decoding import Decoder, is_too_deep
+from crdgen.lint import costs, defaults, faults, keywords, lists, pruning, structure, validations
+from crdgen.lint.consequences import independent
+from crdgen.lint.finding import Finding, Severity
+from crdgen.lint.node import Node, nodes
+from crdgen.lint.rule import Rule
+from crdgen.lint.shape import SCHEMA
+from crdgen.schema.walk import Schema
+
+_OF_SCHEMA: Final[tuple[Rule[Node], ...]] = (
+    *structure.REFUSED,
+    *keywords.REFUSED,
+    *lists.REFUSED,
+    *validations.REFUSED,
+)
+# What is looked at where a schema has no other mistake, in this order. Expressions are typed by the schema; defaults
+# are held against it and its expressions.
+_COMPILED: Final[tuple[Rule[Node], ...]] = (*validations.COMPILED, *costs.REFUSED)
+_EVALUATED: Final[tuple[Rule[Node], ...]] = (*defaults.REFUSED, *defaults.HIDDEN)
+_SURPRISING: Final[tuple[Rule[Node], ...]] = (
+    *structure.SURPRISING,
+    *keywords.SURPRISING,
+    *pruning.SURPRISING,
+    *(rule for rule in defaults.SURPRISING if rule not in defaults.HIDDEN),
+    *validations.SURPRISING,
+    *costs.SURPRISING,
+)
+
+#: Every rule, for the documentation.
+RULES: Final[tuple[Rule[Node], ...]] = (*_OF_SCHEMA, *_COMPILED, *_EVALUATED, *_SURPRISING)
+
+# A step of a path that is also one in an object; all others are keywords.
+_STEP: Final = re.compile(r"properties\[(.*?)\](?=[.\[]|$)|(?<![^.])(items|additionalProperties)(?=[.\[]|$)")
+
+
+def check_structural(schema: Schema) -> list[Finding]:
+    """Return what the API server refuses in the schema of a whole object.
+
+    Paths are those of fields: `spec.tasks[].name`.
+
+    A default within a map's values is held against its schema, too, though the API server does not look at it, and an
+    unknown keyword is refused wherever it is.
+    """
+    if is_too_deep(schema):
+        return [finding for rule in faults.TOO_DEEP for finding in rule.findings(schema, "")]
+    decoder = Decoder()
+    decoded = decoder.read(schema, SCHEMA, "")
+    found = [finding for fault in decoder.faults for finding in faults.told(fault, strict=True)]
+    found += independent(_refused(nodes(decoded, ""), stop=bool(found)), decoder.faults)
+    return [
+        Finding(field_path(finding.path), finding.problem, finding.fix, finding.severity, finding.rule)
+        for finding in found
+    ]
+
+
+def field_path(path: str) -> str:
+    """Return the field of an object that a path in a schema speaks of."""
+    steps = (
+        f".{step[1]}" if step[1] is not None else "[]" if step[2] == "items" else ".*" for step in _STEP.finditer(path)
+    )
+    return "".join(steps).lstrip(".")
+
+
+def in_schema(every: list[Node]) -> list[Finding]:
+    """Return what is refused and what surprises in a schema, given as its nodes."""
+    found = _refused(every, stop=False)
+    return found + [finding for node in every for finding in _of_node(_SURPRISING, node)]
+
+
+def _refused(every: list[Node], *, stop: bool) -> list[Finding]:
+    """Return what is refused, phase by phase; after a phase that found something the next ones are left out."""
+    found: list[Finding] = []
+    for phase in (_OF_SCHEMA, _COMPILED, _EVALUATED):
+        found += [finding for node in every for finding in _of_node(phase, node)]
+        if stop or any(finding.severity is Severity.REFUSED for finding in found):
+            break
+    return found
+
+
+def _of_node(rules: Iterable[Rule[Node]], node: Node) -> Iterator[Finding]:
+    for rule in rules:
+        if not rule.keywords or not rule.keywords.isdisjoint(node.schema):
+            yield from rule.findings(node, node.path)
