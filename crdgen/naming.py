@@ -12,6 +12,7 @@ from crdgen.dns import SUBDOMAIN_LENGTH, is_key, is_label, is_label_value, is_su
 from crdgen.errors import SchemaError
 from crdgen.limits import API_APPROVED, COMMUNITY_GROUPS
 from crdgen.resource import CustomResource, Names, Version
+from crdgen.utf8 import utf8
 
 
 def check_names(resource: CustomResource) -> None:
@@ -91,8 +92,8 @@ def _check_version(version: Version, at: str) -> None:
         return
     if not warning.strip():
         raise SchemaError(at, "the deprecation warning is blank", "say what to use, or `deprecated=True`")
-    if len(warning.encode()) > limits.DEPRECATION_WARNING:
-        problem = f"the deprecation warning has {len(warning.encode())} bytes"
+    if len(utf8(warning)) > limits.DEPRECATION_WARNING:
+        problem = f"the deprecation warning has {len(utf8(warning))} bytes"
         raise SchemaError(at, problem, f"the API server takes {limits.DEPRECATION_WARNING}: shorten it")
     if not warning.isprintable():
         bad = next(character for character in warning if not character.isprintable())
@@ -109,7 +110,7 @@ def _check_metadata(resource: CustomResource, kind: str) -> None:
         if not is_label_value(value):
             fix = "use up to 63 letters, digits, and `- _ .` between them"
             raise SchemaError(kind, f"{value!r} is no value of the label {name}", fix)
-    count = sum(len(name.encode()) + len(value.encode()) for name, value in of_definition.items())
+    count = sum(len(utf8(name)) + len(utf8(value)) for name, value in of_definition.items())
     if count > limits.ANNOTATIONS:
         fix = f"the API server takes {limits.ANNOTATIONS}"
         raise SchemaError(kind, f"the annotations have {count} bytes", fix)

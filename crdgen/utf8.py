@@ -1,6 +1,11 @@
-"""Texts as bytes, of which Kubernetes counts the lengths."""
+"""Texts that JSON may hold, half characters (lone surrogates) among them, and what Kubernetes makes of them."""
 
 
 def utf8(text: str) -> bytes:
     """Return a text in UTF-8; half a character, which JSON may hold, as the three bytes that it would be."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def as_read(text: str) -> str:
+    """Return the text that an API server reads: half a character becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

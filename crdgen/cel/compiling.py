@@ -18,6 +18,7 @@ from crdgen.cel.literals import literal_faults
 from crdgen.cel.sentences import sentence
 from crdgen.cel.tree import Node, read
 from crdgen.schema.walk import Schema
+from crdgen.utf8 import as_read
 
 #: How oldSelf is typed: as self, or as an optional value of it.
 PLAIN: Final = "plain"
@@ -50,7 +51,7 @@ def compile_(expression: str, schema: Schema, *, root: bool = False, old: str = 
     """
     environment = _environment(json.dumps(schema, sort_keys=True), root, old)
     try:
-        compiled = environment.env.compile(expression)
+        compiled = environment.env.compile(as_read(expression))
     except RuntimeError as error:
         raise Refused(_sentences(str(error), environment.descriptors)) from None
     serialized = compiled.serialize()

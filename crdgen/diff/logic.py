@@ -78,7 +78,7 @@ def holds(node: Node, known: Known) -> bool:  # noqa: PLR0911 - one for each for
         case Call(None, "_&&_", (one, other)):
             return holds(one, known) and holds(other, known.given(one, True))
         case Call(None, "_||_", (one, other)):
-            return holds(one, known) or _either(one, other, known) or _either(other, one, known)
+            return _otherwise(one, other, known) or _otherwise(other, one, known)
         case Call(None, "_?_:_", (condition, one, other)):
             first = fails(condition, known) or holds(one, known.given(condition, True))
             second = holds(condition, known) or holds(other, known.given(condition, False))
@@ -113,11 +113,12 @@ def fails(node: Node, known: Known) -> bool:  # noqa: PLR0911 - one for each for
             return False
 
 
-def _either(one: Node, other: Node, known: Known) -> bool:
-    """Tell whether one of two is true because the other one is false; where the other one is an error, that is open."""
-    if holds(other, known):
-        return True
-    return _is_safe(one, known) and holds(other, known.given(one, False))
+def _otherwise(one: Node, other: Node, known: Known) -> bool:
+    """Tell whether the other one is true where this one is not; that this one is false counts where it is no error.
+
+    What is true of all is true of these, too: one look at each side is enough, whatever is nested in it.
+    """
+    return holds(other, known.given(one, False) if _is_safe(one, known) else known)
 
 
 def _is_reflexive(node: Call, known: Known) -> bool:

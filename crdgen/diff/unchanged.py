@@ -40,8 +40,7 @@ def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool)
 def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -> bool:
     """Tell whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
     within = [node for node in walk(tree) if isinstance(node, Comprehension)]
-    names = {name for node in within for name in (node.variable, node.second, node.accumulator)}
-    if names & {"self", "oldSelf"}:
+    if any({"self", "oldSelf"} & {*_bound(node)} for node in within):
         return False
     same = rewritten(tree, _of_optional if optional else _of_plain)
     return holds(same, Known({"self": schema}))
@@ -52,6 +51,11 @@ def passes_changed(tree: Node, schema: Mapping[str, Any]) -> bool:
     has_value = Call(_OLD, "hasValue", ())
     there = rewritten(tree, lambda part: Constant(True) if part == has_value else part)
     return holds(there, Known({"self": schema}))
+
+
+def _bound(loop: Comprehension) -> tuple[str, ...]:
+    """Return the names that mean something else within a loop."""
+    return loop.variable, loop.second, loop.accumulator
 
 
 def _of_plain(node: Node) -> Node:
@@ -74,6 +78,7 @@ def _of_optional(node: Node) -> Node:  # noqa: PLR0911 - one for each form
         case Comprehension(range=ListOf(())) if node.initial == _SELF:
             # What optMap becomes: a name for the old value.
             name = Identifier(node.accumulator)
-            return rewritten(node.result, lambda part: _SELF if part == name else part)
+            hidden = {bound for part in walk(node.result) if isinstance(part, Comprehension) for bound in _bound(part)}
+            return node if name.name in hidden else rewritten(node.result, lambda part: _SELF if part == name else part)
         case _:
             return node

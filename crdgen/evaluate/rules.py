@@ -12,6 +12,7 @@ from crdgen import cel
 from crdgen.evaluate.correlation import Before, counterpart
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema.walk import Schema
+from crdgen.utf8 import utf8
 from crdgen.words import EMBEDDED, VALIDATIONS
 
 if TYPE_CHECKING:
@@ -270,6 +271,6 @@ def _message(rule: _Rule, variables: dict[str, Any]) -> str:
         except (Fault, TooExpensive):
             text = ""
         text = text.strip() if isinstance(text, str) else ""
-        if text and "\n" not in text and len(text.encode()) <= _LONGEST_MESSAGE:
+        if text and "\n" not in text and len(utf8(text)) <= _LONGEST_MESSAGE:
             return text
     return rule.name if rule.source.get("message") else f"failed rule: {rule.name}"

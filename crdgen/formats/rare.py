@@ -14,6 +14,7 @@ from crdgen.durations import MOST, nanoseconds
 from crdgen.formats.mail import is_email
 from crdgen.formats.plain import FORMATS
 from crdgen.urls import is_uri
+from crdgen.utf8 import utf8
 
 _MAC: Final = re.compile(
     "|".join(
@@ -72,7 +73,7 @@ def is_hostname(text: str) -> bool:
 
     In a name of one label a dash may stand after the first character only, also as the last one.
     """
-    if len(text.encode()) > 255 or any(len(part.encode()) > 63 for part in text.split(".")):
+    if len(utf8(text)) > 255 or any(len(utf8(part)) > 63 for part in text.split(".")):
         return False
     *labels, last = text.split(".")
     if not labels:

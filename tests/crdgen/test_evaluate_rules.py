@@ -185,3 +185,19 @@ def test_another_kind_is_refused() -> None:
 def test_an_unknown_version_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"no version 'v2'; it has v1"):
         evaluate(DEFINITION, {"apiVersion": "g.example.com/v2", "kind": "K"})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"format": "hostname"},
+        {"x-kubernetes-validations": [{"rule": "'%x'.format([self]) == ''"}]},
+        {"x-kubernetes-validations": [{"rule": "bytes(self).size() > 3"}]},
+        {"x-kubernetes-validations": [{"rule": "!format.dns1123Label().validate(self).hasValue()"}]},
+        {"x-kubernetes-validations": [{"rule": "false", "messageExpression": "self"}]},
+    ],
+    ids=["format", "hexadecimal", "bytes", "named format", "message"],
+)
+def test_half_a_character_is_judged(schema: dict[str, Any]) -> None:
+    field = {"type": "string", **schema}
+    assert Evaluator({"type": "object", "properties": {"a": field}}).validate({"a": "\ud800"})

@@ -9,6 +9,7 @@ from typing import Any, Final
 from crdgen.cel.declared import with_meta
 from crdgen.escaping import escape
 from crdgen.schema.walk import Schema
+from crdgen.utf8 import utf8
 from crdgen.words import EMBEDDED, INT_OR_STRING
 
 #: The most bytes of a request: what has no bound may be as large.
@@ -107,7 +108,7 @@ def _object(schema: Schema) -> Extent:
             fields[written] = (name, inner)
         # What has a default need not be sent.
         if name in required and child.get("default") is None:
-            least += len(name.encode()) + inner.least + len('"":,')
+            least += len(utf8(name)) + inner.least + len('"":,')
     return Extent("object", least=least, fields=fields)
 
 
@@ -117,6 +118,6 @@ def _text(schema: Schema) -> Extent:
         return Extent("time", _TIMES[named], _LEAST_OF_TIMES[named])
     factor = 1 if named == "byte" else _CHARACTER
     if "maxLength" not in schema and named != "byte" and schema.get("enum"):
-        longest = max((len(value.encode()) for value in schema["enum"] if isinstance(value, str)), default=0)
+        longest = max((len(utf8(value)) for value in schema["enum"] if isinstance(value, str)), default=0)
         return Extent("string", longest, _LEAST["string"])
     return _bounded("string", schema, "maxLength", factor, REQUEST - 2, least=_LEAST["string"])

@@ -9,6 +9,7 @@ from crdgen.cel.functions.overloads import Table
 from crdgen.cel.times import NANO, Duration, Fault, Timestamp, duration, timestamp, written
 from crdgen.cel.tree import Unsigned
 from crdgen.cel.values import MISSING, Fields, Items, Optional, TypeName, kind
+from crdgen.utf8 import utf8
 
 
 def _unreadable(kind: str) -> Fault:
@@ -102,7 +103,7 @@ CONVERSIONS: Final[Table] = {
     ("bool", bool): lambda value: value,
     ("bool", str): _bool_of,
     ("bytes", bytes): lambda value: value,
-    ("bytes", str): str.encode,
+    ("bytes", str): utf8,
     ("double", float): lambda value: value,
     ("double", int): float,
     ("double", Unsigned): float,

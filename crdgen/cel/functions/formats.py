@@ -12,6 +12,7 @@ from crdgen.cel.values import MISSING, Optional
 from crdgen.dns import masked
 from crdgen.formats.plain import is_byte, is_date, is_date_time, is_uuid
 from crdgen.urls import BadURL, check
+from crdgen.utf8 import utf8
 
 _Check: TypeAlias = Callable[[str], list[str]]
 
@@ -33,7 +34,7 @@ def _matching(pattern: str, most: str, what: str, *examples: str) -> _Check:
     shown = " or ".join(f"'{example}', " for example in examples)
 
     def check_(text: str) -> list[str]:
-        found = [f"must be no more than {most}"] if len(text.encode()) > int(most.split(maxsplit=1)[0]) else []
+        found = [f"must be no more than {most}"] if len(utf8(text)) > int(most.split(maxsplit=1)[0]) else []
         if expression.fullmatch(text):
             return found
         return [*found, f"{what} (e.g. {shown}regex used for validation is '{pattern}')"]

@@ -8,6 +8,7 @@ from crdgen.cel.functions.overloads import Table
 from crdgen.cel.times import Duration, Fault, Timestamp, written
 from crdgen.cel.values import Fields, Items, TypeName
 from crdgen.re2 import compiled
+from crdgen.utf8 import utf8
 
 #: What Go's strings.TrimSpace takes away.
 _BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # noqa: E501
@@ -161,7 +162,7 @@ def _based(form: str) -> Callable[[Any, int], str]:
     def shown(value: Any, _precision: int) -> str:
         match value:
             case str() | bytes() if form in "xX":
-                data = (value.encode() if isinstance(value, str) else value).hex()
+                data = (utf8(value) if isinstance(value, str) else value).hex()
                 return data.upper() if form == "X" else data
             case int() if not isinstance(value, bool) or form == "b":
                 return f"{int(value):{form}}"

@@ -55,6 +55,7 @@ FOR_NEW_AND_STORED = [
     "!oldSelf.hasValue() || self.must > oldSelf.value().must",
     "!oldSelf.hasValue() || self.may == oldSelf.value().may",
     "oldSelf.orValue(self).must > 1",
+    "oldSelf.optMap(o, self.list.all(o, has(o.m) && o.n == self.word)).orValue(true)",
     "'oldSelf.hasValue()' == '' || self.must > 1",
     "oldSelf == self",
 ]
@@ -253,3 +254,11 @@ def test_what_is_said_to_pass_stored_objects_passes_them(rule: str, values: list
     for value in values:
         stored = evaluator.default(evaluator.prune({"spec": {"x": value}}))
         assert evaluator.validate(stored, old=stored) == []
+
+
+def test_alternatives_within_alternatives_are_followed_once() -> None:
+    """Twice for each would be a million million times."""
+    rule = "self.must == oldSelf.must + 1"
+    for number in range(40):
+        rule = f"({rule} && self.must != {number}) || self.must == {number}"
+    assert broken(rule) == {Break.STORED, Break.CLIENTS}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crdgen.lint import check_structural, lint
+from crdgen.lint import Severity, check_structural, lint
 from crdgen.lint.checking import RULES
 from crdgen.lint.shape import DEFINITION, SCHEMA
 from crdgen.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
@@ -47,6 +47,7 @@ def _of(draw: st.DrawFn, shape: Shape, depth: int) -> Any:  # noqa: PLR0911 - on
             return draw(st.booleans() | st.integers(-2, 2**65))
 
 
+_HALF = "\ud800"
 _LENIENT = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -82,6 +83,31 @@ def test_what_looks_like_a_schema_is_answered(value: Any) -> None:
 )
 def test_strange_values_are_answered(case: str, value: Any) -> None:
     assert lint(value)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "enum": [_HALF], "x-kubernetes-validations": [{"rule": "self == 'a'"}]},
+        {
+            "type": "object",
+            "required": [_HALF],
+            "properties": {_HALF: {"type": "string"}},
+            "x-kubernetes-validations": [{"rule": "true"}],
+        },
+        {"type": "string", "x-kubernetes-validations": [{"rule": f"self == '{_HALF}'", "message": _HALF}]},
+        {"type": "string", "pattern": _HALF, "description": _HALF},
+    ],
+    ids=["enum", "field", "rule", "pattern"],
+)
+def test_half_a_character_is_taken_where_the_api_server_takes_it(schema: dict[str, Any]) -> None:
+    assert [finding.problem for finding in lint(bare(schema)) if finding.severity is Severity.REFUSED] == []
+
+
+def test_a_rule_of_half_a_character_is_no_rule() -> None:
+    findings = lint(bare({"type": "string", "x-kubernetes-validations": [{"rule": _HALF}]}))
+    assert {finding.rule for finding in findings} == {"rule-compiles"}
+    assert "Syntax error" in findings[0].problem
 
 
 def test_a_document_of_ten_thousand_levels_is_told_to_be_too_deep() -> None:
