@@ -6,8 +6,9 @@ that names the field and the fix. Any Pydantic model will do; `Model` is one tha
 What a type cannot say, a field says in `Annotated[…]`:
 
 - what server-side apply merges: `MapList`, `SetList`, `Atomic`, `GranularMap`, `AtomicMap`;
-- types of Kubernetes: `Quantity`, `IntOrString`, `Time`, `EmbeddedResource`, `PodTemplate`, `pod_template("1.30")`,
-  `core_type("Toleration")`, `Volumes`; and `PreserveUnknown` for what the schema does not know;
+- types of Kubernetes: `Annotated[dict[str, Any], EmbeddedResource]`, and so with `core_type("Toleration")` and
+  `pod_template("1.30")`; types in themselves are `Quantity`, `IntOrString`, `Time`, `PodTemplate` and `Volumes`;
+  `PreserveUnknown` is for what the schema does not know;
 - rules in CEL: `Rule`, `Immutable`, `ImmutableOnceSet`; on a whole model by the decorator `rules`, which also takes
   `exactly_one_of`, `at_most_one_of` and `at_least_one_of`. `escape` writes a JSON name as CEL does;
 - texts: `Doc`, and `Descriptions` for how much of them stays.

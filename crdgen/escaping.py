@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-_RESERVED: Final = frozenset(
+#: Words of CEL and of languages near it.
+RESERVED: Final = frozenset(
     {
         *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
         *("namespace", "null", "package", "return", "true", "var", "void", "while"),
@@ -17,6 +18,6 @@ def escape(name: str) -> str | None:
     """Return the property's name in CEL, as `x__dash__prop` for `x-prop`; None where CEL cannot reach it."""
     if not _NAME.fullmatch(name):
         return None
-    if name in _RESERVED:
+    if name in RESERVED:
         return f"__{name}__"
     return re.sub(r"__|[-./]", lambda found: _WORDS[found[0]], name)

@@ -7,7 +7,7 @@ fields. Everything else is typed as the API server types it.
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from crdgen.escaping import escape
+from crdgen.escaping import RESERVED, escape
 from crdgen.schema.walk import Schema
 from crdgen.words import EMBEDDED, INT_OR_STRING
 
@@ -49,7 +49,7 @@ class Mapping:
 
 @dataclass(frozen=True)
 class Structure:
-    """An object with named fields; the names are escaped."""
+    """An object with named fields; the names are escaped, and reserved words are there as they are, too."""
 
     path: str
     fields: "dict[str, Type]" = field(hash=False)
@@ -104,4 +104,7 @@ def _object(schema: Schema, path: str) -> Type | None:
         written, kind = escape(name), declared(child, f"{path}.{name}")
         if written and kind:
             fields[written] = kind
+            if name in RESERVED:
+                # Known by its own name, too, as far as CEL's grammar lets that be written: `self.namespace`.
+                fields[name] = kind
     return Structure(path, fields)

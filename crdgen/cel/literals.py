@@ -25,6 +25,8 @@ def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of li
             return [f"{text!r} is no duration such as 1h30m"]
         case Call(_, "matches", (*_, Constant(str(text)))) if problem := re2.problem(text):
             return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
+        case Call(target, "find" | "findAll", (Constant(str(text)), *_)) if target and (problem := re2.problem(text)):
+            return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
         case ListOf(elements, _):
             return _mixed("list", elements)
         case MapOf(entries):

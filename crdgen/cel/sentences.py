@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from crdgen.cel.declared import Structure
+from crdgen.escaping import RESERVED
 
 _UNKNOWN_FIELD: Final = re.compile(r"undefined field '(.*?)' not found in struct '(.*?)'")
 _OVERLOAD: Final = re.compile(r"found no matching overload for '(.*?)' applied to '\((.*)\)'", re.DOTALL)
@@ -31,8 +32,10 @@ def _unknown_field(name: str, structure: Structure | None) -> str:
         return f"field {name} is not known"
     if not structure.fields:
         return f"{structure.path} has no field {name}: rules see none of its fields"
-    close = get_close_matches(name, structure.fields, n=1)
-    more = f"did you mean {close[0]}?" if close else f"it has {', '.join(sorted(structure.fields)[:12])}"
+    # Reserved words are named as every API server knows them, escaped.
+    names = sorted(structure.fields.keys() - RESERVED)
+    close = get_close_matches(name, names, n=1)
+    more = f"did you mean {close[0]}?" if close else f"it has {', '.join(names[:12])}"
     return f"{structure.path} has no field {name}: {more}"
 
 

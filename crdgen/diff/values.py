@@ -7,7 +7,7 @@ from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, matches_all, passes, scalar, takes
 from crdgen.diff.pair import Pair
 from crdgen.evaluate.scalars import unfit_bounds
-from crdgen.formats.rare import text_format
+from crdgen.formats.table import text_format
 from crdgen.integers import RANGES
 from crdgen.look import canonical, members, shown
 from crdgen.words import INT_OR_STRING
@@ -82,7 +82,8 @@ def _format(pair: Pair) -> Iterator[Change]:
     else:
         what = f"format {shown(new)} is new" if old is None else f"format {shown(old)} is now {shown(new)}"
     if _is_wider(pair.old, pair.new):
-        yield pair.change(what)
+        larger = _checked(pair.old) == "int32" != _checked(pair.new)
+        yield pair.change(f"{what}; clients that keep 32 bits may meet larger values" if larger else what)
     elif passes(pair.old, pair.new, "format") or _fits(pair.old, pair.new):
         yield pair.change(f"{what}{_IMPLIED}")
     else:

@@ -1,5 +1,5 @@
 """The formats of texts that the API server checks, as it checks them.
 
 - `plain`: those that people write
-- `rare`: the others, `mail` among them, and the table of all
+- `table`: the rarer ones (`mail` is one of them), and the table of all
 """

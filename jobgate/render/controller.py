@@ -40,7 +40,7 @@ REPLICAS = 2
 _KEEP = (*READ, "create", "patch", "delete")
 
 #: Of the plugins that are built in, those that need no ConfigMap, Service or NetworkPolicy. One of a package may.
-_WITHOUT_OBJECTS = frozenset({"env", "ssh"})
+_WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
 
 
 def controller(kinds: Iterable[Kind]) -> list[Any]:
@@ -64,7 +64,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
 
 def _keeping() -> Word:
     """Return whether a plugin is on that needs more than Secrets."""
-    return any_of(plugin_on(name) for name in offered() if name not in _WITHOUT_OBJECTS)
+    return any_of(plugin_on(name) for name in offered() if name not in _WITHOUT_MORE_RIGHTS)
 
 
 def _needed() -> Word:

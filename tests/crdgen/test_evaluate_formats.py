@@ -2,7 +2,7 @@
 
 import pytest
 
-from crdgen.formats.rare import CHECKED
+from crdgen.formats.table import CHECKED
 
 
 @pytest.mark.parametrize(

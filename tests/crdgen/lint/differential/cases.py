@@ -10,6 +10,7 @@ from tests.crdgen.lint.differential.definitions import Definition, bare, plain, 
 from tests.crdgen.lint.differential.edits import EDITS, Edit, broken
 from tests.crdgen.lint.differential.mutations import mutated
 from tests.crdgen.lint.differential.soup import schema
+from tests.crdgen.lint.differential.spelling import spelled
 
 SEED = 20261122
 _PAIRS, _MUTATED, _RANDOM = 400, 200, 400
@@ -45,6 +46,8 @@ def full(seed: int = SEED) -> Iterator[Case]:
         yield Case("random schemas", f"number {index}", bare(schema(chosen, depth=3)))
     for name, definition in definitions():
         yield Case("rules at their limit", name, definition)
+    for name, definition in spelled():
+        yield Case("spelling of rules", name, definition)
 
 
 def sample(seed: int = SEED) -> list[Case]:
