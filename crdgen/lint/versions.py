@@ -151,6 +151,36 @@ def versions_hold_the_same_fields(definition: Definition) -> Iterator[Found]:
             yield Found(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
 
 
+def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
+    """Without a conversion only apiVersion changes: a value of one version's type is read as one of the other's.
+
+    Source: apiextensions types.go, NoneConverter
+    """
+    if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
+        return
+    served = [version for version in definition.versions if version.written.get("served")]
+    first, others = (served[0], served[1:]) if served else (None, [])
+    types = _types(first) if first and others else {}
+    for other in others:
+        found = _types(other)
+        differing = [field for field in types if field in found and types[field] != found[field]]
+        if first and differing:
+            field, more = differing[0], "" if len(differing) == 1 else f", and so with {len(differing) - 1} more"
+            problem = f"{field} is {types[field]} in {first.name}, and {found[field]} in {other.name}{more}"
+            fix = "give it another name in one of them, or write a conversion webhook"
+            yield Found(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
+
+
+def _types(version: Version) -> dict[str, str]:
+    """Return the type of each place of an object where the schema tells one."""
+    told = {node.field: _type(node) for node in version.nodes if node.field and not node.branch}
+    return {field: kind for field, kind in told.items() if kind}
+
+
+def _type(node: Node) -> str:
+    return "integer or string" if node.flag(INT_OR_STRING) else node.type
+
+
 def _fields(version: Version) -> set[str]:
     return {node.field for node in version.nodes if not node.branch and node.name and not _is_open(node)}
 
@@ -166,5 +196,7 @@ def _is_open(node: Node) -> bool:
 
 REFUSED = refused(one_version_is_stored, version_names_are_labels, fields_are_pruned)
 REFUSED_OF_ONE = refused(version_has_a_schema, deprecation_warning_is_printable, root_keeps_status_apart)
-SURPRISING = surprising(some_version_is_served, stored_versions_stay, versions_hold_the_same_fields)
+SURPRISING = surprising(
+    some_version_is_served, stored_versions_stay, versions_hold_the_same_fields, versions_agree_on_types
+)
 SURPRISING_OF_ONE = surprising(status_is_declared)

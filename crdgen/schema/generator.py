@@ -320,7 +320,9 @@ def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> J
     wrote = field.get("serialization_alias", name)
     if read != wrote:
         problem = f"the field is read as `{read}` and written as `{wrote}`"
-        return node | {PROBLEM: (problem, "use `alias=`, which says both")}
+        return node | {
+            PROBLEM: (problem, "use `alias=` alone, without `validate_by_alias=False` or another name beside it")
+        }
     return node
 
 

@@ -75,7 +75,9 @@ def test_the_schema_defaults_to_what_the_model_defaults_to(specimen: Specimen) -
     for sample in specimen.takes:
         value = stored(specimen.model, sample)[0]
         read, wanted = (specimen.model.model_validate_json(json.dumps(one)) for one in (value, sample))
-        assert read.model_dump(mode="json", round_trip=True) == wanted.model_dump(mode="json", round_trip=True)
+        # Sets have no order when they are written; what Pydantic reads lazily is never the same.
+        written = [one.model_dump(mode="json", round_trip=True) for one in (read, wanted)]
+        assert read == wanted or written[0] == written[1]
 
 
 @pytest.mark.parametrize("model, error", REFUSED, ids=lambda value: getattr(value, "__name__", ""))

@@ -73,6 +73,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _OTHER,
         "v1 and v2 differ in",
     ),
+    (
+        "versions-agree-on-types",
+        ("spec", "versions", 1),
+        _OTHER | {"schema": {"openAPIV3Schema": _object(properties={"spec": _object()})}},
+        _OTHER | {"schema": {"openAPIV3Schema": _object(properties={"spec": {"type": "array", "items": _TEXT}})}},
+        "spec is object in v1, and array in v2: what is written in one cannot be read in the other",
+    ),
     ("strategy-is-known", ("spec", "conversion"), {"strategy": "None"}, {}, "None or Webhook"),
     (
         "review-versions-are-spoken",
