@@ -28,13 +28,14 @@ def paragraph(text: str) -> str:
     return _BLOCK.sub(_unblocked, escape(text))
 
 
-def code(text: str) -> str:
-    """Return text as inline code, fit for a table too."""
+def code(text: str, *, in_table: bool = True) -> str:
+    """Return text as inline code; in a table a bar is escaped, which elsewhere would show the backslash."""
     if not text:
         return ""
     runs = [len(run) for run in re.findall("`+", text)]
     fence = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)
-    line = text.replace("\r", "\\r").replace("\n", "\\n").replace("|", "\\|")
+    line = text.replace("\r", "\\r").replace("\n", "\\n")
+    line = line.replace("|", "\\|") if in_table else line
     padded = f" {line} " if line.startswith("`") or line.endswith("`") else line
     return f"{fence}{padded}{fence}"
 

@@ -21,9 +21,9 @@ def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
     for text, rule in named(schema.get(VALIDATIONS), "rule").items():
         message = rule.get("message")
         if isinstance(message, str) and message:
-            yield f"{at}: {escape(message)} ({code(text)})"
+            yield f"{at}: {escape(message)} ({code(text, in_table=False)})"
         else:
-            yield f"{at}: {code(text)}"
+            yield f"{at}: {code(text, in_table=False)}"
     for line in (*_patterns(schema), *_branches(schema)):
         yield f"{at}: {line}"
     properties = mapping(schema, "properties")
@@ -39,7 +39,7 @@ def _patterns(schema: Mapping[str, Any]) -> Iterator[str]:
     patterns = patterns_of(schema)
     for pattern in patterns:
         if pattern != QUANTITY_PATTERN and (is_long(pattern) or pattern != patterns[0]):
-            yield f"matches {code(pattern)}"
+            yield f"matches {code(pattern, in_table=False)}"
 
 
 def _branches(schema: Mapping[str, Any]) -> Iterator[str]:

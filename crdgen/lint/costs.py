@@ -183,7 +183,7 @@ def _share(cost: int, limit: int) -> str:
     if cost > 100 * limit:
         return "more than 100 times"
     if cost > limit:
-        return f"about {cost / limit:.1f} times"
+        return f"about {cost / limit:.1f} times" if cost > 1.05 * limit else "a little more than"
     return f"about {cost / limit:.0%} of".replace("%", " %") if cost * 100 >= limit else "less than 1 % of"
 
 

@@ -101,8 +101,10 @@ def duration_is_of_go(node: Node) -> Iterator[Found]:
         return
     shown = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
     texts = [value for value in shown if isinstance(value, str) and value]
-    if not texts or any(text.startswith(("P", "-P")) for text in texts):
+    other = next((text for text in texts if text.startswith(("P", "-P"))), "")
+    if not texts or other:
         problem = "format duration is Go's (30s, 1h30m): of ISO 8601, P1Y is refused and PT0.5S is read as 5 seconds"
+        problem = f"{other} is of ISO 8601, and {problem}" if other else problem
         fix = "give an example in Go's syntax, so that it is clear; or write a pattern in the place of the format"
         yield Found("format", problem, fix)
 

@@ -13,6 +13,7 @@ from crdgen import crd, of, structural_schema
 from crdgen.docs import fields, page
 from crdgen.docs.example import example
 from crdgen.docs.markdown import code, escape, paragraph
+from crdgen.docs.rules import rules
 from crdgen.docs.types import type_of
 from crdgen.evaluate import Evaluator
 from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
@@ -46,6 +47,12 @@ def test_a_paragraph_begins_nothing_else(text: str, shown: str) -> None:
 @pytest.mark.parametrize(("text", "shown"), [("a", "`a`"), ("a`b", "``a`b``"), ("`a", "`` `a ``"), ("a|b", "`a\\|b`")])
 def test_code_is_fenced_by_what_it_does_not_hold(text: str, shown: str) -> None:
     assert code(text) == shown
+
+
+def test_a_bar_of_a_rule_is_escaped_in_tables_only() -> None:
+    (line,) = rules("a", {"type": "string", "x-kubernetes-validations": [{"rule": "self == '' || self == 'b'"}]})
+    assert line == "`a`: `self == '' || self == 'b'`"
+    assert code("a|b") == "`a\\|b`"
 
 
 @given(st.text())

@@ -98,6 +98,13 @@ _DEAR = [
         "lower maxLength of self[] and maxItems of self, or simplify the expression",
     ),
     (
+        "just beyond the limit",
+        _list({"type": "integer"} | _ruled({}, "self > 0"), maxItems=5_000_001),
+        "items.x-kubernetes-validations[0].rule",
+        f"the rule is estimated to cost a little more than {_AFFORDED}",
+        "lower maxItems of spec.a, or simplify the expression",
+    ),
+    (
         "what nobody can size",
         _ruled({"type": "object", "properties": {"b": _list(_SHORT)}}, "self.?b.orValue([]).all(x, x == 'a')"),
         "x-kubernetes-validations[0].rule",

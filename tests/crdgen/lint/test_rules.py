@@ -249,6 +249,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _TEXT | {"format": "duration"},
         "PT0.5S is read as 5 seconds",
     ),
+    (
+        "duration-is-of-go",
+        _NEW,
+        _TEXT | {"format": "duration", "example": "720h"},
+        _TEXT | {"format": "duration", "default": "P90D"},
+        "P90D is of ISO 8601, and format duration is Go's",
+    ),
     ("keyword-fits-the-type", _NEW, _TEXT | {"maxLength": 1}, _TEXT | {"maximum": 1}, "maximum says nothing"),
     (
         "bounds-leave-something",
