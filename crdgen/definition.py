@@ -83,7 +83,8 @@ def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Sch
         whole.pop("description", None)
     check_rules(whole, kind)
     for finding in check_structural(whole):
-        raise SchemaError(f"{kind}.{finding.path}".rstrip("."), finding.problem, finding.fix)
+        in_a_model = "; in a model a bound is `Field(max_length=…)`" if finding.rule == "rules-are-affordable" else ""
+        raise SchemaError(f"{kind}.{finding.path}".rstrip("."), finding.problem, f"{finding.fix}{in_a_model}")
     return whole
 
 

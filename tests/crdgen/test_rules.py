@@ -323,7 +323,7 @@ def test_a_rule_that_costs_too_much_is_refused() -> None:
     assert str(raised.value) == (
         "Spec.spec.steps[].name: the rule is estimated to cost more than 100 times what the API server allows: self has "
         "no bound, and it is evaluated for each entry of spec.steps, which has no bound; give self maxLength and "
-        "spec.steps maxItems, directly and not in allOf"
+        "spec.steps maxItems, directly and not in allOf; in a model a bound is `Field(max_length=…)`"
     )
 
 
