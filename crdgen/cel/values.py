@@ -190,7 +190,10 @@ def _text(value: str, form: str) -> Any:
             except ValueError as error:
                 raise Fault(f"Invalid date formatted string {value}: {error}") from None
         case "date-time":
-            return timestamp(value)
+            try:
+                return timestamp(value)
+            except Fault as error:
+                raise Fault(f"Invalid date-time formatted string {value}: {error}") from None
         case "byte":
             try:
                 return base64.urlsafe_b64decode(value)
