@@ -7,7 +7,7 @@ from typing import Any
 
 from jobgate.kinds.common.gang import gang_minimum
 from jobgate.kinds.common.pod.reading import mapping, text
-from webhook import Context, Job, Notice, Task
+from webhook import Context, Job, Notice, Task, rule
 from webhook.cause import shown
 
 #: As many tasks as a message names.
@@ -19,6 +19,7 @@ def priority_class_of(job: Job[Any], task: Task) -> str:
     return text(mapping(task.template.get("spec")).get("priorityClassName")) or text(job.word("priority_class_name"))
 
 
+@rule(reads=("min_available", "priority_class_name"), whole=("tasks.min_available", "tasks.replicas", "tasks.template"))
 def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
     """A gang is as urgent as its least urgent pods: while they wait, or are evicted for others, all wait with them."""
     tasks = [task for task in job.tasks if task.replicas]

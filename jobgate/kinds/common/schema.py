@@ -43,6 +43,10 @@ class StructuralSchema:
         defaulted: dict[str, Any] = self._evaluator.default(document)
         return defaulted
 
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        """Tell, fast, whether the object surely fits; where this says no, `check` may still find nothing."""
+        return not self.check(document)
+
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server refuses in the object before any validating webhook: shape and metadata."""
         violations = self._evaluator.validate(document)

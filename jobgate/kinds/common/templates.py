@@ -7,9 +7,10 @@ from typing import Any
 
 from jobgate.kinds.common import pod, vintage
 from jobgate.kinds.common.operator import Operator, operator_of
-from webhook import Cause, Context, Job, Notice, Path, Task, readable
+from webhook import Cause, Context, Job, Notice, Path, Task, rule
 
 
+@rule(reads=("tasks.template", "volumes"))
 def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
     yield from judged(job, pod.check)
@@ -28,18 +29,18 @@ def judged(
     operator = operator_of(job)
     told: set[Cause | Notice] = set()
     shared: Shared | None = None
-    for _, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         spec = task.template.get("spec")
         own = spec.get("volumes") if isinstance(spec, Mapping) else None
         own_count = len(own) if isinstance(own, list) else 0
         if shared is None:
-            shared = Shared(operator.volumes(job.spec))
+            shared = Shared(operator.volumes_of(job))
             places: Sequence[int] = range(len(shared.volumes))
         else:
             places = shared.named_in(spec)
         volumes = [shared.volumes[place] for place in places]
         for finding in check(operator.pod(job, task, volumes), task.template_path):
-            moved = _of_the_job(finding, task.template_path, own_count, operator.volumes_path, places)
+            moved = _of_the_job(finding, task.template_path, own_count, job.at("volumes"), places)
             if moved is None:
                 yield finding
             elif moved not in told:
@@ -90,22 +91,24 @@ def _of_the_job(
     return finding.at(f"{job_volumes / places[int(index) - own_volumes]}{rest}")
 
 
+@rule(reads=("tasks.template", "volumes"))
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types drops newer fields without a word: what that breaks is refused."""
     operator = operator_of(job)
-    shared = {"spec": {"volumes": operator.volumes(job.spec)}}
+    shared = {"spec": {"volumes": operator.volumes_of(job)}}
     for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
-        yield finding.at(f"{operator.volumes_path}{finding.path.removeprefix('spec.volumes')}")
-    for _, task in readable(job.tasks, "template"):
+        yield finding.at(f"{job.at('volumes')}{finding.path.removeprefix('spec.volumes')}")
+    for task in job.tasks:
         yield from vintage.vintage_findings(
             task.template, task.template_path, minor=operator.minor, operator=operator.name
         )
 
 
+@rule(reads=("tasks.template",))
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
     """What the operator overwrites or drops is no fault, but not what the user will get."""
     operator = operator_of(job)
-    for _, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         spec = task.template.get("spec")
         if isinstance(spec, Mapping):
             yield from _overwritten(spec, task.template_path / "spec", operator)

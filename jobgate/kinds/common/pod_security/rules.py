@@ -11,13 +11,14 @@ from jobgate.kinds.common.pod_security.levels import violations
 from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from jobgate.kinds.common.templates import judged
-from webhook import Cause, Context, Invalid, Job, Notice, Path, Required
+from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
 from webhook.cause import shown
 
 #: What the rule looks up.
 NAMESPACES: Final = "namespaces.v1."
 
 
+@rule(reads=("tasks.template", "volumes"))
 def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """A namespace's `pod-security.kubernetes.io/enforce` refuses pods, and never a job: its operator would fail alone.
 
