@@ -3,8 +3,11 @@
 - `kind`: what a kind of job is (`Kind`, `Job`, `Registry`), and what it is made with (`Schema`, `OperatorProfile`)
 - `task`: the neutral view of a part of a job
 - `draft`: the object being defaulted, which records its own patch
+- `text`: every text of a finding, bounded and escaped
+- `path`: the place of a field, exact, and printed as Kubernetes prints it
 - `cause`: what is wrong (`Cause` and its kinds) or worth a word (`Notice`)
 - `context`: what a default or a rule may know beside the object
+- `ratchet`: what makes a fault the same before and after an UPDATE
 - `review`: the pure function from a request to a response
 - `admission`: AdmissionReview v1 in and out
 - `server`: the TLS server that answers the API server; it alone needs aiohttp

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -13,7 +12,8 @@ from webhook.cause import Cause, Notice, TypeInvalid
 from webhook.context import Context, NoObjects, Objects, Operation, Settings
 from webhook.draft import Draft
 from webhook.kind import Job, Kind, Registry
-from webhook.path import keyed
+from webhook.path import Path
+from webhook.ratchet import Known, identity
 from webhook.restore import restoration
 from webhook.view import opaque, unreadable, view, without
 
@@ -121,15 +121,15 @@ def _verdict(
     if context.old is None or not any(isinstance(finding, Cause) for _, finding in findings):
         return findings
     old = context.old
-    lists: dict[int, list[str]] = {}
+    known = Known()
     before = {
-        _identity(rule, finding, old, lists)
+        identity(rule, finding, old, known)
         for rule, finding in _findings(kind, old, replace(context, old=None), kind.schema.check(old))
         if isinstance(finding, Cause)
     }
     return [
         (rule, Notice(finding.path, f"{finding.message} (it was stored so before, and is not refused for that)"))
-        if isinstance(finding, Cause) and _identity(rule, finding, document, lists) in before
+        if isinstance(finding, Cause) and identity(rule, finding, document, known) in before
         else (rule, finding)
         for rule, finding in findings
     ]
@@ -166,27 +166,13 @@ class _Broken:
     """The places that the schema refuses. There may be as many as findings, so each is asked for in constant time."""
 
     def __init__(self, violations: Iterable[Cause]) -> None:
-        self.paths = {violation.path for violation in violations if violation.path}
-        self.lengths = {len(path) for path in self.paths}
+        self.places = {violation.path.steps for violation in violations if violation.path}
+        self.lengths = {len(steps) for steps in self.places}
 
-    def __contains__(self, path: str) -> bool:
+    def __contains__(self, path: Path) -> bool:
         """Tell whether a path is one of these places, or inside one."""
-        return any(
-            path[length : length + 1] in {"", ".", "["} and path[:length] in self.paths
-            for length in self.lengths
-            if length <= len(path)
-        )
-
-
-def _identity(
-    rule: str, cause: Cause, document: Mapping[str, Any], lists: dict[int, list[str]]
-) -> tuple[str, str, str, str]:
-    """Return what makes a fault the same fault before and after an UPDATE."""
-    try:
-        value = json.dumps(cause.value, sort_keys=True, default=str)
-    except (ValueError, RecursionError):
-        value = ""  # nested deeper than can be written: the place has to do
-    return rule, keyed(cause.path, document, lists), cause.reason, value
+        steps = path.steps if self.places else ()
+        return any(steps[:length] in self.places for length in self.lengths if length <= len(steps))
 
 
 def _context(request: Request, kind: Kind, old: dict[str, Any] | None, settings: Settings, objects: Objects) -> Context:

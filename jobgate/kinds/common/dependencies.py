@@ -12,7 +12,7 @@ from crdgen import Atomic, Doc, Model
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
 from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable
-from webhook.cause import shown
+from webhook.text import shown
 
 #: As many tasks as a message names, of all that there are or of those in a cycle.
 NAMED_TASKS: Final = 8
