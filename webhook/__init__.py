@@ -4,8 +4,11 @@
 - `job`, `task`: a job under review, and the neutral view of a part of it
 - `rule`: what validation checks: a name, what it reads, a check; `plan`: when each rule of a kind is called
 - `draft`: the object being defaulted, which records its own patch
+- `text`: every text of a finding, bounded and escaped
+- `path`: the place of a field, exact, and printed as Kubernetes prints it
 - `cause`: what is wrong (`Cause` and its kinds) or worth a word (`Notice`)
 - `context`: what a default or a rule may know beside the object
+- `ratchet`: what makes a fault the same before and after an UPDATE
 - `review`: the pure function from a request to a response
 - `admission`: AdmissionReview v1 in and out
 - `server`: the TLS server that answers the API server; it alone needs aiohttp

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -14,7 +13,8 @@ from webhook.context import Context, NoObjects, Objects, Operation, Settings
 from webhook.draft import Draft
 from webhook.job import Job
 from webhook.kind import Kind, Registry
-from webhook.path import keyed
+from webhook.path import Path
+from webhook.ratchet import Known, identity
 from webhook.restore import restoration
 from webhook.view import opaque, view, without
 
@@ -166,17 +166,17 @@ class _Stored:
 
     def __init__(self, kind: Kind, old: Mapping[str, Any], context: Context) -> None:
         self.told = 0
-        self._lists: dict[int, list[str]] = {}
+        self._known = Known()
         violations = [] if kind.schema.fits(old) else kind.schema.check(old)
         self._causes = {
-            _identity(rule, finding, old, self._lists)
+            identity(rule, finding, old, self._known)
             for rule, finding in _findings(kind, old, replace(context, old=None), violations)
             if isinstance(finding, Cause)
         }
 
     def has(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> bool:
         """Tell whether a cause in the new object is a fault of the old one, too."""
-        return _identity(rule, cause, document, self._lists) in self._causes
+        return identity(rule, cause, document, self._known) in self._causes
 
 
 def _findings(
@@ -202,27 +202,13 @@ class _Broken:
     """The places that the schema refuses. There may be as many as findings, so each is asked for in constant time."""
 
     def __init__(self, violations: Iterable[Cause]) -> None:
-        self.paths = {violation.path for violation in violations if violation.path}
-        self.lengths = {len(path) for path in self.paths}
+        self.places = {violation.path.steps for violation in violations if violation.path}
+        self.lengths = {len(steps) for steps in self.places}
 
-    def __contains__(self, path: str) -> bool:
+    def __contains__(self, path: Path) -> bool:
         """Tell whether a path is one of these places, or inside one."""
-        return any(
-            path[length : length + 1] in {"", ".", "["} and path[:length] in self.paths
-            for length in self.lengths
-            if length <= len(path)
-        )
-
-
-def _identity(
-    rule: str, cause: Cause, document: Mapping[str, Any], lists: dict[int, list[str]]
-) -> tuple[str, str, str, str]:
-    """Return what makes a fault the same fault before and after an UPDATE."""
-    try:
-        value = json.dumps(cause.value, sort_keys=True, default=str)
-    except (ValueError, RecursionError):
-        value = ""  # nested deeper than can be written: the place has to do
-    return rule, keyed(cause.path, document, lists), cause.reason, value
+        steps = path.steps if self.places else ()
+        return any(steps[:length] in self.places for length in self.lengths if length <= len(steps))
 
 
 def _context(

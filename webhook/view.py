@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 
 from pydantic import BaseModel, ValidationError, create_model
 
-from webhook.path import steps_of
+from webhook.path import Path, steps_of
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -141,7 +141,7 @@ def _is_model(candidate: Any) -> bool:
     return isinstance(candidate, type) and issubclass(candidate, BaseModel)
 
 
-def opaque(model: type[BaseModel], path: str) -> bool:
+def opaque(model: type[BaseModel], path: Path | str) -> bool:
     """Tell whether a path of the object leads into what the model holds as plain JSON, as a pod template."""
     current: type[BaseModel] | None = model
     entry: type[BaseModel] | None = None
@@ -161,7 +161,7 @@ def opaque(model: type[BaseModel], path: str) -> bool:
     return False
 
 
-def without(document: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+def without(document: Mapping[str, Any], paths: Iterable[Path | str]) -> dict[str, Any]:
     """Return the object without the values at these paths; the places of list items stay as they are."""
     copy: dict[str, Any] = dict(document)
     copied = {id(copy)}

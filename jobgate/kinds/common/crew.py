@@ -11,7 +11,6 @@ from jobgate.plugins import Container, Crew, Part, Plugin, installed, parse
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL
 from webhook import Cause, Context, Job, Kind, Path
 from webhook.context import DOMAIN
-from webhook.path import steps_of
 
 #: What must fit the schema of a task for its pods to be wired.
 _NEEDED: Final = frozenset({"name", "replicas", "template"})
@@ -107,7 +106,7 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
 def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the plugins that a job of a kind asks for, as it says them: those too that are not known or understood."""
     value: Any = document
-    for step in steps_of(str(Job(kind, document, kind.spec.model_construct()).at("plugins"))):
+    for step in Job(kind, document, kind.spec.model_construct()).at("plugins").steps:
         value = mapping(value).get(str(step))
     return mapping(value)
 

@@ -12,7 +12,7 @@ from crdgen import Atomic, Doc, Model
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
 from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable, rule
-from webhook.cause import shown
+from webhook.text import shown
 
 #: What the rule of gangs that wait for themselves reads of all tasks.
 OF_GANGS: Final = ("tasks.depends_on", "tasks.min_available", "tasks.name", "tasks.replicas")

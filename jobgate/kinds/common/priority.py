@@ -8,7 +8,7 @@ from typing import Any
 from jobgate.kinds.common.gang import gang_minimum
 from jobgate.kinds.common.pod.reading import mapping, text
 from webhook import Context, Job, Notice, Task, rule
-from webhook.cause import shown
+from webhook.text import shown
 
 #: As many tasks as a message names.
 NAMED_TASKS = 3

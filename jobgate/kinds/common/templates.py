@@ -9,6 +9,8 @@ from jobgate.kinds.common import pod, vintage
 from jobgate.kinds.common.operator import Operator, operator_of
 from webhook import Cause, Context, Job, Notice, Path, Task, rule
 
+_VOLUMES = Path("spec") / "volumes"
+
 
 @rule(reads=("tasks.template", "volumes"))
 def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
@@ -82,13 +84,14 @@ def _of_the_job(
     finding: Cause | Notice, template: Path, own_volumes: int, job_volumes: Path, places: Sequence[int]
 ) -> Cause | Notice | None:
     """Return a finding about a volume of the job's own list where it stands in the job; `places` are those judged."""
-    prefix = f"{template}.spec.volumes["
-    if not finding.path.startswith(prefix):
+    start, steps = (*template.steps, "spec", "volumes"), finding.path.steps
+    if steps[: len(start)] != start or len(steps) == len(start):
         return None
-    index, bracket, rest = finding.path[len(prefix) :].partition("]")
-    if not bracket or not index.isdigit() or int(index) < own_volumes:
+    index = steps[len(start)]
+    if not isinstance(index, int) or index < own_volumes:
         return None
-    return finding.at(f"{job_volumes / places[int(index) - own_volumes]}{rest}")
+    there = finding.path.moved(template / "spec" / "volumes" / index, job_volumes / places[index - own_volumes])
+    return None if there is None else finding.at(there)
 
 
 @rule(reads=("tasks.template", "volumes"))
@@ -97,7 +100,7 @@ def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cau
     operator = operator_of(job)
     shared = {"spec": {"volumes": operator.volumes_of(job)}}
     for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
-        yield finding.at(f"{job.at('volumes')}{finding.path.removeprefix('spec.volumes')}")
+        yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
     for task in job.tasks:
         yield from vintage.vintage_findings(
             task.template, task.template_path, minor=operator.minor, operator=operator.name

@@ -13,8 +13,8 @@ from jobgate.kinds.common.fields import Field, Table
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.schema import shape_of
 from webhook import Cause, Context, Forbidden, Job, Rule
-from webhook.cause import shown
 from webhook.rule import Check
+from webhook.text import shown
 
 
 class When(Enum):

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import CANONICAL_SPELLINGS
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
-from webhook.cause import shown
+from webhook.text import shown
 
 
 class Spelling(NamedTuple):

@@ -12,7 +12,7 @@ from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
-from webhook import Cause, Context, Forbidden, Job, rule
+from webhook import Cause, Context, Forbidden, Job, Path, rule
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
@@ -100,13 +100,10 @@ def _canonical(name: str) -> str:
     return type_of(name) or name
 
 
-def _as_written(path: str, keys: Mapping[str, str]) -> str:
+def _as_written(path: Path, keys: Mapping[str, str]) -> Path:
     """Return a path into a comparable job as the user's own leads there."""
-    for canonical, key in keys.items():
-        prefix = str(TASKS.key(canonical))
-        if path == prefix or path.startswith((f"{prefix}.", f"{prefix}[")):
-            return f"{TASKS.key(key)}{path.removeprefix(prefix)}"
-    return path
+    moved = (path.moved(TASKS.key(canonical), TASKS.key(key)) for canonical, key in keys.items())
+    return next((there for there in moved if there is not None), path)
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -15,8 +15,9 @@ from jobgate.kinds.common.pod import amounts
 from jobgate.kinds.common.pod.amounts import Amounts
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.reading import mapping, spec_of
-from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported, shown
+from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported
 from webhook.path import Path
+from webhook.text import shown
 
 SUPPORTED: Final = ("cpu", "memory", "hugepages-SIZE")
 

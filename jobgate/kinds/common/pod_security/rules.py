@@ -12,7 +12,7 @@ from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_o
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from jobgate.kinds.common.templates import judged
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
-from webhook.cause import shown
+from webhook.text import shown
 
 #: What the rule looks up.
 NAMESPACES: Final = "namespaces.v1."
@@ -43,10 +43,10 @@ def _policy(context: Context) -> Policy:
 def _findings(pod: Mapping[str, Any], path: Path, *, policy: Policy, namespace: str) -> Iterator[Cause | Notice]:
     """Yield what a policy minds in a Pod, once a field: the surest."""
     exempt = spec_of(pod).get("runtimeClassName")
-    found: dict[str, tuple[int, Cause | Notice]] = {}
+    found: dict[Path, tuple[int, Cause | Notice]] = {}
     for violation in violations(pod, path):
         rank, finding = _finding(violation, policy, namespace, exempt)
-        place = str(violation.path)
+        place = violation.path
         if finding is not None and (place not in found or rank < found[place][0]):
             found[place] = rank, finding
     yield from (finding for _, finding in found.values())
