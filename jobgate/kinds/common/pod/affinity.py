@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import items, mapping, metadata_of, objects, spec_of, text, whole
 from jobgate.kinds.common.pod.selectors import (
     WITH_VALUES,
@@ -151,3 +152,6 @@ def _weight(weight: Any, path: Path) -> Iterator[Cause]:
     number = whole(weight)
     if number is not None and not 1 <= number <= 100:
         yield Invalid(path, weight, "must be between 1 and 100")
+
+
+FAMILY = Family(check=check, spec={"affinity": LOOK})

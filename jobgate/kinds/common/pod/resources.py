@@ -8,12 +8,17 @@ The rules are those of `core/v1` validation of Kubernetes (`ValidateContainerRes
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Final
+from typing import Annotated, Final, TypeAlias
+
+from msgspec import Meta
 
 from jobgate import names
+from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod import amounts, claims
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
+from jobgate.kinds.common.pod.shapes import DEVICE, Plain, Quantity, whole_text
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
@@ -82,3 +87,28 @@ def resize_policies_fit_the_pod(container: Container, pod: Json) -> Iterator[Cau
             yield NotSupported(here / "restartPolicy", restart, RESIZE_POLICIES)
         elif never and restart == "RestartContainer":
             yield Invalid(here / "restartPolicy", restart, "must be NotRequired: the pod's restartPolicy is Never")
+
+
+#: What every container may ask for, or a device.
+_Resource: TypeAlias = Annotated[
+    str, Meta(pattern=whole_text("|".join((*sorted(amounts.PLAIN), DEVICE))), max_length=names.LABEL_LIMIT)
+]
+
+
+class _Requirements(Plain):
+    limits: dict[_Resource, Quantity] = {}
+    requests: dict[_Resource, Quantity] = {}
+
+    def __post_init__(self) -> None:
+        for name, limit in self.limits.items():
+            if name not in amounts.PLAIN and not (isinstance(limit, int) or limit.isdecimal()):
+                raise ValueError("not of a whole device")
+        for name, request in self.requests.items():
+            limit = self.limits.get(name, request if name in amounts.PLAIN else None)
+            if limit != request and not (
+                limit is not None and name in amounts.PLAIN and quantity.parse(request) <= quantity.parse(limit)
+            ):
+                raise ValueError("not within its limit")
+
+
+FAMILY = Family(check=check, container={"resources": _Requirements, "resizePolicy": LOOK})

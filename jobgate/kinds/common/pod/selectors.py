@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of, text
+from jobgate.kinds.common.pod.shapes import Labels
 from webhook.cause import Cause, Forbidden, Invalid, Notice, Required
 from webhook.path import Path
 
@@ -115,3 +117,6 @@ def merged_keys(selector: Any, match: Any, mismatch: Any, pod_labels: Mapping[st
     for key, index in places.items():
         if key in other:
             yield Invalid(path / "matchLabelKeys" / index, key, "may not be in mismatchLabelKeys too")
+
+
+FAMILY = Family(check=check, spec={"nodeSelector": Labels})

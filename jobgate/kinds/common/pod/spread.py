@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, whole
 from jobgate.kinds.common.pod.selectors import label_keys, label_selector, merged_keys
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
@@ -85,3 +86,6 @@ def _one_of_a_kind(constraints: Any, path: Path) -> Iterator[Cause]:
         if kind in seen:
             yield Duplicate(path / index, "{" + ", ".join(kind) + "}", "topologyKey and whenUnsatisfiable as before")
         seen.add(kind)
+
+
+FAMILY = Family(check=check, spec={"topologySpreadConstraints": LOOK})
