@@ -3,6 +3,20 @@
 Most objects are right. A predicate says so in a fraction of the time of the evaluator, and the evaluator runs only for
 what the predicate does not accept. It is one-sided: True is a promise that the evaluator finds nothing, False says
 nothing. So whatever a schema says that a type of msgspec cannot say exactly is never accepted where it is present.
+
+CPU of one check of `examples/dijob/with-tasks.yaml` with so many tasks, in µs, and what else was tried:
+
+                                                   3 tasks     30     300
+    the evaluator                                       26    184   1,678
+    this: msgspec, `Struct`, duplicates in Python        7     54     500
+    pydantic-core, without duplicates                    8     68     772
+    msgspec, `TypedDict`, without duplicates             5     40     438
+    msgspec, `Struct`, without duplicates                4     36     369
+    msgspec, `Struct`, code written for duplicates       5     41     407
+    msgspec, `Struct`, duplicates by `dec_hook`          9     79     774
+
+Code that is written for each object, as dataclasses do, would save a quarter of a time that is small by now. A `Struct`
+is made for each different object of a schema: 10 ms for the first kind, 5 ms for one more, which shares its pods.
 """
 
 from __future__ import annotations
