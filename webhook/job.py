@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from copy import copy
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -24,17 +25,23 @@ class Job(Generic[Spec]):
         document: the whole object, as JSON.
         spec: the typed view of its spec; of a broken object it lacks what does not fit (see `webhook.view`).
         tasks: the neutral views of the job's parts; a rule sees those of which it can read what it says it reads.
+        shared: what rules work out of the job for each other, each by a key of its own.
     """
 
-    __slots__ = ("document", "kind", "spec", "tasks")
+    __slots__ = ("document", "kind", "shared", "spec", "tasks")
 
-    def __init__(
-        self, kind: Kind, document: Mapping[str, Any], spec: Spec, tasks: Sequence[Task] | None = None
-    ) -> None:
+    def __init__(self, kind: Kind, document: Mapping[str, Any], spec: Spec) -> None:
         self.kind = kind
         self.document = document
         self.spec = spec
-        self.tasks: Sequence[Task] = kind.plan.tasks(spec) if tasks is None else tasks
+        self.tasks: Sequence[Task] = kind.plan.tasks(spec)
+        self.shared: dict[Any, Any] = {}
+
+    def of(self, tasks: Sequence[Task]) -> Self:
+        """Return the job with these of its tasks alone."""
+        job = copy(self)
+        job.tasks = tasks
+        return job
 
     def word(self, word: str) -> Any:
         """Return a word of the job; None where this kind or this job does not have it, or where it does not fit.

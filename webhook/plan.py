@@ -193,8 +193,7 @@ class Planned:
             return None
         if any(not self.whole.isdisjoint(task.broken) for task in job.tasks):
             return None
-        tasks = tuple(task for task in job.tasks if self.each.isdisjoint(task.broken))
-        return Job(job.kind, job.document, job.spec, tasks)
+        return job.of(tuple(task for task in job.tasks if self.each.isdisjoint(task.broken)))
 
 
 def _slip(rule: Rule, word: object, kind: Kind) -> str:

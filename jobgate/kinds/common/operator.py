@@ -56,19 +56,22 @@ class Operator:
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """Return the Pod that this operator makes of a task, with these volumes of the job, or all.
 
-        Names and labels that it derives are left out: they are judged by themselves, once for the job.
+        It still has the fields that the operator's types do not (`known` takes them off). Names and labels that it
+        derives are left out: they are judged by themselves, once for the job.
         """
-        template = vintage.without(dict(task.template), self.minor)
-        spec = {**mapping(template.get("spec")), **self.overwrites}
+        spec = {**mapping(task.template.get("spec")), **self.overwrites}
         for name in self.replaces:
             spec.pop(name, None)
         shared = self.volumes_of(job) if shared is None else shared
         if shared:
             own = spec.get("volumes")
-            kept = vintage.without({"spec": {"volumes": list(shared)}}, self.minor)["spec"]["volumes"]
-            spec["volumes"] = [*(own if isinstance(own, list) else ()), *kept]
-        metadata = {} if self.drops_metadata else mapping(template.get("metadata"))
+            spec["volumes"] = [*(own if isinstance(own, list) else ()), *shared]
+        metadata = {} if self.drops_metadata else mapping(task.template.get("metadata"))
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+    def known(self, pod: dict[str, Any]) -> dict[str, Any]:
+        """Return a Pod without the fields that this operator's types do not have: the same object where it has none."""
+        return vintage.without(pod, self.minor)
 
 
 def operator_of(job: Job[Any]) -> Operator:

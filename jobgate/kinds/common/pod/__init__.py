@@ -34,7 +34,7 @@ from webhook import Cause, Notice, Path
 
 __all__ = ["FAMILIES", "check", "plain"]
 
-#: Keys that no family reads, or only beside keys of its own. A key that is in none of these lists makes a pod not plain.
+#: Keys that no family reads, or only beside keys of its own. A pod with a key that is nowhere here is not plain.
 _UNRULED = Keys(
     metadata=dict.fromkeys(("creationTimestamp",), Any),
     spec=dict.fromkeys(

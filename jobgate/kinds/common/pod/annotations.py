@@ -12,7 +12,7 @@ from msgspec import Meta
 from jobgate import names
 from jobgate.kinds.common.pod import tolerations
 from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
-from jobgate.kinds.common.pod.shapes import QUALIFIED_NAME, whole_text
+from jobgate.kinds.common.pod.shapes import whole_text
 from webhook.cause import Cause, Forbidden, Invalid, TooLong
 from webhook.path import Path
 
@@ -29,12 +29,12 @@ APPARMOR_CONTAINER: Final = "container.apparmor.security.beta.kubernetes.io/"
 #: What Kubernetes reads has this in its key.
 _READ: Final = "kubernetes.io/"
 
+_NOT_READ = whole_text(f"(?!.*{re.escape(_READ)}){names.QUALIFIED_NAME}")
+
 #: So few and so short that they are far from the limit, at four bytes a character; and none that Kubernetes reads.
 PlainAnnotations: TypeAlias = Annotated[
     dict[
-        Annotated[
-            str, Meta(pattern=whole_text(f"(?!.*{re.escape(_READ)}){QUALIFIED_NAME}"), max_length=names.LABEL_LIMIT)
-        ],
+        Annotated[str, Meta(pattern=_NOT_READ, max_length=names.LABEL_LIMIT)],
         Annotated[str, Meta(max_length=900)],
     ],
     Meta(max_length=TOTAL_LIMIT // (4 * 1024)),

@@ -129,7 +129,9 @@ def _restart_rule(rule: Json, path: Path) -> Iterator[Cause]:
 
 
 def _there_are_some_of_different_names(spec: Json, containers: Sequence[Json]) -> bool:
-    return bool(spec.get("containers")) and len({container["name"] for container in containers}) == len(containers)
+    if not spec.get("containers"):
+        return False
+    return len(containers) == 1 or len({container["name"] for container in containers}) == len(containers)
 
 
 FAMILY = Family(

@@ -22,7 +22,7 @@ from jobgate.kinds.common.pod.reading import metadata_of, objects, spec_of
 from jobgate.kinds.common.pod.shapes import Never, surely
 from webhook.path import Path
 
-Finding = TypeVar("Finding", covariant=True)
+Finding = TypeVar("Finding")
 Json: TypeAlias = Mapping[str, Any]
 
 #: The plain shape of a key that has none: the family looks at every value.
@@ -51,7 +51,7 @@ class Family(Keys, Generic[Finding]):
 
     Attributes:
         check: yields what is wrong in a Pod whose template stands at a path.
-        metadata, spec, container: the keys of the pod's metadata, of its spec, and of its containers and init containers.
+        metadata, spec, container: the keys of the pod's metadata, of its spec, and of its containers of both lists.
         needs: the keys of a container that must be there; a family that needs any is never left out.
         agree: given the spec and the containers of a pod in which all these keys are plain, tells whether the family
             surely finds nothing in how their values go together.
@@ -117,7 +117,10 @@ def _plain(families: Sequence[Family[Any]], unruled: Keys | None) -> Callable[[o
             return False
         spec: Json = pod["spec"]  # type: ignore[index]  # as the shape says
         containers = [*spec.get("containers", ()), *spec.get("initContainers", ())]
-        return all(agree(spec, containers) for agree in agreements)
+        for agree in agreements:  # noqa: SIM110  # half the time of all()
+            if not agree(spec, containers):
+                return False
+        return True
 
     return plain
 

@@ -116,13 +116,12 @@ class _TcpSocket(Plain):
 
 
 class PlainHandler(Plain):
-    """The plain shape of a handler; which of its sorts it is of is seen by `has_one_handler`."""
+    """The plain shape of a handler of one sort."""
 
     exec: _Exec | UnsetType = UNSET
     http_get: _HttpGet | UnsetType = UNSET
     tcp_socket: _TcpSocket | UnsetType = UNSET
 
-
-def has_one_handler(given: Json) -> bool:
-    """Tell whether what has the plain shape of a handler is of one sort."""
-    return ("exec" in given) + ("httpGet" in given) + ("tcpSocket" in given) == 1
+    def __post_init__(self) -> None:
+        if [self.exec, self.http_get, self.tcp_socket].count(UNSET) != 2:
+            raise ValueError("not of one sort")

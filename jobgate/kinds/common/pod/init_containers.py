@@ -53,9 +53,8 @@ def _is_stop_signal_only(lifecycle: object) -> bool:
 
 
 def _none_has_what_only_running_containers_may_have(spec: Json, _: Sequence[Json]) -> bool:
-    return all(
-        container.keys().isdisjoint((*_OF_RUNNING_CONTAINERS, "resizePolicy"))
-        for container in spec.get("initContainers", ())
+    return "initContainers" not in spec or all(
+        container.keys().isdisjoint((*_OF_RUNNING_CONTAINERS, "resizePolicy")) for container in spec["initContainers"]
     )
 
 

@@ -6,13 +6,13 @@ native sidecars. `stopSignal` is not judged: the API server drops it while its f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec import UNSET, UnsetType
 
 from jobgate.kinds.common.pod.family import Family
-from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler, has_one_handler
+from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.shapes import Plain
 from webhook.cause import Cause, Notice
@@ -43,8 +43,4 @@ class _Lifecycle(Plain):
     pre_stop: PlainHandler | UnsetType = UNSET
 
 
-def _each_has_one_handler(_: Json, containers: Sequence[Json]) -> bool:
-    return all(has_one_handler(hook) for container in containers for hook in container.get("lifecycle", {}).values())
-
-
-FAMILY = Family(check=check, container={"lifecycle": _Lifecycle}, agree=_each_has_one_handler)
+FAMILY = Family(check=check, container={"lifecycle": _Lifecycle})

@@ -6,13 +6,13 @@ and `startupProbe`, of containers and of native sidecars.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final
+from collections.abc import Iterator
+from typing import Annotated, Final
 
 from msgspec import Meta
 
 from jobgate.kinds.common.pod.family import Family
-from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler, has_one_handler
+from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.reading import whole
 from webhook.cause import Cause, Forbidden, Invalid, Notice
@@ -83,11 +83,4 @@ class _Probe(_ReadinessProbe):
     termination_grace_period_seconds: Annotated[int, Meta(ge=1)] = 1
 
 
-_SHAPES: Final[dict[str, Any]] = {**dict.fromkeys(PROBES, _Probe), "readinessProbe": _ReadinessProbe}
-
-
-def _each_has_one_handler(_: Json, containers: Sequence[Json]) -> bool:
-    return all(has_one_handler(container[sort]) for container in containers for sort in PROBES if sort in container)
-
-
-FAMILY = Family(check=check, container=_SHAPES, agree=_each_has_one_handler)
+FAMILY = Family(check=check, container={**dict.fromkeys(PROBES, _Probe), "readinessProbe": _ReadinessProbe})

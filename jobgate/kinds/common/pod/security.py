@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from jobgate.kinds.common.pod import windows
@@ -212,11 +213,11 @@ class _OfAll(Plain):
 class _OfPod(_OfAll):
     fs_group: UnixId = 0
     fs_group_change_policy: FsGroupChangePolicy = "Always"
-    supplemental_groups: list[UnixId] = []
+    supplemental_groups: list[UnixId] = msgspec.field(default_factory=list)
 
 
 class _Capabilities(Plain):
-    add: list[str] = []
+    add: list[str] = msgspec.field(default_factory=list)
     drop: Any = None
 
 

@@ -42,12 +42,10 @@ def whole_text(pattern: str) -> str:
     return rf"\A(?:{pattern})\Z"
 
 
-#: The pattern of `[prefix/]name`; no longer than a label, it keeps within the limits of both parts.
-QUALIFIED_NAME = rf"(?:{names.SUBDOMAIN}/)?{names.QUALIFIED}"
-
 DnsLabel: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.LABEL), max_length=names.LABEL_LIMIT)]
 DnsSubdomain: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.SUBDOMAIN), max_length=names.SUBDOMAIN_LIMIT)]
-QualifiedName: TypeAlias = Annotated[str, Meta(pattern=whole_text(QUALIFIED_NAME), max_length=names.LABEL_LIMIT)]
+#: So short that each part keeps within its limit.
+QualifiedName: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.QUALIFIED_NAME), max_length=names.LABEL_LIMIT)]
 LabelValue: TypeAlias = Annotated[
     str, Meta(pattern=whole_text(f"(?:{names.QUALIFIED})?"), max_length=names.LABEL_LIMIT)
 ]
@@ -66,15 +64,6 @@ UnixId: TypeAlias = Annotated[int, Meta(ge=0, le=names.ID_LIMIT)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 RelativePath: TypeAlias = Annotated[str, Meta(pattern=whole_text(r"(?s:(?!/)(?!.*\.\.).+)"))]
 AbsolutePath: TypeAlias = Annotated[str, Meta(pattern=whole_text(r"(?s:/(?!.*\.\.).*)"))]
-
-#: Amounts as people write them, none negative; far from every limit, and none finer than a thousandth.
-Quantity: TypeAlias = (
-    Annotated[str, Meta(pattern=whole_text("[0-9]{1,12}(?:m|k|M|G|T|Ki|Mi|Gi|Ti)?"))]
-    | Annotated[int, Meta(ge=0, le=2**53)]
-)
-
-#: The name of a resource that every container may ask for, or of a device.
-DEVICE = rf"(?!requests\.)(?!.*kubernetes\.io/){names.SUBDOMAIN}/{names.QUALIFIED}"
 
 
 def one_of(*texts: str) -> str:

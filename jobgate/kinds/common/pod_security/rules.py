@@ -28,7 +28,7 @@ def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context
     """
     policy = _policy(context)
     if policy.enforce.level is not Level.PRIVILEGED or policy.warn.level is not Level.PRIVILEGED:
-        yield from judged(job, partial(_findings, policy=policy, namespace=context.namespace))
+        yield from judged(job, context, partial(_findings, policy=policy, namespace=context.namespace))
 
 
 def _policy(context: Context) -> Policy:

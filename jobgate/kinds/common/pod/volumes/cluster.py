@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import field
+
 from jobgate.kinds.common.pod.shapes import Plain, Text
 from jobgate.kinds.common.pod.volumes.downward import downward_file
 from jobgate.kinds.common.pod.volumes.fields import Fields, each, required
@@ -15,7 +17,7 @@ from webhook.path import Path
 
 class _Files(Plain, kw_only=True):
     default_mode: PlainMode = 0
-    items: list[PlainKeyToPath] = []
+    items: list[PlainKeyToPath] = field(default_factory=list)
     optional: Any = None
 
 

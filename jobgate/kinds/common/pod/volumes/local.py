@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from jobgate.kinds.common import quantity
-from jobgate.kinds.common.pod.shapes import AbsolutePath, Plain, Quantity
+from jobgate.kinds.common.pod.shapes import AbsolutePath, Plain, whole_text
 from jobgate.kinds.common.pod.volumes.fields import Fields, required, text
 from jobgate.kinds.common.pod.volumes.files import relative, without_backsteps
 from webhook.cause import Cause, Invalid, Notice, NotSupported
@@ -31,11 +31,15 @@ HOST_PATH_TYPES = get_args(HostPathType)
 _MEDIUM = re.compile(r"(Memory|HugePages(-.+)?)?\Z")
 
 
+#: An amount of memory as people write it.
+_Size: TypeAlias = Annotated[str, Meta(pattern=whole_text("[0-9]{1,12}(?:[kMGT]|[KMGT]i)?"))]
+
+
 class PlainEmptyDir(Plain):
     """The plain shape of an emptyDir."""
 
     medium: Literal["", "Memory"] = ""
-    size_limit: Quantity | UnsetType = UNSET
+    size_limit: _Size | UnsetType = UNSET
 
 
 class PlainHostPath(Plain):

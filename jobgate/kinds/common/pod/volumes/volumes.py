@@ -154,8 +154,9 @@ class _Volume(Plain):
 
 
 def _names_differ_and_each_has_one_source(spec: Fields, _: Sequence[Fields]) -> bool:
-    volumes = spec.get("volumes", ())
-    return len({volume["name"] for volume in volumes if len(volume) == len(("name", "source"))}) == len(volumes)
+    volumes = spec.get("volumes")
+    # A volume of one source has two keys.
+    return not volumes or len({volume["name"] for volume in volumes if len(volume) == 2}) == len(volumes)
 
 
 FAMILY = Family(check=check, spec={"volumes": list[_Volume]}, agree=_names_differ_and_each_has_one_source)
