@@ -76,17 +76,24 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
     if violation.reason is Reason.FORBIDDEN:
         return Forbidden(path, violation.message)
     value = violation.value
-    if violation.reason is not Reason.TYPE_INVALID or not is_private(violation.path, value):
+    if violation.reason is not Reason.TYPE_INVALID:
         return _CAUSES[violation.reason].of(path, value, violation.message)
-    cause = TypeInvalid(path, type_word(value), violation.message)
+    hidden = is_private(violation.path, value) or (isinstance(value, str) and _holds_parts(shape, violation))
+    cause = TypeInvalid(path, type_word(value) if hidden else value, violation.message)
     cause.value = value
     return cause
+
+
+def _holds_parts(shape: Shape, violation: Violation) -> bool:
+    """Tell whether an object or a list belongs there: what is written in its place may be what a part of it holds."""
+    for step in violation.path:
+        shape = shape.below(step)
+    return shape.node.get("type") in {"object", "array"}
 
 
 _CAUSES: Mapping[Reason, type[Cause]] = {
     Reason.INVALID: Invalid,
     Reason.NOT_SUPPORTED: NotSupported,
-    Reason.TYPE_INVALID: TypeInvalid,
     Reason.TOO_LONG: TooLong,
     Reason.TOO_MANY: TooMany,
     Reason.DUPLICATE: Duplicate,
