@@ -26,6 +26,11 @@ TASK_WORDS = frozenset(
 )
 
 
+#: The words that most rules read.
+_OFTEN = ("name", "replicas", "template")
+_NONE: Mapping[str, Any] = {}
+
+
 class UnknownWord(LookupError):
     """Something reads a word that neither this kind nor any other has: a slip of whoever wrote it."""
 
@@ -44,12 +49,22 @@ class DependsOn(Protocol):
 class Task:
     """One part of a job: so many pods of one template. Shared checks are written once, against tasks.
 
+    A word that does not fit its schema is no attribute of the task: a rule says that it reads it (`webhook.rule`), and
+    does not see the task.
+
     Attributes:
         path: where the task is in the job, `spec.tasks[0]`.
         part: the kind's own model of it; of a broken task it lacks what does not fit the schema.
+        name: the task's name, or None where it has none.
+        replicas: how many pods the task has.
+        template: the pod template, as JSON.
     """
 
-    __slots__ = ("_fixed", "_names", "_places", "part", "path")
+    __slots__ = ("_fixed", "_names", "_places", "_template_path", "name", "part", "path", "replicas", "template")
+
+    name: str | None
+    replicas: int
+    template: Mapping[str, Any]
 
     def __init__(
         self,
@@ -70,14 +85,18 @@ class Task:
         """
         self.path = path
         self.part = part
-        self._names = names or {}
-        self._places = places or {}
+        self._names = names or _NONE
+        self._places = places or _NONE
         self._fixed = fixed
-
-    @property
-    def name(self) -> str | None:
-        """The task's name, or None where it has none."""
-        return _text(self.word("name"))
+        self._template_path: Path | None = None
+        # These are read again and again: by a name of their own they cost a fraction.
+        read = part.__dict__
+        for word in _OFTEN:
+            attribute = self._names.get(word, word)
+            if word in fixed:
+                setattr(self, word, fixed[word])
+            elif attribute in read:
+                setattr(self, word, read[attribute])
 
     @property
     def type(self) -> str | None:
@@ -85,21 +104,11 @@ class Task:
         return _text(self.word("type"))
 
     @property
-    def replicas(self) -> int:
-        """How many pods the task has."""
-        count: int = self.word("replicas")
-        return count
-
-    @property
-    def template(self) -> Mapping[str, Any]:
-        """The pod template, as JSON."""
-        template: Mapping[str, Any] = self.word("template")
-        return template
-
-    @property
     def template_path(self) -> Path:
         """Where the pod template is in the job."""
-        return self.at("template")
+        if self._template_path is None:
+            self._template_path = self.at("template")
+        return self._template_path
 
     @property
     def min_available(self) -> int | None:

@@ -46,10 +46,11 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     place = name_path(context)
     yield from labels_can_begin_with_the_name(context, _uses(operator))
     longest = LABEL_LIMIT - len(operator.service_name.format(job="")) if operator.service_name else LABEL_LIMIT
+    around = len(operator.pod_name.format(job=name, task="", index=""))
     for task in job.tasks:
         if not task.name:
             continue
-        excess = len(operator.pod_name.format(job=name, task=task.name, index=max(task.replicas - 1, 0))) - LABEL_LIMIT
+        excess = around + len(task.name) + len(str(max(task.replicas - 1, 0))) - LABEL_LIMIT
         if excess > 0 and len(task.name) > len(name):
             detail = f"the pods of the job are called {_pattern(operator)}"
             yield TooLong(task.at("name"), task.name, max(len(task.name) - excess, 0), detail)
