@@ -1,0 +1,122 @@
+"""What is measured: which jobs, how they are sent, who answers, and what the answer has to be."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import jsonpatch
+import orjson
+
+from bench.comparison import bodies, jobs
+from jobgate.kinds import installed
+from webhook import Kind, Phase, Request
+from webhook.review import review
+
+#: As many different bodies are sent in turn; fewer where they are large, for the client's memory.
+VARIANTS, VARIANTS_OF_LARGE, LARGE = 256, 64, 100
+
+JOBGATE, GO, CONSTANT = "jobgate", "controller-runtime", "constant"
+ALL, KINDS_ONLY, PAIR = (JOBGATE, GO, CONSTANT), (JOBGATE,), (JOBGATE, GO)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One row of the comparison.
+
+    Attributes:
+        kind: of the jobs.
+        tasks: how many each has.
+        servers: who is measured.
+        update: an UPDATE that changes an image, instead of a CREATE.
+        denied: the job breaks a rule that every server has.
+        plugins: that each job asks for.
+        half: measured at half of the maximum rate too.
+    """
+
+    kind: str
+    tasks: int
+    servers: tuple[str, ...] = KINDS_ONLY
+    update: bool = False
+    denied: bool = False
+    plugins: dict[str, Any] | None = field(default=None, hash=False)
+    half: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the row is called."""
+        what = ["UPDATE" if self.update else "CREATE"]
+        what += ["denied"] if self.denied else []
+        what += ["plugins"] if self.plugins else []
+        return f"{self.kind}, {self.tasks} task{'s' * (self.tasks > 1)}, {', '.join(what)}"
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The calls that are measured: what breaks a rule passes mutation."""
+        return (Phase.VALIDATE,) if self.denied else tuple(Phase)
+
+    @property
+    def variants(self) -> int:
+        """How many bodies there are."""
+        return VARIANTS_OF_LARGE if self.tasks >= LARGE else VARIANTS
+
+    def of(self) -> Kind:
+        """Return the kind."""
+        return next(kind for kind in installed() if kind.gvk.kind == self.kind)
+
+    def requests(self, phase: Phase) -> list[bytes]:
+        """Return the bodies: of the job as it is written, or as mutation leaves it, which is what validation gets."""
+        return [self._request(phase, variant) for variant in range(self.variants)]
+
+    def _request(self, phase: Phase, variant: int) -> bytes:
+        kind = self.of()
+        plural = kind.qualified_plural.partition(".")[0]
+        new = bodies.stored(jobs.job(self.kind, self.tasks, variant, self.plugins), variant)
+        if self.denied:
+            new["spec"]["minReplicas"], new["spec"]["maxReplicas"] = 9, 8
+        old = self._defaulted(new, plural, variant) if self.update or phase is Phase.VALIDATE else None
+        if phase is Phase.VALIDATE and old is not None:
+            new = old
+        if not self.update:
+            return bodies.review(new, plural, variant)
+        return bodies.review(_changed(new), plural, variant, old=old)
+
+    def _defaulted(self, job: dict[str, Any], plural: str, variant: int) -> dict[str, Any]:
+        """Return the job as it is stored."""
+        request = Request.parse(orjson.loads(bodies.review(job, plural, variant)))
+        answer = review(request, Phase.MUTATE, installed())
+        assert answer.allowed, answer.causes
+        defaulted: dict[str, Any] = jsonpatch.apply_patch(job, answer.patch)
+        return defaulted
+
+
+def _changed(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the job with another image in its first task."""
+    changed = copy.deepcopy(job)
+    [tasks] = [value for name, value in changed["spec"].items() if name in {"tasks", "replicaSpecs", "torchTaskSpecs"}]
+    first = tasks[0] if isinstance(tasks, list) else next(iter(tasks.values()))
+    first["template"]["spec"]["containers"][0]["image"] += "-2"
+    return changed
+
+
+_PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
+
+SCENARIOS = (
+    Scenario("DIJob", 1, ALL, half=True),
+    Scenario("DIJob", 3, ALL, half=True),
+    Scenario("DIJob", 30, ALL, half=True),
+    Scenario("DIJob", 300, ALL),
+    Scenario("DIJob", 3, PAIR, update=True),
+    Scenario("DIJob", 30, PAIR, update=True),
+    Scenario("DIJob", 3, PAIR, denied=True),
+    Scenario("DIJob", 30, PAIR, denied=True),
+    Scenario("DIJob", 3, PAIR, plugins=_PLUGINS),
+    Scenario("Job", 3),
+    Scenario("Job", 30),
+    Scenario("Job", 3, plugins=_PLUGINS),
+    Scenario("MxJob", 3),
+    Scenario("TorchJob", 2),
+)
+#: Of a quick run.
+QUICK = tuple(each for each in SCENARIOS if each.kind == "DIJob" and each.half)
