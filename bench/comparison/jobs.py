@@ -30,7 +30,8 @@ def _dijob(tasks: int, variant: int) -> tuple[str, dict[str, Any]]:
     for index in range(tasks):
         who: dict[str, Any] = {"type": _ROLES[index]} if index < len(_ROLES) else {"name": f"task-{index}"}
         parts.append({**who, "template": template("di-container", variant, index)})
-    return "diengine.opendilab.org/v2alpha1", {"backoffLimit": 1, "minReplicas": 1, "maxReplicas": 8, "tasks": parts}
+    bounds = {"minReplicas": 1, "maxReplicas": max(8, tasks)}
+    return "diengine.opendilab.org/v2alpha1", {"backoffLimit": 1, **bounds, "tasks": parts}
 
 
 def _vcjob(tasks: int, variant: int) -> tuple[str, dict[str, Any]]:
@@ -49,7 +50,9 @@ def _mxjob(tasks: int, variant: int) -> tuple[str, dict[str, Any]]:
 
 
 def _torchjob(tasks: int, variant: int) -> tuple[str, dict[str, Any]]:
-    parts = {name: {"template": template("torch", variant, index)} for index, name in enumerate(_TORCHJOB_TYPES[:tasks])}
+    parts = {
+        name: {"template": template("torch", variant, index)} for index, name in enumerate(_TORCHJOB_TYPES[:tasks])
+    }
     return "train.distributed.io/v1alpha1", {"backoffLimit": 3, "torchTaskSpecs": parts}
 
 
@@ -65,13 +68,15 @@ def template(container: str, variant: int, index: int) -> dict[str, Any]:
     """Return a pod template."""
     mark = f"{variant:05d}-{index}"
     return {
-        "metadata": {"labels": {"role": f"r{index}", "run": f"run-{mark}"}},
         "spec": {
             "restartPolicy": "Never",
             "containers": [
                 {
                     "name": container,
                     "image": f"registry.example.com/games/train:v{variant}.{index}",
+                    "imagePullPolicy": "IfNotPresent",
+                    "ports": [{"name": "metrics", "containerPort": 9100, "protocol": "TCP"}],
+                    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
                     "command": ["/bin/bash", "-c"],
                     "args": [f"python -m train --run run-{mark} --checkpoint /checkpoints/{mark}"],
                     "env": [

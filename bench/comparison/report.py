@@ -55,8 +55,10 @@ def _pairs(measured: Measured) -> Iterator[tuple[str, ...]]:
         ratios = [measured.ratio(scenario, GO, phase) for phase in (None, "mutate", "validate")]
         if ratios[0] is None and ratios[2] is None:
             continue
-        pairs = [sum(measured.of(scenario, phase, server, "micros") or 0 for phase in ("mutate", "validate"))
-                 for server in (JOBGATE, GO)]
+        pairs = [
+            sum(measured.of(scenario, phase, server, "micros") or 0 for phase in ("mutate", "validate"))
+            for server in (JOBGATE, GO)
+        ]
         yield (scenario, *map(_number, pairs), *map(_short, ratios))
 
 

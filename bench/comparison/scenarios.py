@@ -74,7 +74,7 @@ class Scenario:
         plural = kind.qualified_plural.partition(".")[0]
         new = bodies.stored(jobs.job(self.kind, self.tasks, variant, self.plugins), variant)
         if self.denied:
-            new["spec"]["minReplicas"], new["spec"]["maxReplicas"] = 9, 8
+            new["spec"]["minReplicas"] = new["spec"]["maxReplicas"] + 1
         old = self._defaulted(new, plural, variant) if self.update or phase is Phase.VALIDATE else None
         if phase is Phase.VALIDATE and old is not None:
             new = old
