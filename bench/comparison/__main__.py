@@ -47,11 +47,13 @@ def main(argv: list[str] | None = None) -> int:
             bench.run(scenarios, command.rounds or (2 if command.quick else 4), seconds)
             measured = bench.measured
     print(f"\n{table(measured)}\n\n{time.monotonic() - began:.0f} s")
+    for wrong in measured.wrong:
+        print(f"answers wrong or missing: {wrong}", file=sys.stderr)
     if command.json:
         command.json.write_bytes(orjson.dumps(measured.as_json(), option=orjson.OPT_INDENT_2))
     if command.write:
         renew("comparison", markdown(measured))
-    return 0
+    return int(bool(measured.wrong))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The least that aiohttp and uvloop can do: read the body, answer always the same. `python -m bench.comparison.constant`."""
+"""The least that aiohttp and uvloop can do: read the body, answer always the same."""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench import cluster
 from bench.comparison import servers
 from bench.comparison.checks import check
-from bench.comparison.load import Load, drive
-from bench.comparison.scenarios import CONSTANT, GO, JOBGATE, Scenario
-from bench.comparison.servers import Server
+from bench.comparison.load import CONNECTIONS, CONNECTIONS_OF_LARGE, Sent, drive
+from bench.comparison.scenarios import VARIANTS, Review
+from bench.comparison.servers import CONSTANT, GO, JOBGATE, Server
 from webhook import Phase
 
 #: The cores of the server under load and of wrk.
@@ -34,6 +35,7 @@ class Turn:
     p50: float
     p99: float
     p999: float
+    wrong: int
 
 
 @dataclass
@@ -57,6 +59,11 @@ class Measured:
         """Return the median of a figure over the rounds."""
         found = [getattr(turn, name) for turn in self._select(scenario, phase, server, half=half)]
         return statistics.median(found) if found else None
+
+    @property
+    def wrong(self) -> list[str]:
+        """What was measured although answers were wrong or missing: a server that sheds load, say."""
+        return [f"{turn.server}: {turn.scenario}, {turn.phase}: {turn.wrong}" for turn in self.turns if turn.wrong]
 
     def pair(self, scenario: str, server: str) -> list[float]:
         """Return the cost of mutation and validation together, round by round."""
@@ -92,17 +99,19 @@ class Bench:
         names = [JOBGATE, CONSTANT] + ([GO] if go else [])
         ports = servers.free_ports(2 * len(names))
         self._ports = {name: (ports[2 * place], ports[2 * place + 1]) for place, name in enumerate(names)}
-        self._commands = servers.commands(folder, self._ports, go)
+        self._go = go
         self.measured = Measured()
 
-    def run(self, scenarios: Sequence[Scenario], rounds: int, seconds: int) -> None:
+    def run(self, scenarios: Sequence[Review], rounds: int, seconds: int) -> None:
         """Measure all scenarios, round by round."""
         with ExitStack() as stack:
             running: dict[str, Server] = {}
-            for name, command in self._commands.items():
+            kubeconfig = stack.enter_context(cluster.running(VARIANTS, CLIENT_CORE, self._folder))
+            for name, command in servers.commands(self._folder, self._ports, self._go, kubeconfig).items():
                 log = self._folder / f"{name}.log"
                 server = servers.started(name, command, self._ports[name][0], SERVER_CORE, log)
                 running[name] = stack.enter_context(server)
+            servers.await_ready(self._ports[JOBGATE][1])
             self._remember("at start", running.values())
             for scenario in scenarios:
                 self._prepare(scenario, running)
@@ -116,7 +125,7 @@ class Bench:
     def _remember(self, when: str, running: Iterable[Server]) -> None:
         self.measured.rss[when] = {server.name: round(server.rss(), 1) for server in running}
 
-    def _prepare(self, scenario: Scenario, running: Mapping[str, Server]) -> None:
+    def _prepare(self, scenario: Review, running: Mapping[str, Server]) -> None:
         for phase in scenario.phases:
             bodies = scenario.requests(phase)
             self._file(scenario, phase).write_bytes(b"\n".join(bodies) + b"\n")
@@ -125,10 +134,10 @@ class Bench:
                 if name in running:
                     check(name, running[name].port, self._ca, scenario, phase, bodies)
 
-    def _file(self, scenario: Scenario, phase: Phase) -> Path:
+    def _file(self, scenario: Review, phase: Phase) -> Path:
         return self._folder / f"{scenario.name}-{phase}.jsonl"
 
-    def _round(self, scenario: Scenario, running: Mapping[str, Server], number: int, seconds: int) -> None:
+    def _round(self, scenario: Review, running: Mapping[str, Server], number: int, seconds: int) -> None:
         for phase in scenario.phases:
             there = [running[name] for name in scenario.servers if name in running]
             for server in there if number % 2 == 0 else reversed(there):
@@ -139,17 +148,13 @@ class Bench:
                     self._turn(scenario, phase, server, number, seconds, most / 2)
 
     def _turn(
-        self, scenario: Scenario, phase: Phase, server: Server, number: int, seconds: int, rate: float | None = None
+        self, scenario: Review, phase: Phase, server: Server, number: int, seconds: int, rate: float | None = None
     ) -> None:
         words = '"allowed":false' if scenario.denied else '"allowed":true'
-        path, file = scenario.of().path(phase), self._file(scenario, phase)
+        sent = Sent(scenario.path(phase), self._file(scenario, phase), words)
+        connections = CONNECTIONS_OF_LARGE if scenario.large else CONNECTIONS
         before = server.cpu()
-        load: Load = drive(self._wrk, server.port, path, file, words, seconds, CLIENT_CORE, rate)
-        micros = (server.cpu() - before) / load.requests * 1e6
-        latencies = (load.p50, load.p99, load.p999)
-        self.measured.turns.append(
-            Turn(
-                *(scenario.name, str(phase), server.name, rate is not None, number),
-                *(micros, load.requests / load.seconds, *latencies),
-            )
-        )
+        load = drive(self._wrk, server.port, sent, seconds, CLIENT_CORE, connections=connections, rate=rate)
+        micros = (server.cpu() - before) / max(1, load.requests) * 1e6
+        figures = (micros, load.requests / load.seconds, load.p50, load.p99, load.p999, load.wrong + load.failed)
+        self.measured.turns.append(Turn(scenario.name, phase, server.name, rate is not None, number, *figures))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bench.comparison.measuring import Measured
-from bench.comparison.scenarios import CONSTANT, GO, JOBGATE
+from bench.comparison.servers import CONSTANT, GO, JOBGATE
 
 _SERVERS = (JOBGATE, GO, CONSTANT)
 
@@ -28,7 +28,7 @@ def markdown(measured: Measured) -> str:
     return "\n\n".join(f"### {title}\n\n{_piped(rows)}" for title, rows in parts)
 
 
-_COSTS = ("scenario", "call", "bytes", "server", "µs CPU", "reviews/s", "p50 ms", "p99 ms", "p99.9 ms", "× constant")
+_COSTS = ("scenario", "call", "bytes", "server", "µs CPU", "reviews/s", "p50 ms", "p99 ms", "p99.9 ms", "of constant")
 _PAIRS = ("scenario", "jobgate µs", "controller-runtime µs", "ratio", "ratio, mutate", "ratio, validate")
 _HALVES = ("scenario", "call", "server", "reviews/s", "µs CPU", "p50 ms", "p99 ms", "p99.9 ms")
 _MEMORY = ("when", *_SERVERS)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import jsonpatch
 import orjson
 
+from bench import cluster
 from bench.comparison import bodies, jobs
+from bench.comparison.servers import CONSTANT, GO, JOBGATE
 from jobgate.kinds import installed
 from webhook import Kind, Phase, Request
 from webhook.review import review
@@ -17,8 +19,44 @@ from webhook.review import review
 #: As many different bodies are sent in turn; fewer where they are large, for the client's memory.
 VARIANTS, VARIANTS_OF_LARGE, LARGE = 256, 64, 100
 
-JOBGATE, GO, CONSTANT = "jobgate", "controller-runtime", "constant"
 ALL, KINDS_ONLY, PAIR = (JOBGATE, GO, CONSTANT), (JOBGATE,), (JOBGATE, GO)
+
+
+class Review(Protocol):
+    """What is sent, to whom, and what has to come back."""
+
+    @property
+    def name(self) -> str:
+        """What the row is called."""
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Who is measured."""
+
+    @property
+    def large(self) -> bool:
+        """Whether a server needs long for one."""
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The calls that are measured."""
+
+    @property
+    def denied(self) -> bool:
+        """Whether the answer has to be a refusal."""
+
+    @property
+    def half(self) -> bool:
+        """Whether it is measured at half of the maximum rate too."""
+
+    def path(self, phase: Phase) -> str:
+        """Return where it is sent to."""
+
+    def requests(self, phase: Phase) -> list[bytes]:
+        """Return the bodies."""
+
+    def check(self, patched: dict[str, Any]) -> None:
+        """Check an object as the answer leaves it."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +95,28 @@ class Scenario:
         return (Phase.VALIDATE,) if self.denied else tuple(Phase)
 
     @property
-    def variants(self) -> int:
-        """How many bodies there are."""
-        return VARIANTS_OF_LARGE if self.tasks >= LARGE else VARIANTS
+    def large(self) -> bool:
+        """Whether a server needs long for one."""
+        return self.tasks >= LARGE
 
     def of(self) -> Kind:
         """Return the kind."""
         return next(kind for kind in installed() if kind.gvk.kind == self.kind)
 
+    def path(self, phase: Phase) -> str:
+        """Return the path of the kind."""
+        return self.of().path(phase)
+
+    def check(self, patched: dict[str, Any]) -> None:
+        """Check that a DIJob has its defaults, which every server gives."""
+        if self.kind == "DIJob":
+            assert patched["spec"]["priority"] == "normal", patched
+            assert all(task["name"] and task["replicas"] == 1 for task in patched["spec"]["tasks"]), patched
+
     def requests(self, phase: Phase) -> list[bytes]:
         """Return the bodies: of the job as it is written, or as mutation leaves it, which is what validation gets."""
-        return [self._request(phase, variant) for variant in range(self.variants)]
+        variants = VARIANTS_OF_LARGE if self.large else VARIANTS
+        return [self._request(phase, variant) for variant in range(variants)]
 
     def _request(self, phase: Phase, variant: int) -> bytes:
         kind = self.of()
@@ -100,9 +149,47 @@ def _changed(job: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-_PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
+@dataclass(frozen=True)
+class Pods:
+    """Pods of jobs that ask for all plugins: they are wired."""
 
-SCENARIOS = (
+    name: str = "Pod, plugins, CREATE"
+    servers: tuple[str, ...] = KINDS_ONLY
+    phases: tuple[Phase, ...] = (Phase.MUTATE,)
+    denied: bool = False
+    half: bool = False
+    large: bool = False
+
+    def path(self, phase: Phase) -> str:
+        """Return the path of pods."""
+        return f"/{phase}--v1-pod"
+
+    def requests(self, phase: Phase) -> list[bytes]:
+        """Return the bodies: a pod of each job, as the operator makes it."""
+        del phase
+        return [bodies.review(_pod(variant), "pods", variant) for variant in range(VARIANTS)]
+
+    def check(self, patched: dict[str, Any]) -> None:
+        """Check that the pod knows its place."""
+        names = {variable["name"] for variable in patched["spec"]["containers"][0]["env"]}
+        assert "VC_TASK_INDEX" in names, patched
+
+
+def _pod(variant: int) -> dict[str, Any]:
+    job = cluster.stored(variant)
+    task, name = job["spec"]["tasks"][variant % 3], job["metadata"]["name"]
+    owner = {"apiVersion": job["apiVersion"], "kind": "DIJob", "name": name, "uid": job["metadata"]["uid"]}
+    labels = {"diengine/operator": "di-operator", "diengine/job": name, "diengine/task-name": task["name"]}
+    metadata = {"name": f"{name}-{task['name']}-1", "namespace": "team", "labels": labels}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**metadata, "ownerReferences": [{**owner, "controller": True}]},
+        "spec": task["template"]["spec"],
+    }
+
+
+SCENARIOS: tuple[Review, ...] = (
     Scenario("DIJob", 1, ALL, half=True),
     Scenario("DIJob", 3, ALL, half=True),
     Scenario("DIJob", 30, ALL, half=True),
@@ -111,12 +198,13 @@ SCENARIOS = (
     Scenario("DIJob", 30, PAIR, update=True),
     Scenario("DIJob", 3, PAIR, denied=True),
     Scenario("DIJob", 30, PAIR, denied=True),
-    Scenario("DIJob", 3, PAIR, plugins=_PLUGINS),
+    Scenario("DIJob", 3, PAIR, plugins=cluster.PLUGINS),
     Scenario("Job", 3),
     Scenario("Job", 30),
-    Scenario("Job", 3, plugins=_PLUGINS),
+    Scenario("Job", 3, plugins=cluster.PLUGINS),
     Scenario("MxJob", 3),
     Scenario("TorchJob", 2),
+    Pods(),
 )
 #: Of a quick run.
-QUICK = tuple(each for each in SCENARIOS if each.kind == "DIJob" and each.half)
+QUICK = tuple(each for each in SCENARIOS if each.half)

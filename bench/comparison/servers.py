@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.request import urlopen
 
-from bench.comparison import scenarios
 from certs import issue_generation, service_names
 
+JOBGATE, GO, CONSTANT = "jobgate", "controller-runtime", "constant"
 #: Seconds until a server has to listen.
 STARTS_WITHIN = 60.0
+#: Seconds until it has to know the largest cluster.
+READY_WITHIN = 300.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -36,6 +39,10 @@ class Server:
     def rss(self) -> float:
         """Return the memory of all its processes, in MiB."""
         return sum(_status(pid, "VmRSS") for pid in self._processes())
+
+    def peak(self) -> float:
+        """Return the most memory that its processes had, in MiB."""
+        return sum(_status(pid, "VmHWM") for pid in self._processes())
 
     def _processes(self) -> list[int]:
         pids = [self.pid]
@@ -64,21 +71,39 @@ def write_certificate(folder: Path) -> str:
     return generation.ca_certificate.decode()
 
 
-def commands(tls: Path, ports: Mapping[str, tuple[int, int]], go: Path | None) -> dict[str, list[str]]:
+def jobgate(tls: Path, port: int, metrics: int, *further: str) -> list[str]:
+    """Return how the server is started, as users do it."""
+    command = [str(Path(sys.executable).with_name("jobgate")), "serve", "--bind", "127.0.0.1", "--port", str(port)]
+    command += ["--health-port", str(metrics)]
+    return [*command, "--tls-cert", str(tls / "tls.crt"), "--tls-key", str(tls / "tls.key"), *further]
+
+
+def commands(
+    tls: Path, ports: Mapping[str, tuple[int, int]], go: Path | None, kubeconfig: Path
+) -> dict[str, list[str]]:
     """Return how each server is started: its port and that of its metrics are given."""
-    served: dict[str, list[str]] = {}
-    port, metrics = ports[scenarios.JOBGATE]
-    served[scenarios.JOBGATE] = [str(Path(sys.executable).with_name("jobgate")), "serve", "--no-cluster"]
-    served[scenarios.JOBGATE] += ["--bind", "127.0.0.1", "--port", str(port), "--health-port", str(metrics)]
-    served[scenarios.JOBGATE] += ["--tls-cert", str(tls / "tls.crt"), "--tls-key", str(tls / "tls.key")]
-    port, _ = ports[scenarios.CONSTANT]
-    served[scenarios.CONSTANT] = [sys.executable, "-m", "bench.comparison.constant"]
-    served[scenarios.CONSTANT] += ["--port", str(port), "--tls", str(tls)]
+    served = {JOBGATE: jobgate(tls, *ports[JOBGATE], "--kubeconfig", str(kubeconfig))}
+    port, _ = ports[CONSTANT]
+    served[CONSTANT] = [sys.executable, "-m", "bench.comparison.constant"]
+    served[CONSTANT] += ["--port", str(port), "--tls", str(tls)]
     if go is not None:
-        port, metrics = ports[scenarios.GO]
-        served[scenarios.GO] = [str(go), "-port", str(port), "-metrics", f"127.0.0.1:{metrics}"]
-        served[scenarios.GO] += ["-cert-dir", str(tls)]
+        port, metrics = ports[GO]
+        served[GO] = [str(go), "-port", str(port), "-metrics", f"127.0.0.1:{metrics}"]
+        served[GO] += ["-cert-dir", str(tls)]
     return served
+
+
+def await_ready(metrics: int) -> None:
+    """Wait until `/readyz` says so: what is stored in the cluster is known then."""
+    deadline = time.monotonic() + READY_WITHIN
+    while True:
+        try:
+            with urlopen(f"http://127.0.0.1:{metrics}/readyz", timeout=5):
+                return
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise RuntimeError("the server does not become ready") from error
+        time.sleep(0.1)
 
 
 def free_ports(count: int) -> list[int]:
