@@ -1,4 +1,4 @@
-"""A cluster with nothing but jobs: answers lists of DIJobs, and holds watches open. `python -m bench.cluster --jobs N`.
+"""A cluster with DIJobs and Volcano's default queue: answers lists of them, and holds watches open. `python -m bench.cluster --jobs N`.
 
 What it serves is made at each page, so that a cluster of 50,000 jobs costs no memory.
 """
@@ -19,6 +19,8 @@ from aiohttp import web
 from bench.comparison import bodies, jobs, servers
 
 _PATH = "/apis/diengine.opendilab.org/v2alpha1/dijobs"
+_QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
+_QUEUE = {"metadata": {"name": "default", "resourceVersion": "1"}, "status": {"state": "Open"}}
 _METADATA = {"resourceVersion": "1"}
 PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
 _KUBECONFIG = """\
@@ -56,11 +58,13 @@ async def _serve(count: int, port: int) -> None:
             response = web.StreamResponse()
             await response.prepare(request)
             await asyncio.Event().wait()  # until the client leaves
-        if "/namespaces/" in request.path:
+        if request.path == _QUEUES:
+            return web.json_response({"metadata": _METADATA, "items": [_QUEUE]})
+        if request.path != _PATH:
             return web.json_response({"kind": "Status", "code": 404}, status=404)
         first = int(request.query.get("continue", 0))
-        after = min(first + int(request.query.get("limit", count)), count) if request.path == _PATH else first
-        metadata = {**_METADATA, **({"continue": str(after)} if first < after < count else {})}
+        after = min(first + int(request.query.get("limit", count)), count)
+        metadata = {**_METADATA, **({"continue": str(after)} if after < count else {})}
         items = [stored(number) for number in range(first, after)]
         return web.Response(body=orjson.dumps({"metadata": metadata, "items": items}), content_type="application/json")
 

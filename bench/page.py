@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -20,3 +21,9 @@ def renew(block: str, text: str, page: Path = PAGE) -> None:
     if count != 1:
         raise ValueError(f"{page} has {count} blocks {begin}: there must be one")
     page.write_text(renewed, encoding="utf-8")
+
+
+def piped(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown; the first row is its head."""
+    head, *rest = rows
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] + ["--:"] * (len(head) - 1), *rest])

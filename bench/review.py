@@ -8,7 +8,7 @@ bench.comparison`.
 
 import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import orjson
 import yaml
 
 from bench.comparison import bodies, jobs
-from bench.page import renew
+from bench.page import piped, renew
 from jobgate.kinds import installed
 from webhook import Context, Job, Kind, Phase, Registry, Request, review
 from webhook.review import mutated
@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> None:
         print(f"{phase}, µs CPU")
         print("\n".join("  ".join(f"{cell:>10}" for cell in row) for row in rows), end="\n\n")
     if command.write:
-        renew("stages", "\n\n".join(f"{phase}, µs CPU:\n\n{_piped(rows)}" for phase, rows in tables.items()))
+        renew("stages", "\n\n".join(f"{phase}, µs CPU:\n\n{piped(rows)}" for phase, rows in tables.items()))
 
 
 def _jobs(file: Path | None) -> dict[str, dict[str, Any]]:
@@ -101,11 +101,6 @@ def microseconds(stage: Callable[[], Any], rounds: int) -> float:
 def _rows(measured: Mapping[str, Mapping[str, float]]) -> list[list[str]]:
     names = [name for name in STAGES if any(name in of for of in measured.values())]
     return [["", *names], *([job, *(f"{of[name]:,.0f}" for name in names)] for job, of in measured.items())]
-
-
-def _piped(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = rows
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] + ["--:"] * (len(head) - 1), *rest])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bench.comparison.measuring import Measured
 from bench.comparison.servers import CONSTANT, GO, JOBGATE
+from bench.page import piped
 
 _SERVERS = (JOBGATE, GO, CONSTANT)
 
@@ -25,7 +26,7 @@ def markdown(measured: Measured) -> str:
         ("At half of the maximum rate, arrivals at random", [_HALVES, *_halves(measured)]),
         ("Memory in MiB (RSS)", [_MEMORY, *_memory(measured)]),
     ]
-    return "\n\n".join(f"### {title}\n\n{_piped(rows)}" for title, rows in parts)
+    return "\n\n".join(f"### {title}\n\n{piped(rows)}" for title, rows in parts)
 
 
 _COSTS = ("scenario", "call", "bytes", "server", "µs CPU", "reviews/s", "p50 ms", "p99 ms", "p99.9 ms", "of constant")
@@ -85,9 +86,3 @@ def _short(value: float | None) -> str:
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-
-
-def _piped(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = rows
-    rule = ["---" if place < 1 else "--:" for place in range(len(head))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *rest])

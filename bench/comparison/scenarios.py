@@ -116,9 +116,10 @@ class Scenario:
     def requests(self, phase: Phase) -> list[bytes]:
         """Return the bodies: of the job as it is written, or as mutation leaves it, which is what validation gets."""
         variants = VARIANTS_OF_LARGE if self.large else VARIANTS
-        return [self._request(phase, variant) for variant in range(variants)]
+        return [self.request(phase, variant) for variant in range(variants)]
 
-    def _request(self, phase: Phase, variant: int) -> bytes:
+    def request(self, phase: Phase, variant: int) -> bytes:
+        """Return one body."""
         kind = self.of()
         plural = kind.qualified_plural.partition(".")[0]
         new = bodies.stored(jobs.job(self.kind, self.tasks, variant, self.plugins), variant)
