@@ -1,4 +1,4 @@
-"""A cluster with DIJobs and Volcano's default queue: answers lists of them, and holds watches open. `python -m bench.cluster --jobs N`.
+"""A cluster with DIJobs and a queue: answers lists, and holds watches open. `python -m bench.cluster --jobs N`.
 
 What it serves is made at each page, so that a cluster of 50,000 jobs costs no memory.
 """
