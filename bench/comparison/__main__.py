@@ -13,7 +13,7 @@ import orjson
 from bench.comparison.golang import find_or_build
 from bench.comparison.load import Missing, find_or_install_wrk
 from bench.comparison.measuring import Bench, Measured
-from bench.comparison.report import markdown, table
+from bench.comparison.report import draw, markdown, table
 from bench.comparison.scenarios import QUICK, SCENARIOS
 from bench.page import renew
 from tests.controlplane.run import BuildError
@@ -52,6 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     if command.json:
         command.json.write_bytes(orjson.dumps(measured.as_json(), option=orjson.OPT_INDENT_2))
     if command.write:
+        draw(measured)
         renew("comparison", markdown(measured))
     return int(bool(measured.wrong))
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import statistics
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 
+from bench import plot
 from bench.comparison.measuring import Measured
+from bench.comparison.scenarios import ALL, SCENARIOS, Scenario
 from bench.comparison.servers import CONSTANT, GO, JOBGATE
 from bench.page import piped
 
@@ -26,7 +32,32 @@ def markdown(measured: Measured) -> str:
         ("At half of the maximum rate, arrivals at random", [_HALVES, *_halves(measured)]),
         ("Memory in MiB (RSS)", [_MEMORY, *_memory(measured)]),
     ]
-    return "\n\n".join(f"### {title}\n\n{piped(rows)}" for title, rows in parts)
+    shown = [f"### {title}\n\n{piped(rows)}" for title, rows in parts]
+    return "\n\n".join([_made_on(), "![What both calls cost, by tasks](performance/comparison.svg)", *shown])
+
+
+def _made_on() -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in ("aiohttp", "uvloop", "msgspec", "pydantic"))
+    return f"Made on {os.cpu_count()} shared cores, Linux, Python {platform.python_version()}, {versions}."
+
+
+def draw(measured: Measured) -> None:
+    """Plot what both calls for a DIJob cost, by its tasks."""
+    plain = {
+        scenario.name: scenario.tasks
+        for scenario in SCENARIOS
+        if isinstance(scenario, Scenario) and scenario.servers == ALL
+    }
+    lines = {
+        server: [
+            (tasks, statistics.median(pair)) for name, tasks in plain.items() if (pair := measured.pair(name, server))
+        ]
+        for server in _SERVERS
+    }
+    title = "A DIJob's create: mutation and validation together"
+    plot.write(
+        "comparison", title, ("tasks", "µs CPU of the server"), {name: line for name, line in lines.items() if line}
+    )
 
 
 _COSTS = ("scenario", "call", "bytes", "server", "µs CPU", "reviews/s", "p50 ms", "p99 ms", "p99.9 ms", "of constant")
