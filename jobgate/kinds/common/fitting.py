@@ -26,6 +26,8 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
+from msgspec import Meta, MsgspecError, convert, defstruct
+
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
 from crdgen.formats.table import text_format
 from crdgen.integers import RANGES
@@ -42,7 +44,7 @@ _SILENT: Final = frozenset(
 )
 
 
-class _Never:
+class Never:
     """The type of a value that no JSON is: a field of it surely fits only where it is absent."""
 
 
@@ -55,8 +57,6 @@ def surely(shape: Any) -> Predicate:
     Args:
         shape: Any type that msgspec supports: a `Struct`, a `TypedDict`, `Literal`, `Annotated` with `msgspec.Meta`.
     """
-    # The import takes 10 ms of CPU, which a command that reviews nothing need not spend.
-    from msgspec import MsgspecError, convert  # noqa: PLC0415
 
     def fits(value: object) -> bool:
         try:
@@ -80,14 +80,14 @@ def _shape(schema: Schema) -> Any:
     name = INT_OR_STRING if schema.get(INT_OR_STRING) and "type" not in schema else schema.get("type")
     make, known = _MAKERS.get(name, (None, frozenset()))
     if make is None or not schema.keys() <= known | _SILENT:
-        return _Never
+        return Never
     shape = make(schema)
     # A null is held against the enum, of which it is no member.
     return Union[shape, None] if schema.get("nullable") and "enum" not in schema else shape  # noqa: UP007
 
 
 def _number(schema: Schema) -> Any:
-    return float if schema.get("format", "double") == "double" else _Never
+    return float if schema.get("format", "double") == "double" else Never
 
 
 def _integer(schema: Schema) -> Any:
@@ -95,7 +95,7 @@ def _integer(schema: Schema) -> Any:
         return _enum(schema, int)
     bounds = [schema[keyword] for keyword in ("minimum", "maximum") if keyword in schema]
     if not all(type(bound) is int and abs(bound) <= _MOST_EXACT for bound in bounds) or unfit_bounds(dict(schema)):
-        return _Never
+        return Never
     low, high = RANGES["int32" if schema.get("format") == "int32" else "int64"]
     return _constrained(int, ge=max(low, schema.get("minimum", low)), le=min(high, schema.get("maximum", high)))
 
@@ -109,35 +109,35 @@ def _string(schema: Schema) -> Any:
         try:
             patterns.append(compiled(schema["pattern"]).pattern)
         except ValueError:
-            return _Never
+            return Never
     if text_format(schema.get("format")) is not None:
         if schema["format"] != "date-time":
-            return _Never
+            return Never
         patterns.append(_TIME)
     if limits is None or len(patterns) > 1:
-        return _Never
+        return Never
     return _constrained(str, **limits, **({"pattern": patterns[0]} if patterns else {}))
 
 
 def _int_or_string(schema: Schema) -> Any:
     if schema.get("anyOf", _INT_OR_STRING_BRANCHES) != _INT_OR_STRING_BRANCHES:
-        return _Never
+        return Never
     integer, string = _integer(schema), _string(schema)
-    return _Never if _Never in (integer, string) else Union[integer, string]  # noqa: UP007
+    return Never if Never in (integer, string) else Union[integer, string]  # noqa: UP007
 
 
 def _enum(schema: Schema, class_: type) -> Any:
     """Return the members that the evaluator takes, those with all else that the schema says."""
     check = scalar_checker(dict(schema))
     members = tuple(member for member in schema["enum"] if type(member) is class_ and check(member) is None)
-    return Literal[members] if members and all(str(member).isascii() for member in members) else _Never
+    return Literal[members] if members and all(str(member).isascii() for member in members) else Never
 
 
 def _array(schema: Schema) -> Any:
     """Return the type of a list: of a set or a map list only with one item, as nobody looks for duplicates here."""
     items, limits = schema.get("items", {}), _limits(schema, "minItems", "maxItems")
     if limits is None or not isinstance(items, Mapping):
-        return _Never
+        return Never
     if schema.get(LIST_TYPE, "atomic") != "atomic":
         limits["max_length"] = min(1, limits.get("max_length", 1))
     return _constrained(list[_shape(items)], **limits)  # type: ignore[misc]
@@ -149,12 +149,12 @@ def _object(schema: Schema) -> Any:
     entries, limits = schema.get("additionalProperties"), _limits(schema, "minProperties", "maxProperties")
     names = dict.fromkeys([*required, *children])
     if limits is None or (names and (limits or isinstance(entries, Mapping))):
-        return _Never
+        return Never
     if not names:
         return _constrained(dict[str, _shape(entries)] if isinstance(entries, Mapping) else dict, **limits)  # type: ignore[misc]
     if not all(name.isidentifier() and not name.startswith("_") for name in names):
         # A `Struct` cannot have such a field.
-        return _Never
+        return Never
     fields = [(name, *_field(children.get(name, {}))) for name in sorted(names, key=lambda name: name not in required)]
     return _struct(tuple(fields), len({*required}))
 
@@ -183,8 +183,6 @@ def _struct(fields: tuple[tuple[str, Any, _Keys | None], ...], required: int) ->
         fields: Name, type, and what the items of the field's list must differ in (nothing: the items themselves).
         required: How many of them, from the first on, must be there.
     """
-    from msgspec import defstruct  # noqa: PLC0415
-
     keys = [(name, attrgetter(*keys) if keys else None) for name, _, keys in fields if keys is not None]
 
     def refuse_duplicates(self: object) -> None:
@@ -208,8 +206,6 @@ def _limits(schema: Schema, least: str, most: str) -> dict[str, int] | None:
 
 
 def _constrained(class_: Any, **constraints: Any) -> Any:
-    from msgspec import Meta  # noqa: PLC0415
-
     return Annotated[class_, Meta(**constraints)] if constraints else class_
 
 

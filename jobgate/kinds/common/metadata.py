@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Final
 
+from msgspec import Meta, defstruct
+
 from jobgate.kinds.common.fitting import Predicate, surely
 from jobgate.names import (
     GENERATED_LIMIT,
@@ -33,7 +35,6 @@ def metadata_fits(metadata: Any) -> bool:
 @cache
 def _ordinary() -> Predicate:
     """Return the predicate of ordinary metadata: a little narrower than what is right, so that C can tell."""
-    from msgspec import Meta, defstruct  # noqa: PLC0415 - see `surely`
 
     def text(pattern: str, most: int) -> Any:
         return Annotated[str, Meta(max_length=most, pattern=rf"\A(?:{pattern})\Z")]

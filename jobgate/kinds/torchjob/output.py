@@ -31,8 +31,9 @@ def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[C
     for _, spec in readable([output.spec], "image_repo"):
         if not spec.image_repo:
             yield Required(SPEC / "imageRepo", "the repository of the image that is built")
-    if output.spec.storage is None:
-        yield Required(STORAGE, "nfs or localStorage, where the pods write the model to")
+    for _, spec in readable([output.spec], "storage"):
+        if spec.storage is None:
+            yield Required(STORAGE, "nfs or localStorage, where the pods write the model to")
 
 
 @rule("model_version.spec.model_name")

@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from copy import deepcopy
@@ -394,8 +392,3 @@ def test_a_job_of_many_tasks_takes_time_in_proportion() -> None:
 
     few = min(seconds(1_000) for _ in range(3))
     assert seconds(16_000) < 16 * few * 5
-
-
-def test_what_reviews_nothing_does_not_import_msgspec() -> None:
-    code = "import sys, jobgate.cli, jobgate.kinds; jobgate.kinds.installed(); print('msgspec' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "False\n"

@@ -18,8 +18,8 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import UNSET, defstruct
 
+from jobgate.kinds.common.fitting import Never, surely
 from jobgate.kinds.common.pod.reading import metadata_of, objects, spec_of
-from jobgate.kinds.common.pod.shapes import Never, surely
 from webhook.path import Path
 
 Finding = TypeVar("Finding")

@@ -6,35 +6,16 @@ and these types are at most as wide.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from re import escape
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
-from msgspec import Meta, MsgspecError, Struct, convert
+from msgspec import Meta, Struct
 
 from jobgate import names
 
 
 class Plain(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
     """The plain shape of an object: every key of it is named here, and none is null."""
-
-
-class Never:
-    """The type of no JSON: a key of this type may not be there."""
-
-
-def surely(shape: Any) -> Callable[[object], bool]:
-    """Return a predicate: whether a JSON value fits a type. It answers for any JSON, and False where it cannot tell."""
-
-    def fits(value: object) -> bool:
-        try:
-            convert(value, shape)
-        except (MsgspecError, ValueError, RecursionError):
-            # ValueError: a lone surrogate is no UTF-8.
-            return False
-        return True
-
-    return fits
 
 
 def whole_text(pattern: str) -> str:
