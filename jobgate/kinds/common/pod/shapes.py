@@ -19,6 +19,10 @@ class Plain(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
     """The plain shape of an object: every key of it is named here, and none is null."""
 
 
+class Part(Struct, rename="camel", gc=False):
+    """The plain shape of an object of which only some keys matter."""
+
+
 class Never:
     """The type of no JSON: a key of this type may not be there."""
 
