@@ -129,7 +129,7 @@ def serve(  # noqa: PLR0913 - one argument an option
             await stack.enter_async_context(_beside(Reloader(endpoint, told.kind_files).run()))
             await stack.enter_async_context(_beside(known.run()))
             await stack.enter_async_context(_beside(source.run()))
-            await server.serve(endpoint, certificates.front, addresses, server.Drain(delay=drain_seconds), stop=stop)
+            await server.serve(endpoint, certificates.context, addresses, server.Drain(delay=drain_seconds), stop=stop)
 
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:

@@ -80,12 +80,12 @@ async def test_large_bodies_together_are_told_to_come_back_and_small_ones_are_no
     server = await start(small=8 * KIB, buffered=16 * KIB, body_time=0.5)
     slow = await server.connect()
     await slow.send(head(Content_Length=len(LARGE)) + LARGE[: 20 * KIB])
-    await until(lambda: server.endpoint._buffer.held > 0)
+    await until(lambda: server.endpoint.held.bytes > 0)
     refused = await server.ask(post(LARGE))
     assert (refused.code, refused.headers["retry-after"]) == (429, "1")
     assert await server.lives()
     assert (await slow.answer()).code == 408
-    assert server.endpoint._buffer.held == 0
+    assert server.endpoint.held.bytes == 0
     assert (await server.metrics())['jobgate_shed_requests_total{reason="buffered"}'] == 1
 
 
@@ -94,7 +94,7 @@ async def test_too_many_at_once_are_told_to_come_back(start: Start) -> None:
     slow = [await server.connect() for _ in range(2)]
     for connection in slow:
         await connection.send(head(Content_Length=100))
-    await until(lambda: server.endpoint._in_flight == 2)
+    await until(lambda: server.endpoint.in_flight == 2)
     refused = await server.ask(post())
     assert (refused.code, refused.headers["retry-after"]) == (429, "1")
     assert [(await connection.answer()).code for connection in slow] == [408, 408]
@@ -147,7 +147,7 @@ async def test_a_slow_body_is_answered_and_the_connection_closed(start: Start) -
     answer = await connection.ask(head(Content_Length=100) + b"{")
     assert (answer.code, answer.headers["connection"]) == (408, "close")
     assert await closes(connection)
-    assert server.endpoint._in_flight == 0
+    assert server.endpoint.in_flight == 0
 
 
 async def test_a_body_is_awaited_no_longer_than_the_caller_waits(start: Start) -> None:
@@ -215,7 +215,7 @@ async def test_a_client_that_leaves_leaves_nothing_behind(start: Start) -> None:
         await asyncio.sleep(0.02)
         connection.writer.transport.abort()
     await until(server.left)
-    assert (server.endpoint._in_flight, server.endpoint._buffer.held) == (0, 0)
+    assert (server.endpoint.in_flight, server.endpoint.held.bytes) == (0, 0)
     assert (await server.metrics())["controller_runtime_webhook_panics_total"] == 0
     assert await server.lives()
 
