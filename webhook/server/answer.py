@@ -15,11 +15,20 @@ from webhook.admission import API_VERSION, KIND, Response
 JSON, TEXT = "application/json", "text/plain; charset=utf-8"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
-_ALLOWED = b'{"apiVersion":"%b","kind":"%b","response":{"uid":%%b,"allowed":true}}' % (API_VERSION.encode(), KIND.encode())
+_ALLOWED = b'{"apiVersion":"%b","kind":"%b","response":{"uid":%%b,"allowed":true}}' % (
+    API_VERSION.encode(),
+    KIND.encode(),
+)
 
 
 def rendered(
-    code: int, body: bytes, media: str = TEXT, headers: Mapping[str, str] | None = None, *, close: bool, bare: bool = False
+    code: int,
+    body: bytes,
+    media: str = TEXT,
+    headers: Mapping[str, str] | None = None,
+    *,
+    close: bool,
+    bare: bool = False,
 ) -> bytes:
     """Return an answer.
 
@@ -38,8 +47,12 @@ def rendered(
 
 
 @lru_cache(maxsize=64)
-def _start(code: int, media: str, close: bool, second: int) -> bytes:  # noqa: FBT001  # a key of the cache
-    lines = [f"HTTP/1.1 {code} {HTTPStatus(code).phrase}", f"Date: {formatdate(second, usegmt=True)}", f"Content-Type: {media}"]
+def _start(code: int, media: str, close: bool, second: int) -> bytes:  # a key of the cache
+    lines = [
+        f"HTTP/1.1 {code} {HTTPStatus(code).phrase}",
+        f"Date: {formatdate(second, usegmt=True)}",
+        f"Content-Type: {media}",
+    ]
     return "\r\n".join([*lines, *(["Connection: close"] if close else []), ""]).encode()
 
 

@@ -162,7 +162,7 @@ def decode(body: bytes) -> Any:
         raise BadRequest(400, Fault.TOO_DEEP, "the body is nested too deeply") from None
     # Each member of an object has one colon, and nothing but a text has others. Where the body has as many as all that
     # was read of it, written out, no member was dropped for one of the same key. Only escapes could hide a colon.
-    if body.count(b":") != plain.count(b":") or b"\\u003" in body and _COLON.search(body):
+    if body.count(b":") != plain.count(b":") or (b"\\u003" in body and _COLON.search(body)):
         _refuse_duplicates(body)
     return value
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable, Mapping
-from typing import Protocol, cast
+from typing import Generic, Protocol, TypeVar, cast
 
+from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.http_parser import HttpRequestParser, RawRequestMessage
 from aiohttp.streams import StreamReader
@@ -49,20 +50,23 @@ class Exchange(Protocol):
     left: bool
 
 
-class Service(Protocol):
+E = TypeVar("E", bound=Exchange)
+
+
+class Service(Protocol[E]):
     """Answers requests: each by one call of `Connection.answer`, later than it is called itself."""
 
     @property
     def draining(self) -> bool:
         """Whether each answer closes its connection."""
 
-    def begin(self, connection: Connection, head: RawRequestMessage) -> Exchange:
+    def begin(self, connection: Connection[E], head: RawRequestMessage) -> E:
         """Take the head of a request."""
 
-    def complete(self, exchange: Exchange, body: bytes) -> None:
+    def complete(self, exchange: E, body: bytes) -> None:
         """Take the whole body, or nothing where none is wanted, and see to the answer."""
 
-    def fail(self, exchange: Exchange, error: BadRequest) -> None:
+    def fail(self, exchange: E, error: BadRequest) -> None:
         """See to the answer of a request whose body cannot be read, or whose client has left."""
 
     def unreadable(self) -> None:
@@ -85,7 +89,7 @@ class _Flow:
         """Read on."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.Protocol, Generic[E]):
     """One connection, over TLS where a choice of contexts is given.
 
     Attributes:
@@ -118,7 +122,7 @@ class Connection(asyncio.Protocol):
     )
 
     def __init__(
-        self, service: Service, connections: Connections, held: Held, address: str, choose: Choice | None = None
+        self, service: Service[E], connections: Connections, held: Held, address: str, choose: Choice | None = None
     ) -> None:
         self._service = service
         self._connections = connections
@@ -128,9 +132,13 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._parser = HttpRequestParser(
-            _Flow(), self._loop, _UNBOUNDED, auto_decompress=False, max_msg_queue_size=1  # type: ignore[arg-type]
+            cast("BaseProtocol", _Flow()),
+            self._loop,
+            _UNBOUNDED,
+            auto_decompress=False,
+            max_msg_queue_size=1,
         )
-        self._exchange: Exchange | None = None
+        self._exchange: E | None = None
         self._payload: StreamReader | None = None
         self._body: Body | None = None
         self._reading = False
@@ -156,7 +164,8 @@ class Connection(asyncio.Protocol):
         if self.stage is Stage.SHAKING and self._choose is not None:
             self._service.handshake_failed(Failure.LEFT)
         self._connections.leave(self)
-        self._transport = None
+        # By hand, and not when the garbage collector comes by: it does not know what TLS holds beside Python's objects.
+        self._transport = self._session = None
         exchange = self._exchange
         if exchange is not None:
             exchange.left = True

@@ -135,8 +135,15 @@ class Connections:
 
     def _give_way(self, now: float, address: str = "") -> bool:
         """Close the connection that misses it least; of an address, if it is said."""
-        fresh = now - GRACE
-        for stage, before in ((Stage.SHAKING, fresh), (Stage.UNUSED, fresh), (Stage.IDLE, now)):
+        old = now - GRACE
+        order = (
+            (Stage.SHAKING, old),
+            (Stage.UNUSED, old),
+            (Stage.IDLE, now),
+            (Stage.UNUSED, now),
+            (Stage.SHAKING, now),
+        )
+        for stage, before in order:
             for connection in self._stages[stage]:
                 if connection.since > before:
                     break

@@ -40,7 +40,7 @@ MARGIN = 0.2
 
 #: Answers a request, or says by None that it is not for it. What returns at once costs no task; what has to wait
 #: returns an awaitable, and sees to the caller's time itself. It may be called in a thread, where the object is large.
-Reviewer: TypeAlias = Callable[[Request], Response | None | Awaitable[Response | None]]
+Reviewer: TypeAlias = Callable[[Request], Response | Awaitable[Response | None] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Call:
         "webhook",
     )
 
-    def __init__(self, connection: Connection, metrics: RouteMetrics) -> None:
+    def __init__(self, connection: Connection[Call], metrics: RouteMetrics) -> None:
         self.connection = connection
         self.started = time.perf_counter()
         self.webhook = "unknown"
@@ -159,7 +159,7 @@ class Endpoint:
 
     # What connections tell
 
-    def begin(self, connection: Connection, head: RawRequestMessage) -> Call:
+    def begin(self, connection: Connection[Call], head: RawRequestMessage) -> Call:
         """Take the head of a request."""
         # As it was sent: what is spelled otherwise, as with an encoded slash, is another path.
         path, _, query = head.path.partition("?")
@@ -176,7 +176,7 @@ class Endpoint:
                 raise BadRequest(405, Fault.METHOD, "an AdmissionReview is posted", {"Allow": "POST"})  # noqa: TRY301
             check_headers(head.headers)
             if self.in_flight >= self.limits.in_flight:
-                raise too_busy(Shed.IN_FLIGHT, "too many requests at once")  # noqa: TRY301
+                raise too_busy(Shed.IN_FLIGHT, "too many requests at once")
         except BadRequest as error:
             call.refusal = error
             return call
@@ -280,9 +280,13 @@ class Endpoint:
 
     def _answer(self, call: Call, outcome: Any) -> None:
         """Answer with a response, or say what else has come of it."""
+        if isinstance(outcome, BadRequest):
+            self._refuse(call, outcome)
+            return
+        if isinstance(outcome, BaseException):
+            self._panic(call, outcome)
+            return
         try:
-            if isinstance(outcome, BaseException):
-                raise outcome
             body = answer.review(call.fields["uid"], outcome)
             verdict = _verdict(outcome)
             call.metrics.reviewed(verdict, outcome)
@@ -293,14 +297,16 @@ class Endpoint:
                 "warnings": len(outcome.notices) if outcome else 0,
                 "operations": len(outcome.patch) if outcome else 0,
             }
-        except BadRequest as error:
-            self._refuse(call, error)
-        except BaseException as error:  # noqa: BLE001  # the caller gets an answer, the log the place
-            self.metrics.panics.inc()
-            logger.error("failed to answer", extra={"fields": {"path": call.webhook, **call.fields, **origin(error)}})
-            self._send(call, 500, b"jobgate failed to review this; its log says why\n")
+        except Exception as error:  # noqa: BLE001  # what a rule gave is no cause, or no text
+            self._panic(call, error)
         else:
             self._send(call, 200, body, answer.JSON)
+
+    def _panic(self, call: Call, error: BaseException) -> None:
+        """Answer that we failed; the log says where."""
+        self.metrics.panics.inc()
+        logger.error("failed to answer", extra={"fields": {"path": call.webhook, **call.fields, **origin(error)}})
+        self._send(call, 500, b"jobgate failed to review this; its log says why\n")
 
     def _refuse(self, call: Call, error: BadRequest) -> None:
         call.fields["reason"] = error.reason

@@ -1,4 +1,4 @@
-"""The socket that is listened on: connections are counted, and refused where there are too many, as they are accepted."""
+"""The socket that is listened on. Connections are counted as they are accepted; too many are refused."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import errno
 import resource
 import socket
 from collections.abc import Callable
+from typing import Any
 
 from webhook.server.connection import Connection
 from webhook.server.connections import SWEEP, Connections
@@ -52,7 +53,7 @@ class Listener:
         self,
         listens: socket.socket,
         connections: Connections,
-        connect: Callable[[str], Connection],
+        connect: Callable[[str], Connection[Any]],
         refused: Callable[[], None],
     ) -> None:
         """Begin to accept.
@@ -86,7 +87,7 @@ class Listener:
         """Close each connection once it is idle; after so many seconds, all of them."""
         self.close()
         end = self._loop.time() + seconds
-        while self._connections.retire() and self._loop.time() < end:
+        while self._connections.retire() and self._loop.time() < end:  # noqa: ASYNC110  # of many events, seldom
             await asyncio.sleep(SWEEP / 4)
         self._sweeper.cancel()
         for task in self._opening:
@@ -128,7 +129,7 @@ class Listener:
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
 
-    async def _opened(self, accepted: socket.socket, connection: Connection) -> None:
+    async def _opened(self, accepted: socket.socket, connection: Connection[Any]) -> None:
         try:
             await self._loop.connect_accepted_socket(lambda: connection, accepted)
         except OSError:

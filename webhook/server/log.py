@@ -126,6 +126,8 @@ def batching() -> Iterator[None]:
 
 def configure(level: int = logging.INFO) -> None:
     """Send the logs of the process to standard error, a JSON line each."""
+    # Not in a line, and looked up for each.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=level, handlers=[BatchHandler(sys.stderr)], force=True)
     # A port scan or a health probe on the TLS port must not fill the log.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)

@@ -44,7 +44,7 @@ class _Probe:
 
     wanted, left = 0.0, False
 
-    def __init__(self, connection: Connection, head: RawRequestMessage) -> None:
+    def __init__(self, connection: Connection[_Probe], head: RawRequestMessage) -> None:
         self.connection = connection
         self.method, self.path = head.method, head.path.partition("?")[0]
 
@@ -65,7 +65,7 @@ class Answers:
             "/metrics": self._metrics,
         }
 
-    def begin(self, connection: Connection, head: RawRequestMessage) -> _Probe:
+    def begin(self, connection: Connection[_Probe], head: RawRequestMessage) -> _Probe:
         """Take the head of a request."""
         return _Probe(connection, head)
 
@@ -149,13 +149,11 @@ class _Thread(threading.Thread):
         listener = Listener(
             self._listens,
             connections,
-            lambda address: Connection(self._answers, connections, held, address),
+            lambda address: Connection[_Probe](self._answers, connections, held, address),
             refused=lambda: None,
         )
         await self._stopped.wait()
         await listener.drain(0.0)
-
-
 
 
 def _not_ready(endpoint: Endpoint) -> str:
