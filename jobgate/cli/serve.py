@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -123,6 +124,9 @@ def serve(  # noqa: PLR0913 - one argument an option
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
+        # What has been made until now stays: the garbage collector need not look at it again.
+        gc.collect()
+        gc.freeze()
         stop = asyncio.Event()
         async with AsyncExitStack() as stack:
             stack.enter_context(server.stopping_on_signals(stop))

@@ -50,12 +50,14 @@ class Route:
     Attributes:
         name: what metrics call the objects: the qualified plural of a kind, say.
         phase: which of its two calls the API server makes there.
-        review: answers.
+        review: answers; None where the objects are jobs of a kind.
+        kind: that kind.
     """
 
     name: str
     phase: Phase
-    review: Reviewer
+    review: Reviewer | None = None
+    kind: Kind | None = None
 
 
 class Call:
@@ -138,11 +140,7 @@ class Endpoint:
         self.limits = limits or Limits()
         self.metrics = metrics or Metrics()
         self.routes: Mapping[str, Route] = {
-            **{
-                kind.path(phase): Route(kind.qualified_plural, phase, self._reviewer(kind, phase))
-                for kind in kinds
-                for phase in Phase
-            },
+            **{kind.path(phase): Route(kind.qualified_plural, phase, kind=kind) for kind in kinds for phase in Phase},
             **(further or {}),
         }
         self.draining = False
@@ -225,7 +223,7 @@ class Endpoint:
             if inspect.isawaitable(outcome):
                 self._wait(self._awaited(call, outcome))
             else:
-                self._answer(call, outcome)
+                self._answer(call, *_encoded(call, outcome))
 
     def _judged(self, call: Call) -> Any:
         """Return what a reviewer says: a response, None, an awaitable of these; or the exception that it raised."""
@@ -238,28 +236,28 @@ class Endpoint:
                 raise BadRequest(400, Fault.ENVELOPE, str(error)) from None
             call.body = b""
             _describe(admission, call.fields)
-            # Here goes `spent`, once `webhook.review.review()` takes it: `limits.review_time` from now, and never
-            # beyond `call.seconds - MARGIN` from `call.started`.
-            return call.route.review(admission)
+            if call.route.review is not None:
+                return call.route.review(admission)
+            return self._reviewed(call.route, admission, self._budget(call))
         except BaseException as error:  # noqa: BLE001  # whatever leaves a rule: one request fails, and not the server
             return error
 
     async def _apart(self, call: Call) -> None:
         """Review a large object in the thread for these, unless its caller has left meanwhile."""
-        call.connection.heard = asyncio.get_running_loop().time()
 
-        def judged() -> Any:
+        def judged() -> tuple[Any, bytes]:
             if call.left:
-                return BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left")
+                return BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left"), b""
             if time.perf_counter() - call.started > call.seconds - MARGIN:
-                return too_busy(Shed.QUEUE_TIME, "too many large objects before this one")
-            return self._judged(call)
+                return too_busy(Shed.QUEUE_TIME, "too many large objects before this one"), b""
+            outcome = self._judged(call)
+            return (outcome, b"") if inspect.isawaitable(outcome) else _encoded(call, outcome)
 
-        outcome = await self._worker.run(judged)
+        outcome, body = await self._worker.run(judged)
         if inspect.isawaitable(outcome):
             await self._awaited(call, outcome)
         else:
-            self._answer(call, outcome)
+            self._answer(call, outcome, body)
 
     async def _awaited(self, call: Call, outcome: Awaitable[Any]) -> None:
         try:
@@ -270,7 +268,7 @@ class Endpoint:
             response = error
         except BaseException as error:  # noqa: BLE001  # as above
             response = error
-        self._answer(call, response)
+        self._answer(call, *_encoded(call, response))
 
     def _wait(self, work: Any) -> None:
         """Run what has to wait."""
@@ -278,29 +276,24 @@ class Endpoint:
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
 
-    def _answer(self, call: Call, outcome: Any) -> None:
-        """Answer with a response, or say what else has come of it."""
+    def _answer(self, call: Call, outcome: Any, body: bytes) -> None:
+        """Answer with a response and its bytes, or say what else has come of it."""
         if isinstance(outcome, BadRequest):
             self._refuse(call, outcome)
             return
         if isinstance(outcome, BaseException):
             self._panic(call, outcome)
             return
-        try:
-            body = answer.review(call.fields["uid"], outcome)
-            verdict = _verdict(outcome)
-            call.metrics.reviewed(verdict, outcome)
-            call.fields |= {
-                "allowed": outcome is None or outcome.allowed,
-                "verdict": verdict,
-                "causes": len(outcome.causes) if outcome else 0,
-                "warnings": len(outcome.notices) if outcome else 0,
-                "operations": len(outcome.patch) if outcome else 0,
-            }
-        except Exception as error:  # noqa: BLE001  # what a rule gave is no cause, or no text
-            self._panic(call, error)
-        else:
-            self._send(call, 200, body, answer.JSON)
+        verdict = _verdict(outcome)
+        call.metrics.reviewed(verdict, outcome)
+        call.fields |= {
+            "allowed": outcome is None or outcome.allowed,
+            "verdict": verdict,
+            "causes": len(outcome.causes) if outcome else 0,
+            "warnings": len(outcome.notices) if outcome else 0,
+            "operations": len(outcome.patch) if outcome else 0,
+        }
+        self._send(call, 200, body, answer.JSON)
 
     def _panic(self, call: Call, error: BaseException) -> None:
         """Answer that we failed; the log says where."""
@@ -342,19 +335,22 @@ class Endpoint:
             bound = self._bound[path] = self.metrics.route(path, route.name, route.phase)
         return bound
 
-    def _reviewer(self, kind: Kind, phase: Phase) -> Reviewer:
-        """Return what reviews the jobs of a kind.
+    def _budget(self, call: Call) -> Callable[[], bool]:
+        """Return what tells whether a review that begins now has taken too long: for us, or for its caller."""
+        now = time.perf_counter()
+        end = min(now + self.limits.review_time, call.started + call.seconds - MARGIN)
+        return lambda: time.perf_counter() > end
+
+    def _reviewed(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:  # noqa: ARG002
+        """Review a job of a kind.
 
         Another kind on its path is allowed, and counted: the rules of our configuration have been widened, and
         refusing, or failing, would stop the cluster for objects that are not ours.
         """
-
-        def reviewed(admission: Request) -> Response | None:
-            if self.kinds.get(admission.api_version, admission.kind) is not kind:
-                return None
-            return review(admission, phase, self.kinds, self.settings, self.objects)
-
-        return reviewed
+        if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
+            return None
+        # SPENT: pass `spent=spent` here as soon as `webhook.review.review()` takes it.
+        return review(admission, route.phase, self.kinds, self.settings, self.objects)
 
 
 @lru_cache(maxsize=64)
@@ -368,6 +364,16 @@ def _seconds(query: str) -> float:
 
 def _trace(headers: CIMultiDictProxy[str]) -> trace.Trace | None:
     return trace.Trace.read(headers.getall("traceparent", ()), headers.getall("tracestate", ()))
+
+
+def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:
+    """Return an outcome and its bytes; where what a rule gave is no cause or no text, the exception for it."""
+    if isinstance(outcome, BaseException):
+        return outcome, b""
+    try:
+        return outcome, answer.review(call.fields["uid"], outcome)
+    except Exception as error:  # noqa: BLE001  # whatever a rule gave
+        return error, b""
 
 
 def _verdict(answer: Response | None) -> str:
