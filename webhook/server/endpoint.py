@@ -341,7 +341,7 @@ class Endpoint:
         end = min(now + self.limits.review_time, call.started + call.seconds - MARGIN)
         return lambda: time.perf_counter() > end
 
-    def _reviewed(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:  # noqa: ARG002
+    def _reviewed(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:
         """Review a job of a kind.
 
         Another kind on its path is allowed, and counted: the rules of our configuration have been widened, and
@@ -349,8 +349,7 @@ class Endpoint:
         """
         if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
             return None
-        # SPENT: pass `spent=spent` here as soon as `webhook.review.review()` takes it.
-        return review(admission, route.phase, self.kinds, self.settings, self.objects)
+        return review(admission, route.phase, self.kinds, self.settings, self.objects, spent=spent)
 
 
 @lru_cache(maxsize=64)
