@@ -337,17 +337,22 @@ def test_ordinary_metadata_fits_and_broken_metadata_does_not(metadata: Any, fits
         assert list(metadata_causes(metadata)) == []
 
 
-WORDS: Final = st.text("aZ0-_./ \n\u0130\ud800", max_size=6) | st.sampled_from(["a" * 63, "a" * 64, "a.b/" + "c" * 63])
-PARTS: Final = st.none() | st.integers() | WORDS
+GOOD_WORDS: Final = st.sampled_from(["a", "a-b", "a" * 63, "0"])
+WORDS: Final = st.one_of(
+    GOOD_WORDS,
+    st.sampled_from(["a.b", "A_b", "a/b", "a.b/" + "C" * 63, "a.b/c", "a" * 57 + "-"]),
+    st.text("aZ0-_./", max_size=5),
+    st.sampled_from(["", "a" * 64, "a" * 253, "a.b/" + "c" * 64, "a\n", "\u0130", "\ud800", "a..b", "a-/b", "a--"]),
+)
+ODD: Final[st.SearchStrategy[Any]] = st.sampled_from([None, 1, True, [], {}])
 METADATA: Final = st.fixed_dictionaries(
-    {},
+    {"name": GOOD_WORDS | WORDS},
     optional={
-        "name": PARTS,
-        "generateName": PARTS | st.sampled_from(["a" * 57 + "-", "a--"]),
-        "namespace": PARTS,
-        "labels": st.dictionaries(WORDS, PARTS, max_size=2) | PARTS,
-        "annotations": st.dictionaries(WORDS, PARTS, max_size=2) | PARTS,
-        "finalizers": st.lists(PARTS, max_size=2) | PARTS,
+        "generateName": GOOD_WORDS | WORDS | ODD,
+        "namespace": GOOD_WORDS | WORDS | ODD,
+        "labels": st.dictionaries(WORDS, GOOD_WORDS | WORDS, max_size=2) | ODD,
+        "annotations": st.dictionaries(WORDS, WORDS | ODD, max_size=1) | ODD,
+        "finalizers": st.lists(WORDS, max_size=2) | ODD,
     },
 )
 
