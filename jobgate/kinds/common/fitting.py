@@ -120,8 +120,7 @@ def _string(schema: Schema) -> Any:
 
 
 def _int_or_string(schema: Schema) -> Any:
-    if schema.get("anyOf", _INT_OR_STRING_BRANCHES) != _INT_OR_STRING_BRANCHES:
-        return Never
+    # An `anyOf` beside the keyword can say only what the keyword says.
     integer, string = _integer(schema), _string(schema)
     return Never if Never in (integer, string) else Union[integer, string]  # noqa: UP007
 
@@ -209,7 +208,6 @@ def _constrained(class_: Any, **constraints: Any) -> Any:
     return Annotated[class_, Meta(**constraints)] if constraints else class_
 
 
-_INT_OR_STRING_BRANCHES: Final = [{"type": "integer"}, {"type": "string"}]
 #: Bounds beyond these are not what they seem, because the API server reads bounds as floats.
 _MOST_EXACT: Final = 2**53 - 1
 #: Times as Kubernetes writes them. RFC 3339, what the API server checks, allows more: offsets, 29 February.

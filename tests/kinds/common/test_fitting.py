@@ -206,6 +206,7 @@ MAP_LIST: Final = {
         (TEXT, "", None),
         (TEXT | {"enum": ["a", "b"]}, "b", "c"),
         (TEXT | {"enum": ["a", "long"], "maxLength": 1}, "a", "long"),
+        (TEXT | {"enum": ["a"], "nullable": True}, "a", None),
         (TEXT | {"minLength": 1}, "ä", ""),
         (TEXT | {"maxLength": 2}, "\U0001f600\U0001f600", "abc"),
         (TEXT | {"pattern": "^a+$"}, "aa", "aa\n"),
@@ -263,6 +264,7 @@ def test_what_is_right_surely_fits_and_what_is_wrong_does_not(schema: dict[str, 
     ("schema", "value"),
     [
         (TEXT | {"format": "date"}, "2024-01-01"),
+        (TEXT | {"format": "password"}, "2024-01-01T00:00:00Z"),
         (DATE_TIME, "2024-02-29T00:00:00+01:00"),
         (TEXT | {"pattern": r"^\p{Greek}$"}, "\u03b1"),
         (TEXT | {"enum": ["ä"]}, "ä"),
@@ -282,6 +284,7 @@ def test_what_is_right_surely_fits_and_what_is_wrong_does_not(schema: dict[str, 
         (OBJECT | {"oneOf": [{"required": ["a"]}]}, {"a": 1}),
         (OBJECT | {"x-kubernetes-embedded-resource": True}, {"apiVersion": "v1", "kind": "Pod"}),
         ({"type": "array", "items": SET}, [["a", "b"]]),
+        (MAP_LIST | {"items": OBJECT | {"x-kubernetes-preserve-unknown-fields": True}}, [{"name": "x"}, {"name": "y"}]),
         (OBJECT | {"additionalProperties": MAP_LIST}, {"a": [{"name": "x"}, {"name": "y"}]}),
     ],
 )
@@ -332,17 +335,22 @@ def test_ordinary_metadata_fits_and_broken_metadata_does_not(metadata: Any, fits
         assert list(metadata_causes(metadata)) == []
 
 
-WORDS: Final = st.text("aZ0-_./ \n\u0130\ud800", max_size=6) | st.sampled_from(["a" * 63, "a" * 64, "a.b/" + "c" * 63])
-PARTS: Final = st.none() | st.integers() | WORDS
+GOOD_WORDS: Final = st.sampled_from(["a", "a-b", "a" * 63, "0"])
+WORDS: Final = st.one_of(
+    GOOD_WORDS,
+    st.sampled_from(["a.b", "A_b", "a/b", "a.b/" + "C" * 63, "a.b/c", "a" * 57 + "-"]),
+    st.text("aZ0-_./", max_size=5),
+    st.sampled_from(["", "a" * 64, "a" * 253, "a.b/" + "c" * 64, "a\n", "\u0130", "\ud800", "a..b", "a-/b", "a--"]),
+)
+ODD: Final[st.SearchStrategy[Any]] = st.sampled_from([None, 1, True, [], {}])
 METADATA: Final = st.fixed_dictionaries(
-    {},
+    {"name": GOOD_WORDS | WORDS},
     optional={
-        "name": PARTS,
-        "generateName": PARTS | st.sampled_from(["a" * 57 + "-", "a--"]),
-        "namespace": PARTS,
-        "labels": st.dictionaries(WORDS, PARTS, max_size=2) | PARTS,
-        "annotations": st.dictionaries(WORDS, PARTS, max_size=2) | PARTS,
-        "finalizers": st.lists(PARTS, max_size=2) | PARTS,
+        "generateName": GOOD_WORDS | WORDS | ODD,
+        "namespace": GOOD_WORDS | WORDS | ODD,
+        "labels": st.dictionaries(WORDS, GOOD_WORDS | WORDS, max_size=2) | ODD,
+        "annotations": st.dictionaries(WORDS, WORDS | ODD, max_size=1) | ODD,
+        "finalizers": st.lists(WORDS, max_size=2) | ODD,
     },
 )
 
