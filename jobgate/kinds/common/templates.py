@@ -17,7 +17,7 @@ _VOLUMES: Final = Path("spec") / "volumes"
 @rule(reads=("tasks.template", "volumes"))
 def pod_templates_make_sound_pods(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
-    yield from judged(job, context, pod.check, passes=lambda made: made.plain)
+    yield from judged(job, context, pod.look, passes=lambda made: made.plain)
 
 
 class Made(NamedTuple):
@@ -157,9 +157,10 @@ def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types drops newer fields without a word: what that breaks is refused."""
     operator = operator_of(job)
-    shared = {"spec": {"volumes": operator.volumes_of(job)}}
-    for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
-        yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
+    if volumes := operator.volumes_of(job):
+        shared = {"spec": {"volumes": volumes}}
+        for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
+            yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
     for made in made_pods(job):
         if not made.whole:
             task = made.task

@@ -32,7 +32,7 @@ from jobgate.kinds.common.pod import (
 from jobgate.kinds.common.pod.family import Families, Keys
 from webhook import Cause, Notice, Path
 
-__all__ = ["FAMILIES", "check", "plain"]
+__all__ = ["FAMILIES", "check", "look", "plain"]
 
 #: Keys that no family reads, or only beside keys of its own. A pod with a key that is nowhere here is not plain.
 _UNRULED = Keys(
@@ -96,3 +96,7 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
         path: where the template stands in the job, to say where each fault is.
     """
     return FAMILIES.check(pod, path)
+
+
+#: `check` for a Pod of which it is known that it is not plain.
+look = FAMILIES.look

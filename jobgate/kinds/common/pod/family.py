@@ -84,8 +84,11 @@ class Families(Generic[Finding]):
 
     def check(self, pod: Json, path: Path) -> Iterator[Finding]:
         """Yield what all families find in a Pod whose template stands at `path`."""
-        if self.plain(pod):
-            return
+        if not self.plain(pod):
+            yield from self.look(pod, path)
+
+    def look(self, pod: Json, path: Path) -> Iterator[Finding]:
+        """Yield what all families find in a Pod that is not plain."""
         metadata, spec = metadata_of(pod).keys(), spec_of(pod).keys()
         container = {key for one in _containers(spec_of(pod)) for key in one}
         for family in self._families:

@@ -27,9 +27,10 @@ from webhook.view import view
 ANYTHING: list[Any] = [
     *(None, True, False, 0, 1, -1, 65536, 2**31, 2**53 + 1, 2**70, 1.5, 0.0),
     *("", "x", "X", "x\n", "\nx", " x", "-x", "x-", "a.b", "a/b", "a/b/c", "/a", "..", "a/../b", "a..b", "."),
-    *("a" * 64, "a" * 300, "ä", "\ud800", "\x00", "true", "1", "1000m", "1.5", "1e3", "10Gi", "0", "-1"),
+    *("a" * 64, "a" * 300, "ä", "\ud800", "\x00", "true", "1", "1000m", "1.5", "1e3", "10Gi", "8ki", "0", "-1"),
     *("Always", "Never", "None", "In", "Gt", "Exists", "Localhost", "kubernetes.io/x", "requests.a/b"),
     *("example.com/gpu", "hugepages-2Mi", "Bidirectional", "CAP_SYS_ADMIN"),
+    *({"requests": {"example.com/gpu": 0}}, ["orphan", "foregroundDeletion"]),
     *([], [None], ["x"], ["x", "x"], [{}], {}, {"x": None}, {"": "x"}, {"x": "x"}, {"name": "x"}),
 ]
 
@@ -94,6 +95,21 @@ def test_the_pods_of_every_good_example_are_plain(file: File) -> None:
 def test_the_families_find_nothing_in_what_is_plain_however_a_template_is_changed(name: str) -> None:
     for template in changed(PLAIN[name]):
         assert_nothing_is_overlooked(template)
+
+
+@pytest.mark.parametrize("family", list(FAMILIES), ids=lambda family: family.check.__module__.rpartition(".")[2])
+def test_the_families_find_nothing_in_what_is_plain_whatever_a_key_of_theirs_holds(family: Family[Cause]) -> None:
+    template = deepcopy(PLAIN["a container with an image"])
+    of_each = (template["metadata"], family.metadata), (template["spec"], family.spec)
+    for part, keys in (*of_each, (template["spec"]["containers"][0], family.container)):
+        for key in keys:
+            before = part.get(key)
+            for value in ANYTHING:
+                part[key] = value
+                assert_nothing_is_overlooked(template)
+            part[key] = before
+            if before is None:
+                del part[key]
 
 
 def test_the_families_find_nothing_in_what_is_plain_of_the_pods_for_a_real_api_server() -> None:
