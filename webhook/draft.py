@@ -39,14 +39,14 @@ class Draft:
         Each spells out the way to its field: below a key of a million characters, operations would take as much each.
         Then the fields of the object that have changed are written whole.
         """
-        ways = [change.draft._way(change.key) for change in self._changes]
-        if any(sum(len(str(step)) for step in way) > _WAY_LIMIT for way in ways):
+        pointers = [change.draft._pointer(change.key) for change in self._changes]
+        if any(len(pointer) > _WAY_LIMIT for pointer in pointers):
             whole = self._root().value
-            fields = dict.fromkeys(str(way[0]) for way in ways)
-            return [{"op": "add", "path": _pointer([field]), "value": whole[field]} for field in fields]
+            fields = dict.fromkeys(change.draft._field(change.key) for change in self._changes)
+            return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
         return [
-            {"op": change.op, "path": _pointer(way) + change.end, "value": change.value}
-            for change, way in zip(self._changes, ways, strict=True)
+            {"op": change.op, "path": pointer + change.end, "value": change.value}
+            for change, pointer in zip(self._changes, pointers, strict=True)
         ]
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -82,6 +82,10 @@ class Draft:
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         return Draft(value, self, keys) if isinstance(value, dict) else None
+
+    def below(self, way: tuple[str | int, ...], value: dict[str, Any]) -> Draft:
+        """Return the draft of an object of this one, which somebody has found there by going this way."""
+        return Draft(value, self, way)
 
     def each(self, *keys: str, lacking: Sequence[str] = (), holding: str = "") -> Iterator[Draft]:
         """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over.
@@ -179,14 +183,21 @@ class Draft:
         self._private.add(id(copy))
         return copy
 
-    def _way(self, key: str) -> list[str | int]:
-        """Return the steps that lead to a field from the whole object."""
-        steps: list[str | int] = [key]
-        draft: Draft = self
-        while draft._parent is not None:
-            steps.extend(reversed(draft._key))
+    def _pointer(self, key: str) -> str:
+        """Return the JSON pointer of a field."""
+        steps = [*self._key, key]
+        draft = self._parent
+        while draft is not None:
+            steps = [*draft._key, *steps]
             draft = draft._parent
-        return steps[::-1]
+        return "".join([f"/{escape(step)}" for step in steps])
+
+    def _field(self, key: str) -> str:
+        """Return the field of the whole object that a field of this one is in, or is."""
+        draft = self
+        while draft._parent is not None and (draft._parent._key or draft._parent._parent is not None):
+            draft = draft._parent
+        return str(draft._key[0]) if draft._key else key
 
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()
@@ -204,19 +215,16 @@ class _Change(NamedTuple):
 
 def _is_json(value: Any) -> bool:
     """Tell whether a value can be written as JSON. NaN cannot, and the API server takes no patch that has it."""
+    if value is None or isinstance(value, str | int):
+        return True
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_json(part) for key, part in value.items())
-    if isinstance(value, list):
-        return all(map(_is_json, value))
-    return value is None or isinstance(value, str | int)
-
-
-def _pointer(way: Sequence[str | int]) -> str:
-    return "".join(f"/{escape(step)}" for step in way)
+    return isinstance(value, list) and all(map(_is_json, value))
 
 
 def escape(step: str | int) -> str:
     """Return one step of a JSON pointer (RFC 6901)."""
-    return str(step).replace("~", "~0").replace("/", "~1")
+    text = str(step)
+    return text.replace("~", "~0").replace("/", "~1") if "~" in text or "/" in text else text

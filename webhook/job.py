@@ -25,16 +25,18 @@ class Job(Generic[Spec]):
         document: the whole object, as JSON.
         spec: the typed view of its spec; of a broken object it lacks what does not fit (see `webhook.view`).
         tasks: the neutral views of the job's parts; a rule sees those of which it can read what it says it reads.
+        plain: whether the templates in it are known to be sound, so that no rule need look (`Schema.plain`).
         shared: what rules work out of the job for each other, each by a key of its own.
     """
 
-    __slots__ = ("document", "kind", "shared", "spec", "tasks")
+    __slots__ = ("document", "kind", "plain", "shared", "spec", "tasks")
 
-    def __init__(self, kind: Kind, document: Mapping[str, Any], spec: Spec) -> None:
+    def __init__(self, kind: Kind, document: Mapping[str, Any], spec: Spec, *, plain: bool = False) -> None:
         self.kind = kind
         self.document = document
         self.spec = spec
         self.tasks: Sequence[Task] = kind.plan.tasks(spec)
+        self.plain = plain
         self.shared: dict[Any, Any] = {}
 
     def of(self, tasks: Sequence[Task]) -> Self:

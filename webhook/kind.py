@@ -43,6 +43,9 @@ class Schema(Protocol):
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Tell, fast, whether the object surely fits; where this says no, `check` may still find nothing."""
 
+    def plain(self, document: Mapping[str, Any]) -> bool:
+        """Tell, fast, whether the object surely fits, and what it holds as plain JSON surely is sound, as templates."""
+
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the schema refuses in the object."""
 

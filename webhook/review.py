@@ -106,7 +106,8 @@ def _mutate(
         return replace(response, patch=restoration(document, stored))
     draft = mutated(kind, document, context)
     if kind.schema.fits(draft.value):
-        return replace(response, patch=draft.patch) if draft.patch else response
+        patch = draft.patch
+        return replace(response, patch=patch) if patch else response
     violations = kind.schema.check(draft.value)
     if violations:
         verdict = _verdict(kind, draft.value, context, violations)
@@ -121,8 +122,7 @@ def _mutate(
 def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
     """Answer with the whole verdict on the object, as it is with its defaults: they are there already, or meant."""
     document = mutated(kind, document, context).value
-    violations = [] if kind.schema.fits(document) else kind.schema.check(document)
-    verdict = _verdict(kind, document, context, violations)
+    verdict = _verdict(kind, document, context, None)
     if not verdict:
         return response
     notices = [finding for _, finding in verdict if not isinstance(finding, Cause)]
@@ -136,7 +136,7 @@ def _denied(response: Response, verdict: Iterable[tuple[str, Cause | Notice]]) -
 
 
 def _verdict(
-    kind: Kind, document: dict[str, Any], context: Context, violations: list[Cause]
+    kind: Kind, document: dict[str, Any], context: Context, violations: list[Cause] | None
 ) -> list[tuple[str, Cause | Notice]]:
     """Return all findings, up to so many new causes; what was as wrong before an UPDATE is no longer refused."""
     verdict: list[tuple[str, Cause | Notice]] = []
@@ -167,10 +167,9 @@ class _Stored:
     def __init__(self, kind: Kind, old: Mapping[str, Any], context: Context) -> None:
         self.told = 0
         self._known = Known()
-        violations = [] if kind.schema.fits(old) else kind.schema.check(old)
         self._causes = {
             identity(rule, finding, old, self._known)
-            for rule, finding in _findings(kind, old, replace(context, old=None), violations)
+            for rule, finding in _findings(kind, old, replace(context, old=None), None)
             if isinstance(finding, Cause)
         }
 
@@ -180,16 +179,28 @@ class _Stored:
 
 
 def _findings(
-    kind: Kind, document: Mapping[str, Any], context: Context, violations: list[Cause]
+    kind: Kind, document: Mapping[str, Any], context: Context, violations: list[Cause] | None
 ) -> Iterator[tuple[str, Cause | Notice]]:
-    """Yield what the schema and every rule find, each with the name of the rule."""
+    """Yield what the schema and every rule find, each with the name of the rule.
+
+    Args:
+        kind: of the object.
+        document: the object, with its defaults.
+        context: of the review.
+        violations: what the schema refuses; None where it has not been asked.
+    """
+    plain = violations is None and kind.schema.plain(document)
+    if violations is None:
+        violations = [] if plain or kind.schema.fits(document) else kind.schema.check(document)
     yield from ((SCHEMA, violation) for violation in violations)
     if violations:
         hidden = [one.path for one in violations if opaque(kind.spec, one.path)]
         document = without(document, hidden)
     spec, whole = view(kind.spec, document.get("spec"))
     broken = _Broken(violations)
-    for rule, job in kind.plan.calls(Job(kind, document, spec), whole=whole, updates=context.old is not None):
+    for rule, job in kind.plan.calls(
+        Job(kind, document, spec, plain=plain), whole=whole, updates=context.old is not None
+    ):
         for finding in rule.check(job, context):
             if not violations or finding.path not in broken:
                 yield rule.name, finding

@@ -32,8 +32,9 @@ def readable(parts: Iterable[M], *words: str) -> Iterator[tuple[int, M]]:
 
     A rule that judges each part by itself goes through them so: one broken part does not keep it from the others.
     """
+    wanted = frozenset(words)
     for index, part in enumerate(parts):
-        if all(word in part.__dict__ for word in words):
+        if wanted.issubset(part.__dict__):
             yield index, part
 
 

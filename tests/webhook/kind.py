@@ -51,6 +51,9 @@ class CrewSchema:
     def fits(self, document: Mapping[str, Any]) -> bool:
         return not self.check(document)
 
+    def plain(self, document: Mapping[str, Any]) -> bool:
+        return False
+
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         if "spec" not in document:
             return [Required("spec")]

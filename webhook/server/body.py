@@ -160,6 +160,8 @@ def decode(body: bytes) -> Any:
     except orjson.JSONEncodeError:
         # orjson writes 254 levels. No job needs a tenth of them, and what walks a job may recurse without fear.
         raise BadRequest(400, Fault.TOO_DEEP, "the body is nested too deeply") from None
+    if plain == body or plain == body.removesuffix(b"\n"):  # as the API server writes most objects
+        return value
     # Each member of an object has one colon, and nothing but a text has others. Where the body has as many as all that
     # was read of it, written out, no member was dropped for one of the same key. Only escapes could hide a colon.
     if body.count(b":") != plain.count(b":") or (b"\\u003" in body and _COLON.search(body)):

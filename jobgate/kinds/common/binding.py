@@ -37,6 +37,11 @@ class JobKind(Kind):
     resource: CustomResource = field(repr=False, compare=False)
 
 
+def _json_name(model: type[BaseModel], attribute: str) -> str:
+    field = model.model_fields.get(attribute)
+    return attribute if field is None or field.alias is None else field.alias
+
+
 def bind(
     resource: CustomResource,
     *,
@@ -69,7 +74,7 @@ def bind(
         kind=resource.names.kind,
         plural=resource.names.plural,
         spec=version.spec,
-        schema=StructuralSchema(resource),
+        schema=StructuralSchema(resource, _json_name(version.spec, more.get("parts", "tasks"))),
         tasks=tasks,
         operator=operator,
         defaults=defaults,

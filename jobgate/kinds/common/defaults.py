@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from jobgate.kinds.common.pod.amounts import may_overcommit
+from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.pod.resources import requirements_fit
 from webhook import Context, Default, Draft, Path
 
@@ -45,19 +46,41 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
 
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
         """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
-        for task in (*job.each(*tasks), *(entry for _, entry in job.entries(*tasks))):
-            for containers in ("initContainers", "containers"):
-                for container in task.each("template", "spec", containers, holding="resources"):
-                    _limit(container)
+        for way, container in containers_of(job, *tasks):
+            requests = container["resources"].get("requests")
+            if not isinstance(requests, dict):
+                continue
+            for name, amount in requests.items():
+                if amount is not None and not may_overcommit(name):
+                    _limit(job.below((*way, "resources"), container["resources"]), requests)
+                    break
 
     return limit_what_is_not_shared
 
 
-def _limit(container: Draft) -> None:
-    resources = container.at("resources")
-    requests = resources.get("requests") if resources is not None else None
-    if resources is None or not isinstance(requests, dict):
-        return
+def containers_of(
+    job: Draft, *tasks: str, lists: tuple[str, ...] = ("initContainers", "containers")
+) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yield the containers of a job's templates that say something of resources, each with the way to it.
+
+    Args:
+        job: any JSON object.
+        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
+        lists: the lists of containers.
+    """
+    parts: Any = job.value
+    for key in tasks:
+        parts = mapping(parts).get(key)
+    entries = enumerate(parts) if isinstance(parts, list) else mapping(parts).items()
+    for place, part in entries:
+        spec = mapping(mapping(mapping(part).get("template")).get("spec"))
+        for name in lists:
+            for index, container in enumerate(items(spec.get(name))):
+                if isinstance(container, dict) and isinstance(container.get("resources"), dict):
+                    yield (*tasks, place, "template", "spec", name, index), container
+
+
+def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:
     missing = {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
     copy_amounts(resources, missing, "limits")
 

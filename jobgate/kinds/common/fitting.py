@@ -38,6 +38,8 @@ Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]
 _Keys: TypeAlias = tuple[str, ...]
 
+#: A keyword of ours: the type of the values, in the place of what the schema says.
+TYPE: Final = "x-jobgate-type"
 #: Keywords that no value is checked for.
 _SILENT: Final = frozenset(
     {"default", "description", "example", "externalDocs", "nullable", "title", "type", MAP_TYPE, PRESERVE}
@@ -77,6 +79,8 @@ def surely_fits(schema: Schema) -> Predicate:
 
 def _shape(schema: Schema) -> Any:
     """Return the type whose values all pass the schema."""
+    if TYPE in schema:
+        return schema[TYPE]
     name = INT_OR_STRING if schema.get(INT_OR_STRING) and "type" not in schema else schema.get("type")
     make, known = _MAKERS.get(name, (None, frozenset()))
     if make is None or not schema.keys() <= known | _SILENT:

@@ -8,7 +8,8 @@ from typing import Any
 
 from crdgen import CustomResource, crd
 from crdgen.evaluate import Evaluator, Reason, Violation
-from jobgate.kinds.common.fitting import Predicate, surely_fits
+from jobgate.kinds.common import pod
+from jobgate.kinds.common.fitting import TYPE, Predicate, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, metadata_fits, type_word
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.shape import Shape
@@ -21,8 +22,10 @@ class StructuralSchema:
     So a command that reviews nothing, or one kind of many, does not wait for it.
     """
 
-    def __init__(self, resource: CustomResource) -> None:
+    def __init__(self, resource: CustomResource, parts: str = "") -> None:
+        """Take a custom resource, and the field of its spec that holds parts with a pod template each."""
         self._resource = resource
+        self._parts = parts
 
     @cached_property
     def shape(self) -> Shape:
@@ -38,6 +41,12 @@ class StructuralSchema:
     def _fits(self) -> Predicate:
         return surely_fits(self.shape.node)
 
+    @cached_property
+    def _narrow(self) -> Predicate | None:
+        """The predicate of a schema that is narrower by far: each pod template is of the shape of plain ones."""
+        narrow = with_plain_templates(self.shape.node, self._parts, pod.FAMILIES.shape)
+        return None if narrow is None else surely_fits(narrow)
+
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
         pruned: dict[str, Any] = self._evaluator.prune(document)
@@ -52,6 +61,16 @@ class StructuralSchema:
         """Tell in C whether `check` surely finds nothing. False says nothing: then ask it."""
         return self._fits(document) and metadata_fits(document.get("metadata"))
 
+    def plain(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether the object surely fits, and each pod template in it surely is sound. False says nothing."""
+        if self._narrow is None or not self._narrow(document) or not metadata_fits(document.get("metadata")):
+            return False
+        parts = document["spec"][self._parts]
+        for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
+            if not pod.FAMILIES.agree(part["template"]["spec"]):
+                return False
+        return True
+
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server refuses in the object before any validating webhook: shape and metadata."""
         violations = self._evaluator.validate(document)
@@ -62,6 +81,30 @@ class StructuralSchema:
             *metadata_causes(document.get("metadata")),
             *(_cause(violation, self.shape) for violation in violations),
         ]
+
+
+def with_plain_templates(schema: Mapping[str, Any], parts: str, shape: type) -> Mapping[str, Any] | None:
+    """Return the schema of a kind whose pod templates are of a type instead; None where it has none to replace.
+
+    Args:
+        schema: of the whole object.
+        parts: the field of the spec that holds the parts, in a list or in a map.
+        shape: the type of a template, which is required then.
+    """
+    spec = schema.get("properties", {}).get("spec", {})
+    field = spec.get("properties", {}).get(parts, {})
+    several = next(
+        (keyword for keyword in ("items", "additionalProperties") if isinstance(field.get(keyword), dict)), ""
+    )
+    part = field.get(several, {})
+    template = part.get("properties", {}).get("template", {}).get("properties", {})
+    if "containers" not in template.get("spec", {}).get("properties", {}):
+        return None
+    properties = {**part["properties"], "template": {TYPE: shape}}
+    part = {**part, "properties": properties, "required": sorted({*part.get("required", ()), "template"})}
+    fields = {**spec["properties"], parts: {**field, several: part}}
+    spec = {**spec, "properties": fields, "required": sorted({*spec.get("required", ()), parts})}
+    return {**schema, "properties": {**schema["properties"], "spec": spec}, "required": ["spec"]}
 
 
 def shape_of(kind: Kind) -> Shape:

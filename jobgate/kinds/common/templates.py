@@ -100,7 +100,8 @@ def _made(
     operator: Operator, job: Job[Any], task: Task, places: Sequence[int], volumes: Sequence[Mapping[str, Any]]
 ) -> Made:
     made = operator.pod(job, task, volumes)
-    plain = pod.plain(made)
+    # What an operator changes leaves a plain template plain, but for volumes that it adds.
+    plain = pod.plain(made) if volumes or not job.plain else True
     # A field that is newer than any types makes a pod not plain.
     known = made if plain else operator.known(made)
     template, spec = mapping(task.template.get("spec")), made["spec"]

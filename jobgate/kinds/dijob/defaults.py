@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobgate.kinds.common.defaults import copy_amounts, fill, fill_each, limit_what_is_not_shared
+from jobgate.kinds.common.defaults import containers_of, copy_amounts, fill, fill_each, limit_what_is_not_shared
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
 from webhook import Context, Draft
@@ -37,14 +37,11 @@ def main_containers_request_their_limits(job: Draft, _: Context) -> None:
 
     Requests that are left out mean the limits to Kubernetes as well, so nothing changes but that they are written down.
     """
-    for task in job.each("spec", "tasks"):
-        for container in task.each("template", "spec", "containers", holding="resources"):
-            resources = container.at("resources")
-            if container.get("name") != MAIN_CONTAINER or resources is None or resources.get("requests"):
-                continue
-            limits = resources.get("limits")
-            if isinstance(limits, dict):
-                copy_amounts(resources, limits, "requests")
+    for way, container in containers_of(job, "spec", "tasks", lists=("containers",)):
+        resources = container["resources"]
+        limits = resources.get("limits")
+        if container.get("name") == MAIN_CONTAINER and not resources.get("requests") and isinstance(limits, dict):
+            copy_amounts(job.below((*way, "resources"), resources), limits, "requests")
 
 
 DEFAULTS = (

@@ -2,9 +2,7 @@
 
 import json
 import random
-import time
 from collections.abc import Mapping
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -386,17 +384,3 @@ def test_hostile_objects_raise_nothing(kind: Kind, odd: Any) -> None:
     for place in places(schema.shape.node, example):
         if place.path:
             schema.fits(replaced(example, place.path, odd))
-
-
-def test_a_job_of_many_tasks_takes_time_in_proportion() -> None:
-    schema, example = next(pair for pair in EXAMPLES if len(pair[1]["spec"].get("tasks", ())) > 1)
-
-    def seconds(count: int) -> float:
-        tasks = [deepcopy(example["spec"]["tasks"][0]) | {"name": f"t{number}"} for number in range(count)]
-        job = replaced(example, ("spec", "tasks"), tasks)
-        start = time.process_time()
-        assert schema.fits(job)
-        return time.process_time() - start
-
-    few = min(seconds(1_000) for _ in range(3))
-    assert seconds(16_000) < 16 * few * 5

@@ -64,7 +64,8 @@ class Family(Keys, Generic[Finding]):
     @cached_property
     def plain(self) -> Callable[[object], bool]:
         """Whether the family surely finds nothing in a pod."""
-        return _plain([self], None)
+        fits, agreements = surely(_shape([self], strict=False)), () if self.agree is _always else (self.agree,)
+        return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # as the shape says
 
 
 class Families(Generic[Finding]):
@@ -77,7 +78,17 @@ class Families(Generic[Finding]):
             ValueError: two families give one key a plain shape, so that it cannot be told which of them is right.
         """
         self._families = tuple(families)
-        self.plain: Final = _plain(self._families, unruled)
+        self.shape: Final = _shape([*self._families, unruled], strict=True)
+        self._fits = surely(self.shape)
+        self._agreements = tuple(family.agree for family in self._families if family.agree is not _always)
+
+    def plain(self, pod: Json) -> bool:
+        """Tell whether a Pod, or a pod template, is surely sound."""
+        return self._fits(pod) and self.agree(pod["spec"])
+
+    def agree(self, spec: Json) -> bool:
+        """Tell whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
+        return _agree(self._agreements, spec)
 
     def __iter__(self) -> Iterator[Family[Finding]]:
         return iter(self._families)
@@ -105,27 +116,14 @@ def _containers(spec: Json) -> list[Json]:
     return [container for name in _CONTAINERS for _, container in objects(spec.get(name))]
 
 
-def _plain(families: Sequence[Family[Any]], unruled: Keys | None) -> Callable[[object], bool]:
-    """Return a predicate: whether families surely find nothing in a pod.
-
-    Args:
-        families: who may find something.
-        unruled: the other keys that the pod may have, of any value; with None, all others.
-    """
-    fits = surely(_shape([*families, *([] if unruled is None else [unruled])], strict=unruled is not None))
-    agreements = tuple(family.agree for family in families if family.agree is not _always)
-
-    def plain(pod: object) -> bool:
-        if not fits(pod):
+def _agree(agreements: Sequence[Callable[[Json, Sequence[Json]], bool]], spec: Json) -> bool:
+    containers = spec.get("containers", ())
+    if "initContainers" in spec:
+        containers = [*containers, *spec["initContainers"]]
+    for agree in agreements:  # noqa: SIM110  # half the time of all()
+        if not agree(spec, containers):
             return False
-        spec: Json = pod["spec"]  # type: ignore[index]  # as the shape says
-        containers = [*spec.get("containers", ()), *spec.get("initContainers", ())]
-        for agree in agreements:  # noqa: SIM110  # half the time of all()
-            if not agree(spec, containers):
-                return False
-        return True
-
-    return plain
+    return True
 
 
 def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
