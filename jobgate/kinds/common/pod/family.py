@@ -75,7 +75,7 @@ class Families(Generic[Finding]):
         """Take the families, and the keys that none of them minds.
 
         Raises:
-            ValueError: two families give one key a plain shape, so that it cannot be told which of them is right.
+            ValueError: two families give one key a plain shape, and it is not known which of them is right.
         """
         self._families = tuple(families)
         self.shape: Final = _shape([*self._families, unruled], strict=True)

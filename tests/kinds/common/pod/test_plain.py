@@ -7,6 +7,8 @@ from pathlib import Path as File
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crdgen.reading import read
 from jobgate.kinds import installed
@@ -110,6 +112,22 @@ def test_the_families_find_nothing_in_what_is_plain_whatever_a_key_of_theirs_hol
             part[key] = before
             if before is None:
                 del part[key]
+
+
+@given(data=st.data())
+@settings(max_examples=300, deadline=None)
+def test_the_families_find_nothing_in_what_is_plain_of_templates_put_together(data: st.DataObject) -> None:
+    first, second = (deepcopy(PLAIN[name]) for name in data.draw(st.tuples(*[st.sampled_from(list(PLAIN))] * 2)))
+    main = first["spec"]["containers"][0]
+    main |= {
+        key: value
+        for key, value in second["spec"]["containers"][0].items()
+        if data.draw(st.booleans()) or key not in main
+    }
+    first["spec"] |= {key: value for key, value in second["spec"].items() if key != "containers"}
+    for parent, key in data.draw(st.lists(st.sampled_from(list(places(first))), max_size=2)):
+        parent[key] = data.draw(st.sampled_from(ANYTHING))
+    assert_nothing_is_overlooked(first)
 
 
 def test_the_families_find_nothing_in_what_is_plain_of_the_pods_for_a_real_api_server() -> None:
