@@ -6,7 +6,9 @@ a real server; `docs/pod-templates.md` has the figures.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from jobgate.kinds.common.pod import (
     affinity,
@@ -30,30 +32,32 @@ from jobgate.kinds.common.pod import (
     volumes,
 )
 from jobgate.kinds.common.pod.family import Families, Keys
+from jobgate.kinds.common.pod.shapes import Plain
 from webhook import Cause, Notice, Path
 
 __all__ = ["FAMILIES", "check", "look", "plain"]
 
-#: Keys that no family reads, or only beside keys of its own. A pod with a key that is nowhere here is not plain.
+
+class _Named(Plain):
+    name: str = ""
+
+
+#: Keys that no family reads, or only beside keys of its own, with the types that the schema of pods gives them. A pod
+#: with a key that is nowhere here is not plain.
 _UNRULED = Keys(
-    metadata=dict.fromkeys(("creationTimestamp",), Any),
-    spec=dict.fromkeys(
-        (
-            "automountServiceAccountToken",
-            "enableServiceLinks",
-            "hostIPC",
-            "hostNetwork",
-            "hostPID",
-            "imagePullSecrets",
-            "schedulerName",
-            "setHostnameAsFQDN",
-            "terminationGracePeriodSeconds",
-        ),
-        Any,
-    ),
-    container=dict.fromkeys(
-        ("args", "command", "stdin", "stdinOnce", "terminationMessagePath", "tty", "workingDir"), Any
-    ),
+    metadata={"creationTimestamp": None},
+    spec={
+        **dict.fromkeys(("automountServiceAccountToken", "enableServiceLinks", "setHostnameAsFQDN"), bool),
+        **dict.fromkeys(("hostIPC", "hostNetwork", "hostPID"), bool),
+        "imagePullSecrets": list[_Named],
+        "schedulerName": str,
+        "terminationGracePeriodSeconds": Annotated[int, Meta(ge=0, le=2**53)],
+    },
+    container={
+        **dict.fromkeys(("args", "command"), list[str]),
+        **dict.fromkeys(("stdin", "stdinOnce", "tty"), bool),
+        **dict.fromkeys(("terminationMessagePath", "workingDir"), str),
+    },
 )
 
 #: In the order in which a reader looks at a template.

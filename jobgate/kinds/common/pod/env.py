@@ -153,7 +153,7 @@ class _Field(Plain):
 class _Key(Plain):
     name: DnsSubdomain
     key: ConfigKey
-    optional: Any = None
+    optional: bool = False
 
 
 class _Source(Plain):
@@ -171,7 +171,7 @@ class _Variable(Plain):
 
 class _Object(Plain):
     name: DnsSubdomain
-    optional: Any = None
+    optional: bool = False
 
 
 class _BulkSource(Plain):

@@ -100,19 +100,19 @@ def port(value: Any, path: Path, *, named: bool) -> Iterator[Cause]:
 
 
 class _Exec(Plain):
-    command: Annotated[list[Any], Meta(min_length=1)]
+    command: Annotated[list[str], Meta(min_length=1)]
 
 
 class _HttpGet(Plain):
     port: PortNumber | PortName
-    path: Any = None
+    path: str = ""
     scheme: Scheme = "HTTP"
-    host: Any = None
+    host: str = ""
 
 
 class _TcpSocket(Plain):
     port: PortNumber | PortName
-    host: Any = None
+    host: str = ""
 
 
 class PlainHandler(Plain):

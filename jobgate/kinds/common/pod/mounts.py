@@ -165,7 +165,7 @@ def _apart_from_mounts(devices: list[Fields], mounts: list[Fields], path: Path) 
 class _Mount(Plain):
     name: Text
     mount_path: Text
-    read_only: Any = None
+    read_only: bool = False
     sub_path: RelativePath | UnsetType = UNSET
     mount_propagation: Literal["HostToContainer", "None"] = "None"
 

@@ -113,7 +113,7 @@ class _Port(Plain):
     container_port: PortNumber
     name: PortName | UnsetType = UNSET
     protocol: Protocol = "TCP"
-    host_ip: Any = field(name="hostIP", default=None)
+    host_ip: str = field(name="hostIP", default="")
 
 
 def _names_differ_and_the_network_is_the_pods(spec: Json, containers: Sequence[Json]) -> bool:

@@ -202,12 +202,19 @@ class _Seccomp(Plain):
     type: Literal["RuntimeDefault", "Unconfined"]
 
 
+class _SeLinux(Plain):
+    level: str = ""
+    role: str = ""
+    type: str = ""
+    user: str = ""
+
+
 class _OfAll(Plain):
     run_as_user: UnixId = 0
     run_as_group: UnixId = 0
-    run_as_non_root: Any = None
+    run_as_non_root: bool = False
     seccomp_profile: _Seccomp | UnsetType = UNSET
-    se_linux_options: Any = None
+    se_linux_options: _SeLinux | UnsetType = UNSET
 
 
 class _OfPod(_OfAll):
@@ -218,14 +225,14 @@ class _OfPod(_OfAll):
 
 class _Capabilities(Plain):
     add: list[str] = msgspec.field(default_factory=list)
-    drop: Any = None
+    drop: list[str] = msgspec.field(default_factory=list)
 
 
 class _OfContainer(_OfAll):
-    privileged: Any = None
-    allow_privilege_escalation: Any = None
+    privileged: bool = False
+    allow_privilege_escalation: bool | UnsetType = UNSET
     capabilities: _Capabilities | UnsetType = UNSET
-    read_only_root_filesystem: Any = None
+    read_only_root_filesystem: bool = False
 
     def __post_init__(self) -> None:
         if self.allow_privilege_escalation is False and (

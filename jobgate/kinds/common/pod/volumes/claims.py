@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from jobgate import names
 from jobgate.kinds.common import quantity
@@ -46,7 +45,7 @@ class PlainClaim(Plain):
     """The plain shape of a persistentVolumeClaim volume."""
 
     claim_name: Text
-    read_only: Any = None
+    read_only: bool = False
 
 
 def persistent_volume_claim(source: Fields, path: Path) -> Iterator[Cause | Notice]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import field
 
@@ -18,7 +17,7 @@ from webhook.path import Path
 class _Files(Plain, kw_only=True):
     default_mode: PlainMode = 0
     items: list[PlainKeyToPath] = field(default_factory=list)
-    optional: Any = None
+    optional: bool = False
 
 
 class PlainConfigMap(_Files, kw_only=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from jobgate import names
 from jobgate.kinds.common.pod.reading import whole
@@ -35,7 +34,7 @@ class PlainNfs(Plain):
 
     server: Text
     path: AbsolutePath
-    read_only: Any = None
+    read_only: bool = False
 
 
 def nfs(source: Fields, path: Path) -> Iterator[Cause | Notice]:
