@@ -12,7 +12,7 @@ import pytest
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, post, until
-from webhook import Cause, Context, Job, Phase, Registry, Request
+from webhook import Cause, Context, Draft, Job, Phase, Registry, Request
 from webhook.server import Route
 from webhook.server.log import JSONFormatter, logger
 from webhook.trace import passed_on
@@ -134,6 +134,19 @@ async def test_a_failure_of_ours_is_logged_with_its_place(start: Start, lines: l
     (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
     assert (line["message"], line["error"], line["path"]) == ("failed to answer", "ValueError", VALIDATE)
     assert line["places"][-1].endswith(" quotes")
+
+
+def writes_nan(job: Draft, _: Context) -> None:
+    job["ratio"] = float("nan")
+
+
+async def test_a_default_that_sets_what_json_has_not_is_a_failure_of_ours(start: Start, lines: list[str]) -> None:
+    server = await start(Registry([crew(defaults=(writes_nan,))]))
+    answer = await server.ask(post(body(parts({"name": "a"})), MUTATE))
+    assert answer.code == 500
+    (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
+    assert (line["message"], line["error"]) == ("failed to answer", "ValueError")
+    assert any(place.endswith(" writes_nan") for place in line["places"])
 
 
 @pytest.mark.parametrize(
