@@ -83,14 +83,22 @@ class Draft:
             value = value.get(key) if isinstance(value, dict) else None
         return Draft(value, self, keys) if isinstance(value, dict) else None
 
-    def each(self, *keys: str) -> Iterator[Draft]:
-        """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over."""
+    def each(self, *keys: str, lacking: Sequence[str] = (), holding: str = "") -> Iterator[Draft]:
+        """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over.
+
+        Args:
+            keys: the way to the list.
+            lacking: fields of which an item must lack one to be yielded; none: all items are.
+            holding: a field that an item must have to be yielded; empty for none.
+        """
         value: Any = self.value
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         if isinstance(value, list):
             for index, item in enumerate(value):
-                if isinstance(item, dict):
+                if not isinstance(item, dict) or (holding and item.get(holding) is None):
+                    continue
+                if not lacking or any(item.get(key) is None for key in lacking):
                     yield Draft(item, self, (*keys, index))
 
     def entries(self, *keys: str) -> Iterator[tuple[str, Draft]]:

@@ -1,8 +1,8 @@
 """The typed view of a job's JSON, whole or, where the JSON does not fit the model, of what fits.
 
 A denial names every fault at once, also where the schema refuses some of the object. So rules run on whatever can be
-read: a partial view lacks the attributes that are broken, and a rule that reads one of them ends there. What it had
-found before counts, and no rule speaks of a value that the user did not write.
+read: a partial view lacks the attributes that are broken, and the plan of the kind (`webhook.plan`) calls no rule that
+would read one of them. No rule speaks of a value that the user did not write.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pydantic import BaseModel, ValidationError, create_model
 from webhook.path import Path, steps_of
 
 M = TypeVar("M", bound=BaseModel)
-P = TypeVar("P")
 
 
 def view(model: type[M], value: Any) -> tuple[M, bool]:
@@ -28,26 +27,14 @@ def view(model: type[M], value: Any) -> tuple[M, bool]:
         return _partial(model, value if isinstance(value, Mapping) else {}), False
 
 
-def readable(parts: Iterable[P], *words: str) -> Iterator[tuple[int, P]]:
-    """Yield the parts of which these attributes can be read, each with its place.
+def readable(parts: Iterable[M], *words: str) -> Iterator[tuple[int, M]]:
+    """Yield the parts of which these attributes fit their schema, each with its place.
 
-    A rule that judges each part by itself goes through them so: one broken part does not keep it from the others. A
-    rule that needs them all, as a sum does, reads them directly, and ends where one is broken.
+    A rule that judges each part by itself goes through them so: one broken part does not keep it from the others.
     """
     for index, part in enumerate(parts):
-        try:
-            for word in words:
-                getattr(part, word)
-        except AttributeError as error:
-            if not unreadable(error):
-                raise
-        else:
+        if all(word in part.__dict__ for word in words):
             yield index, part
-
-
-def unreadable(error: AttributeError) -> bool:
-    """Tell whether an error comes from reading a field that a partial view lacks, and not from a mistake in a rule."""
-    return isinstance(error.obj, BaseModel) and error.name in type(error.obj).model_fields
 
 
 def _partial(model: type[M], value: Mapping[str, Any]) -> M:
@@ -114,6 +101,13 @@ class _Models(NamedTuple):
 def model_of(annotation: Any) -> type[BaseModel] | None:
     """Return the model that a field of this annotation holds, or None where it holds no single object of a model."""
     return _models(annotation).inner
+
+
+def part_of(model: type[BaseModel], attribute: str) -> type[BaseModel] | None:
+    """Return the model of the items, or entries, of a field that holds a list or a map; None where it holds none."""
+    field = model.model_fields.get(attribute)
+    found = _models(field.annotation) if field is not None else _Models()
+    return found.item or found.entry
 
 
 def _models(annotation: Any) -> _Models:

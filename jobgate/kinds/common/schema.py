@@ -8,7 +8,8 @@ from typing import Any
 
 from crdgen import CustomResource, crd
 from crdgen.evaluate import Evaluator, Reason, Violation
-from jobgate.kinds.common.metadata import metadata_causes, type_word
+from jobgate.kinds.common.fitting import Predicate, surely_fits
+from jobgate.kinds.common.metadata import metadata_causes, metadata_fits, type_word
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.shape import Shape
 from webhook import Cause, Duplicate, Forbidden, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
@@ -33,6 +34,10 @@ class StructuralSchema:
     def _evaluator(self) -> Evaluator:
         return Evaluator(dict(self.shape.node))
 
+    @cached_property
+    def _fits(self) -> Predicate:
+        return surely_fits(self.shape.node)
+
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
         pruned: dict[str, Any] = self._evaluator.prune(document)
@@ -42,6 +47,10 @@ class StructuralSchema:
         """Return the object with the schema's defaults."""
         defaulted: dict[str, Any] = self._evaluator.default(document)
         return defaulted
+
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        """Tell in C whether `check` surely finds nothing. False says nothing: then ask it."""
+        return self._fits(document) and metadata_fits(document.get("metadata"))
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server refuses in the object before any validating webhook: shape and metadata."""

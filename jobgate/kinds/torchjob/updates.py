@@ -12,7 +12,7 @@ from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
-from webhook import Cause, Context, Forbidden, Job, Path
+from webhook import Cause, Context, Forbidden, Job, Path, rule
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
@@ -42,6 +42,7 @@ MAY_CHANGE = MayChange(
 )
 
 
+@rule(updates=True)
 def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The ranks and the world size of a job are counted over its tasks. Another case of a key is the same task."""
     if context.old is None:
@@ -55,6 +56,7 @@ def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
             yield Forbidden(TASKS.key(key), "a task may not be removed once the job is stored")
 
 
+@MAY_CHANGE.rule
 def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The pods of a job are made of its templates over its whole life; see `MAY_CHANGE` for what is free.
 

@@ -53,7 +53,7 @@ def of_task(*policies: Any, **fields: Any) -> Json:
 def test_policies_that_apply_are_allowed(case: str, policies: list[Json]) -> None:
     for document in (of_job(*policies), of_task(*policies)):
         response = validate(document, policy_rules)
-        assert (response.causes, response.notices) == ([], []), case
+        assert (*response.causes, *response.notices) == (), case
 
 
 SAYS_WHEN = "Required value: a policy needs event, events or exitCode: without any it would never apply"

@@ -13,6 +13,7 @@ from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, post, until
 from webhook import Cause, Context, Draft, Job, Phase, Registry, Request
+from webhook.rule import rule as as_rule
 from webhook.server import Route
 from webhook.server.log import JSONFormatter, logger
 from webhook.trace import passed_on
@@ -120,7 +121,7 @@ async def test_what_a_review_asks_of_others_belongs_to_the_trace(server: Running
 )
 @pytest.mark.parametrize("path", [VALIDATE, MUTATE])
 async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], document: Any, path: str) -> None:
-    server = await start(Registry([crew(), crew(kind="Odd", plural="odds", rules=(quotes,))]))
+    server = await start(Registry([crew(), crew(kind="Odd", plural="odds", rules=(as_rule()(quotes),))]))
     await server.ask(post(body(document), path))
     odd = {"group": "toys.example.com", "version": "v1", "kind": "Odd"}
     await server.ask(post(body(document, kind=odd), path.replace("crew", "odd")))
@@ -129,7 +130,7 @@ async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], d
 
 
 async def test_a_failure_of_ours_is_logged_with_its_place(start: Start, lines: list[str]) -> None:
-    server = await start(Registry([crew(rules=(quotes,))]))
+    server = await start(Registry([crew(rules=(as_rule()(quotes),))]))
     await server.ask(post(body(parts({"name": "a", "template": {"password": SECRET}}))))
     (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
     assert (line["message"], line["error"], line["path"]) == ("failed to answer", "ValueError", VALIDATE)
@@ -253,14 +254,6 @@ async def test_how_late_the_server_is_is_measured(server: Running) -> None:
         return (await server.metrics())["jobgate_event_loop_lag_seconds_count"] > 0
 
     await until(measured)
-
-
-async def test_connections_that_are_too_many_are_counted(start: Start) -> None:
-    server = await start(connections=1)
-    connection = await server.connect()
-    assert (await connection.ask(post())).code == 200
-    assert await (await server.connect()).closed()
-    assert (await server.metrics())["jobgate_refused_connections_total"] == 1
 
 
 async def test_labels_are_bounded_whatever_is_sent(server: Running) -> None:
