@@ -204,7 +204,7 @@ class Draft:
 
 
 class _Change(NamedTuple):
-    """An operation, in its draft: where that is in the object is spelled out when somebody asks for the patch."""
+    """An operation, in its draft: where that is in the object is spelled out when the patch is asked for."""
 
     op: str
     draft: Draft

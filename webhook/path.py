@@ -113,7 +113,7 @@ def keyed(path: Path | str, document: Any, known: dict[int, list[Hashable]] | No
     """Return the steps of a path with the index of each list item replaced by the item's name, where it has one.
 
     Two versions of an object are compared by it: an item that moved is still the same item. Items that share a name
-    are told apart by their order among themselves; an item without a name stays known by its index.
+    are distinguished by their order; an item without a name stays known by its index.
 
     Args:
         path: exact, or as Kubernetes prints it.

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from webhook.cause import Cause
+from webhook.cause import Cause, Required
 from webhook.path import Path, keyed
 
 
@@ -51,13 +51,11 @@ def identity(rule: str, cause: Cause, document: Mapping[str, Any], known: Known)
 def _written(cause: Cause, document: Mapping[str, Any]) -> Any:
     """Return what the user wrote at a cause's path, as far as it is the fault and not only around it.
 
-    That is a text or a number; and a list or an object of such, where the rule has not said which part it minds.
+    Around it are a list and an object of which the rule names a part, and those that lack one.
     """
     value = _at(cause.path, document)
-    if isinstance(value, dict | list):
-        parts = value.values() if isinstance(value, dict) else value
-        if cause.value is not None or any(isinstance(part, dict | list) for part in parts):
-            return None
+    if isinstance(value, dict | list) and (cause.value is not None or isinstance(cause, Required)):
+        return None
     return value
 
 

@@ -10,6 +10,7 @@ import click
 from crdgen.reading import Manifest
 from jobgate.offline.difference import readable
 from jobgate.offline.judge import Verdict
+from webhook.text import escaped, short
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
@@ -25,7 +26,7 @@ def name_of(document: Mapping[str, Any]) -> str:
 def reading_warnings(manifest: Manifest) -> Iterator[str]:
     """Yield what was peculiar about the text of an object."""
     for path in manifest.duplicates:
-        yield f"{path}: written twice; kubectl takes the last and says nothing"
+        yield f"{escaped(path)}: written twice; kubectl takes the last and says nothing"
     if manifest.ignored is not None:
         yield f"line {manifest.ignored}: kubectl does not read from here on, and says nothing"
 
@@ -36,7 +37,8 @@ def text_report(manifest: Manifest, verdict: Verdict) -> str:
 
 
 def _lines(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
-    title = f"{manifest.file}:{manifest.line}: {manifest.object.get('kind')} {name_of(manifest.object)}"
+    kind, name = short(str(manifest.object.get("kind"))), short(name_of(manifest.object))
+    title = f"{manifest.file}:{manifest.line}: {kind} {name}"
     if not verdict.reviewed:
         word = click.style("not reviewed", fg="yellow")
     elif verdict.allowed:
@@ -48,7 +50,7 @@ def _lines(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
         for cause in verdict.status["details"]["causes"]:
             yield f"  * {cause['field']}: {cause['message']}" if cause["field"] else f"  * {cause['message']}"
     for warning in (*reading_warnings(manifest), *verdict.warnings):
-        yield f"  {click.style('warning', fg='yellow')}: {warning}"
+        yield f"  {click.style('warning', fg='yellow')}: {escaped(warning)}"
     if verdict.allowed and verdict.patch:
         yield "  would be stored with these changes:"
         for sign, change in readable(manifest.object, verdict.document):

@@ -11,6 +11,7 @@ from jobgate.plugins.limits import MOST_PODS, POD_LIMIT, VARIABLE_LIMIT
 from jobgate.plugins.plugin import Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Path
+from webhook.text import short
 
 
 class EnvArguments(Arguments):
@@ -30,7 +31,8 @@ class Env(Plugin[EnvArguments]):
         """Yield what containers could not be started with, or pods could not hold."""
         del arguments
         if crew.size > MOST_PODS:
-            yield Forbidden(path, f"the job has {crew.size} pods, and their places are told to {MOST_PODS} at most")
+            text = f"the job has {crew.size} pods, and their places are told to {MOST_PODS} at most"
+            yield Forbidden(path, text, crew.size)
             return
         members = (Member(crew, part, max(part.replicas - 1, 0)) for part in _one_of_each_type(crew))
         causes = (_too_large(list(crew.contract(member)), member.part, path) for member in members)
@@ -67,12 +69,14 @@ def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | Non
         length = len(variable.name) + len(variable.value) + 2
         if length > VARIABLE_LIMIT:
             detail = f"no container starts with a variable of more than {VARIABLE_LIMIT}: ask for fewer pods"
-            return Forbidden(path, f"{variable.name} would have {length} bytes in task {part.name}, and {detail}")
+            text = f"{short(variable.name)} would have {length} bytes in task {short(part.name)}, and {detail}"
+            return Forbidden(path, text, [variable.name, length])
     each = sum(len(json.dumps({"name": one.name, "value": ""})) + len(one.value) + 1 for one in variables)
     if each * len(part.containers) <= POD_LIMIT:
         return None
     return Forbidden(
         path,
-        f"the variables would have {each} bytes in each container of task {part.name}, of which there are "
+        f"the variables would have {each} bytes in each container of task {short(part.name)}, of which there are "
         f"{len(part.containers)}, and a pod holds {POD_LIMIT} of them: ask for fewer pods or fewer tasks",
+        [each, len(part.containers)],
     )

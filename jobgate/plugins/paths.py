@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from jobgate.plugins.crew import Crew
 from webhook import Cause, Forbidden, Path
+from webhook.text import short
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -26,16 +27,19 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
         otherwise: what can be done beside mounting elsewhere.
     """
     for part in crew.parts:
+        task = short(part.name)
         if volume in part.volumes:
-            text = f"task {part.name} has a volume {volume}, as that of the {what} is called: call it something else"
-            yield Forbidden(path, text)
+            text = f"task {task} has a volume {volume}, as that of the {what} is called: call it something else"
+            yield Forbidden(path, text, [part.name, volume])
         for container in part.containers:
+            name = short(container.name)
             for mount in container.mounts:
                 if is_inside(mount, folder):
                     yield Forbidden(
                         path,
-                        f"container {container.name} of task {part.name} mounts something at {mount}, where the {what} "
-                        f"belong: mount it elsewhere{otherwise}",
+                        f"container {name} of task {task} mounts something at {short(mount)}, where the {what} belong: "
+                        f"mount it elsewhere{otherwise}",
+                        [part.name, container.name, mount, folder],
                     )
 
 

@@ -13,6 +13,7 @@ from jobgate.plugins.paths import in_the_way
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Notice, Path
+from webhook.text import short
 
 #: Where the lists are mounted, as with Volcano.
 FOLDER = "/etc/volcano"
@@ -49,7 +50,8 @@ class Svc(Plugin[SvcArguments]):
             yield Notice(path, text)
         for part in crew.parts:
             if part.hostname and part.replicas > 1:
-                text = f"task {part.name} fixes its hostname: its {part.replicas} pods are all found as {part.hostname}"
+                found = f"its {part.replicas} pods are all found as {short(part.hostname)}"
+                text = f"task {short(part.name)} fixes its hostname: {found}"
                 yield Notice(path, text)
 
     def derived(self, crew: Crew, arguments: SvcArguments) -> Iterator[Derived]:
@@ -118,6 +120,7 @@ def _too_large(crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Caus
             path,
             f"{lists} have {length} bytes, and a ConfigMap holds {CONFIG_LIMIT}: ask for fewer pods, call the job and "
             "its tasks something shorter, or leave svc out",
+            length,
         )
     elif arguments.inject_hosts_env and not lists_fit_into_pods(crew):
         if "svc" in crew.provided:

@@ -7,6 +7,7 @@ from typing import Any
 
 from jobgate.plugins import Member, Pod, wire
 from webhook import Cause, Draft, Path, Required
+from webhook.text import short
 
 #: What the items of a list are, said to the user.
 _THINGS = {"env": "variable", "volumeMounts": "mount", "volumes": "volume", "labels": "label"}
@@ -32,7 +33,7 @@ def missing(pod: dict[str, Any], member: Member) -> Iterator[Cause]:
     for (where, path), what in lacks.items():
         yield Required(
             path,
-            f"{where} lacks {', '.join(what)}, which the plugins of {crew.kind} {crew.name} put there; "
+            f"{where} lacks {', '.join(what)}, which the plugins of {crew.kind} {short(crew.name)} put there; "
             "look for a webhook or a client that removes it",
         )
 
@@ -44,7 +45,7 @@ def _place(pod: Mapping[str, Any], operation: Mapping[str, Any]) -> tuple[str, P
     part: Mapping[str, Any] = pod
     if steps[:2] in (["spec", "containers"], ["spec", "initContainers"]) and len(steps) > 3:
         part = pod["spec"][steps[1]][int(steps[2])]
-        where, depth = f"container {part.get('name')}", 4
+        where, depth = f"container {short(str(part.get('name')))}", 4
     depth = min(depth, len(steps))
     path = Path(steps[0])
     for step in steps[1:depth]:
@@ -68,4 +69,4 @@ def _added(part: Mapping[str, Any], field: str, rest: Sequence[str], operation: 
 
 
 def _name(item: Any) -> str:
-    return str(item.get("mountPath") or item.get("name")) if isinstance(item, dict) else str(item)
+    return short(str(item.get("mountPath") or item.get("name")) if isinstance(item, dict) else str(item))

@@ -258,3 +258,14 @@ def test_a_level_that_there_is_not_is_refused() -> None:
     told = review("--pod-security", "strict", "-", text=SOUND)
     assert told.exit_code == 2
     assert "'strict' must be one of privileged, baseline, restricted" in told.output
+
+
+def test_nothing_in_a_file_reaches_the_terminal_as_it_is() -> None:
+    evil = '"a\\u001b[31m\\n\\u202eb"'
+    text = SOUND.replace("name: job", f"name: {evil}").replace("type: learner", f"{evil}: 1\n    {evil}: 2")
+    text = text.replace("kind: DIJob\n", f"kind: DIJob\n{evil}: 1\n")
+    lines = review("-", text=text).stdout.splitlines()
+    assert lines[0] == "<stdin>:1: DIJob a\\u001b[31m\\n\\u202eb: denied"
+    assert any("unknown field" in line for line in lines)
+    assert any("written twice" in line for line in lines)
+    assert all(line.isprintable() for line in lines)

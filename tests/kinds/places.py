@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from jobgate.kinds import built_in
+from jobgate.kinds import installed
 from tests.corpus import BROKEN, GOOD, jobs
 from tests.differential.bases import BASES
 from tests.kinds.dijob.jobs import job, task
-from webhook import Objects, Operation, Phase, Registry, Request, Response, review
+from webhook import Objects, Operation, Phase, Request, Response, review
 
-KINDS = Registry(built_in())
+KINDS = installed()
 Steps = tuple[str | int, ...]
 
 

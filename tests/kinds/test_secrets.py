@@ -82,8 +82,8 @@ def test_no_answer_quotes_a_text_that_may_be_a_secret() -> None:
         if name is None or name in QUOTED or steps[-1] == CHOICE or not isinstance(at(document, steps), str):
             continue
         tried.add(name)
-        told = with_value(document, steps, SECRET)
-        assert not any(map(quotes, answers(told, document))), steps
+        leaky = with_value(document, steps, SECRET)
+        assert not any(map(quotes, answers(leaky, document))), steps
     assert {"args", "command", "value", "annotations.*", "repository", "svc", "ssh"} <= tried
 
 

@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from jobgate.kinds.common.pod.amounts import may_overcommit
 from jobgate.kinds.common.pod.reading import items, mapping
-from jobgate.kinds.common.pod.resources import requirements_fit
+from jobgate.kinds.common.pod.resources import side_fits
 from webhook import Context, Default, Draft, Path
 
 
@@ -88,9 +88,10 @@ def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:
 def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:
     """Add amounts of resources to one side, `limits` or `requests`, where it has none of the same name.
 
-    Wrong amounts are refused where they stand; on the other side too, they would be a fault that nobody wrote.
+    Wrong amounts are refused where they stand; on the other side too, they would be a fault that nobody wrote. What
+    they need beside them, as huge pages need memory, is for the rules to say of the whole.
     """
-    if not amounts or any(requirements_fit({"limits": amounts}, Path())):
+    if not amounts or any(side_fits({side: amounts}, side, Path())):
         return
     there = resources.at(side)
     if there is None:

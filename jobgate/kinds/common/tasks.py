@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
-from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, dns_label
+from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, rule
 
 #: As many characters as the API server adds to a `generateName`, which it cuts before.
@@ -79,9 +79,12 @@ def name_path(context: Context) -> Path:
 
 
 def expected_name(context: Context) -> str:
-    """Return the job's name, or one as long as the API server will generate; empty where it has neither."""
+    """Return the job's name, or one as long as the API server will generate; empty where it has neither.
+
+    Of a name that is too long for any object, as much as shows that it is: what is called by it stays bounded.
+    """
     if context.name or not context.generate_name:
-        return context.name
+        return context.name[: SUBDOMAIN_LIMIT + 1]
     return context.generate_name[:GENERATED_LIMIT] + GENERATED_SUFFIX
 
 

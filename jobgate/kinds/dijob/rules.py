@@ -51,7 +51,7 @@ def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cau
     mend = "the operator has read tasks since v1.1: `jobgate convert FILE` writes the job in the new shape"
     for word in ("template", "engine_fields"):
         if job.word(word) is not None:
-            yield Forbidden(job.at(word), f"this is the shape of operator v1.0; {mend}")
+            yield Forbidden(job.at(word), f"this is the shape of operator v1.0; {mend}", word)
 
 
 @rule("group")

@@ -8,16 +8,20 @@ then root cannot use them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jobgate.plugins.crew import Container, Part
 from webhook import Cause, Forbidden, Notice, Path
+from webhook.text import short
 
 #: For the owner alone, or, with an `fsGroup`, for this group too.
 PRIVATE = 0o400
 
 #: For all users of a pod, none of whom is root.
 PUBLIC = 0o444
+
+#: As many containers as a message names.
+_NAMED = 8
 
 #: Root's home, into which nobody else may look.
 _HOME_OF_ROOT = "/root"
@@ -39,17 +43,18 @@ def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
     """Yield what of a task keeps OpenSSH from the keys."""
     containers = _lasting(part)
     roots = [one.name for one in containers if runs_as_root(one, folder)]
-    others = [one.name for one in containers if one.name not in roots]
-    task = f"task {part.name}"
+    is_root = frozenset(roots)
+    others = [one.name for one in containers if one.name not in is_root]
+    task = f"task {short(part.name)}"
     if part.fs_group is not None and roots:
         why = "with securityContext.fsGroup a group may read the private key, and OpenSSH then refuses it to root"
         fix = "leave fsGroup out, or set runAsUser to another user and --ssh-key-file-path to a folder of that user"
         if others:
-            yield Notice(path, f"{task}: {why}: containers that run as root cannot use it: {', '.join(roots)}")
+            yield Notice(path, f"{task}: {why}: containers that run as root cannot use it: {_names(roots)}")
         else:
-            yield Forbidden(path, f"{task} runs as root, and {why}: {fix}")
+            yield Forbidden(path, f"{task} runs as root, and {why}: {fix}", [part.name, part.fs_group, folder])
     elif part.fs_group is None and roots and others:
-        text = f"{task}: some containers run as root, so only root may read the private key: {', '.join(others)} cannot"
+        text = f"{task}: some containers run as root, so only root may read the private key: {_names(others)} cannot"
         yield Notice(path, text)
     elif part.fs_group is None and others:
         text = (
@@ -62,6 +67,11 @@ def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
     if others and _in_home_of_root(folder):
         text = f"{task} runs as another user than root, who cannot look into {folder}: say --ssh-key-file-path"
         yield Notice(path, text)
+
+
+def _names(containers: Sequence[str]) -> str:
+    more = len(containers) - _NAMED
+    return ", ".join(map(short, containers[:_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _lasting(part: Part) -> list[Container]:

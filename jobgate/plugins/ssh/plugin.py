@@ -155,6 +155,7 @@ def _written(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause 
                 f"{flag}: all who may read the job could read the key. Put both keys into a Secret, by kubectl create "
                 f"secret generic <name> --type=kubernetes.io/ssh-auth --from-file={USERS_PRIVATE}=<file> "
                 f"--from-file={USERS_PUBLIC}=<file>.pub, and write --ssh-key-secret=<name>",
+                value,
             )
     if arguments.ssh_key_secret == secret_name(crew):
         text = "the Secret that is made for the job has this name: call your own something else"

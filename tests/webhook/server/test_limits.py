@@ -1,6 +1,7 @@
 """What one client can hold at most, and that the others are served meanwhile."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -11,6 +12,7 @@ from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Connection, Running, body, chunked, head, post, until
 from webhook import Cause, Context, Draft, Job, Registry, Required
+from webhook.rule import rule as as_rule
 from webhook.server.limits import KIB
 
 LARGE = body(parts({"name": "a", "x": "y" * 20 * KIB}))
@@ -381,14 +383,20 @@ def gives_what_is_no_text(job: Job[Any], context: Context) -> Iterator[Cause]:
         loses_the_connection,
         gives_nothing,
         gives_garbage,
-        gives_what_is_no_text,
     ],
 )
 async def test_a_rule_that_fails_fails_one_request(start: Start, rule: Any) -> None:
-    server = await start(Registry([crew(rules=(rule,))]))
+    server = await start(Registry([crew(rules=(as_rule()(rule),))]))
     connection = await server.connect()
     for count in (1, 2):
         answer = await connection.ask(post(body(job())))
         assert (answer.code, b"s3cret" in answer.body) == (500, False)
         assert (await server.metrics())["controller_runtime_webhook_panics_total"] == count
     assert (await connection.ask(post(path=MUTATE))).code == 200
+
+
+async def test_what_no_encoder_takes_is_escaped_in_a_denial(start: Start) -> None:
+    server = await start(Registry([crew(rules=(as_rule()(gives_what_is_no_text),))]))
+    answer = await server.ask(post(body(job())))
+    (cause,) = json.loads(answer.body)["response"]["status"]["details"]["causes"]
+    assert (answer.code, cause["message"]) == (200, "Required value: \\ud800")

@@ -12,7 +12,8 @@ import pytest
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, post, until
-from webhook import Cause, Context, Job, Phase, Registry, Request
+from webhook import Cause, Context, Draft, Job, Phase, Registry, Request
+from webhook.rule import rule as as_rule
 from webhook.server import Route
 from webhook.server.log import JSONFormatter, logger
 from webhook.trace import passed_on
@@ -120,7 +121,7 @@ async def test_what_a_review_asks_of_others_belongs_to_the_trace(server: Running
 )
 @pytest.mark.parametrize("path", [VALIDATE, MUTATE])
 async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], document: Any, path: str) -> None:
-    server = await start(Registry([crew(), crew(kind="Odd", plural="odds", rules=(quotes,))]))
+    server = await start(Registry([crew(), crew(kind="Odd", plural="odds", rules=(as_rule()(quotes),))]))
     await server.ask(post(body(document), path))
     odd = {"group": "toys.example.com", "version": "v1", "kind": "Odd"}
     await server.ask(post(body(document, kind=odd), path.replace("crew", "odd")))
@@ -129,11 +130,24 @@ async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], d
 
 
 async def test_a_failure_of_ours_is_logged_with_its_place(start: Start, lines: list[str]) -> None:
-    server = await start(Registry([crew(rules=(quotes,))]))
+    server = await start(Registry([crew(rules=(as_rule()(quotes),))]))
     await server.ask(post(body(parts({"name": "a", "template": {"password": SECRET}}))))
     (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
     assert (line["message"], line["error"], line["path"]) == ("failed to answer", "ValueError", VALIDATE)
     assert line["places"][-1].endswith(" quotes")
+
+
+def writes_nan(job: Draft, _: Context) -> None:
+    job["ratio"] = float("nan")
+
+
+async def test_a_default_that_sets_what_json_has_not_is_a_failure_of_ours(start: Start, lines: list[str]) -> None:
+    server = await start(Registry([crew(defaults=(writes_nan,))]))
+    answer = await server.ask(post(body(parts({"name": "a"})), MUTATE))
+    assert answer.code == 500
+    (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
+    assert (line["message"], line["error"]) == ("failed to answer", "ValueError")
+    assert any(place.endswith(" writes_nan") for place in line["places"])
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,24 @@ The rules are those of `core/v1` validation of Kubernetes (`validateResourceClai
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import islice
+from typing import Final
 
 from jobgate import names
 from jobgate.kinds.common.pod.parts import Json, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
 from webhook.cause import Cause, Duplicate, Invalid, NotFound, Required
 from webhook.path import Path
+from webhook.text import short
+
+#: As many claims as a message names.
+NAMED_CLAIMS: Final = 10
 
 
 def names_of(pod: Json) -> Collection[str]:
     """Return the names of the claims of a pod, in order."""
-    return [
-        claim["name"] for _, claim in objects(spec_of(pod).get("resourceClaims")) if isinstance(claim.get("name"), str)
-    ]
+    claims = objects(spec_of(pod).get("resourceClaims"))
+    return {claim["name"]: None for _, claim in claims if isinstance(claim.get("name"), str)}
 
 
 def claims_are_the_pods(resources: Json, known: Collection[str], path: Path) -> Iterator[Cause]:
@@ -45,7 +50,7 @@ def claims_are_the_pods(resources: Json, known: Collection[str], path: Path) -> 
                 yield Duplicate(path / index, name)
             whole.add(name)
         if name not in known:
-            one = ", ".join(list(dict.fromkeys(known))[:10])
+            one = ", ".join(map(short, islice(known, NAMED_CLAIMS)))
             yield NotFound(
                 path / index / "name", name, f"must be one of {one}" if one else "the pod has no resourceClaims"
             )

@@ -52,12 +52,24 @@ def requirements_fit(resources: Json, path: Path) -> Iterator[Cause]:
     requests = amounts.rounded(amounts.read(resources, "requests", path, faults))
     yield from faults
     for side, given in (("limits", limits), ("requests", requests)):
-        for name in given:
-            if name not in amounts.PLAIN and (fault := name_fault(name)):
-                yield Invalid((path / side).key(name), name, fault)
-        yield from amounts.amounts_are_legal(resources, side, given, path)
+        yield from _side_fits(resources, side, given, path)
     yield from amounts.requests_fit_limits(resources, requests, limits, path)
     yield from amounts.huge_pages_have_company({*limits, *requests}, path)
+
+
+def side_fits(resources: Json, side: str, path: Path) -> Iterator[Cause]:
+    """Names and amounts of one side, `limits` or `requests`, are legal by themselves."""
+    faults: list[Cause] = []
+    given = amounts.rounded(amounts.read(resources, side, path, faults))
+    yield from faults
+    yield from _side_fits(resources, side, given, path)
+
+
+def _side_fits(resources: Json, side: str, given: amounts.Amounts, path: Path) -> Iterator[Cause]:
+    for name in given:
+        if name not in amounts.PLAIN and (fault := name_fault(name)):
+            yield Invalid((path / side).key(name), name, fault)
+    yield from amounts.amounts_are_legal(resources, side, given, path)
 
 
 def name_fault(name: str) -> str | None:

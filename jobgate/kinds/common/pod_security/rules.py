@@ -76,7 +76,10 @@ def _finding(violation: Violation, policy: Policy, namespace: str, exempt: Any) 
 def _refusal(violation: Violation, detail: str) -> Cause:
     if violation.value is None:
         return Required(violation.path, detail)
-    return Invalid(violation.path, violation.value, detail)
+    cause = Invalid(violation.path, violation.value, detail)
+    if violation.written is not None:
+        cause.value = violation.written
+    return cause
 
 
 def _versions(violation: Violation) -> str:

@@ -34,6 +34,7 @@ class Violation(NamedTuple):
         level: the lowest level that minds.
         since: the first minor of the level's definition that minds: a namespace can be held to that of any Kubernetes.
         until: the first minor after it that does not mind any more.
+        written: all that the user wrote there, where `value` is only what it is called.
     """
 
     path: Path
@@ -42,3 +43,4 @@ class Violation(NamedTuple):
     level: Level
     since: int = 0
     until: int = ALWAYS
+    written: Any = None

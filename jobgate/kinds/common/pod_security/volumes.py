@@ -47,11 +47,11 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         here = path / "spec" / "volumes" / index
         if volume.get("hostPath") is not None:
             right = "must be another sort of volume: a folder of the host is nobody's in particular"
-            yield Violation(here / "hostPath", "hostPath", right, Level.BASELINE)
+            yield Violation(here / "hostPath", "hostPath", right, Level.BASELINE, written=volume["hostPath"])
         for source in _OUTSIDE:
             if volume.get(source) is not None:
                 right = "must be another sort of volume, as a persistentVolumeClaim"
-                yield Violation(here / source, source, right, Level.RESTRICTED)
+                yield Violation(here / source, source, right, Level.RESTRICTED, written=volume[source])
 
 
 def _volumes_without(*sources: str) -> Any:
