@@ -117,7 +117,7 @@ class Listener:
                 self._loop.call_later(PAUSE, self._resume)
                 self._refuse(error.strerror or "no files")
                 return
-            address = str(peer[0])
+            address = str(peer[0]) if peer else ""  # a Unix socket
             if not self._connections.admit(address, self._loop.time()):
                 accepted.close()
                 self._refuse("too many connections")

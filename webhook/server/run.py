@@ -29,6 +29,14 @@ class Addresses:
 
 
 @dataclass(frozen=True, slots=True)
+class Sockets:
+    """What a server listens on instead: for admission, and for probes."""
+
+    admission: socket.socket
+    plain: socket.socket
+
+
+@dataclass(frozen=True, slots=True)
 class Drain:
     """How the server stops, in seconds.
 
@@ -58,6 +66,7 @@ async def serve(
     *,
     stop: asyncio.Event,
     started: asyncio.Future[Listening] | None = None,
+    sockets: Sockets | None = None,
 ) -> None:
     """Serve until `stop` is set, then drain and return.
 
@@ -68,6 +77,7 @@ async def serve(
         drain: how to stop.
         stop: the order to stop.
         started: told the ports once both listen.
+        sockets: to listen on, in the place of `addresses`.
 
     Raises:
         OSError: a port is taken, or may not be used.
@@ -79,8 +89,11 @@ async def serve(
     metrics.connections.set_function(lambda: connections.total)
     async with AsyncExitStack() as stack:
         stack.enter_context(log.batching())
-        admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
-        plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
+        if sockets is None:
+            admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
+            plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
+        else:
+            admission, plain = sockets.admission, sockets.plain
         await stack.enter_async_context(_measured(endpoint))
         await stack.enter_async_context(answering(Probes(endpoint), plain))
         listener = Listener(
@@ -132,5 +145,6 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
 
 
 def _port(listens: socket.socket) -> int:
-    port: int = listens.getsockname()[1]
-    return port
+    """Return the port of a socket; 0 for a Unix socket."""
+    name = listens.getsockname()
+    return int(name[1]) if isinstance(name, tuple) else 0
