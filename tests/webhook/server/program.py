@@ -39,6 +39,7 @@ async def main(certificate: str, key: str, delay: str, workers: str = "1") -> No
             Addresses("127.0.0.1", 0, 0),
             Drain(delay=float(delay), finish=10),
             stop=stop,
+            sockets=sockets,
         )
         polling.cancel()
 
