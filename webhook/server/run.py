@@ -9,13 +9,14 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from webhook.server import deadline, lag, log
 from webhook.server.connection import Choice, Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
 from webhook.server.listener import RESERVE, Listener, listening, raise_files
-from webhook.server.log import logger
+from webhook.server.log import logger, origin
 from webhook.server.probes import Probes, answering
 
 
@@ -89,6 +90,7 @@ async def serve(
     metrics.connections.set_function(lambda: connections.total)
     async with AsyncExitStack() as stack:
         stack.enter_context(log.batching())
+        asyncio.get_running_loop().set_exception_handler(_failed)
         if sockets is None:
             admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
             plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
@@ -142,6 +144,13 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
         for number in signals:
             with suppress(ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
+
+
+def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what failed outside of any request: it is a failure of ours, unless a client's connection did."""
+    error = context.get("exception")
+    if error is not None and not isinstance(error, OSError):
+        logger.error("unexpected failure", extra={"fields": origin(error)})
 
 
 def _port(listens: socket.socket) -> int:
