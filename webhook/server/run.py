@@ -1,4 +1,4 @@
-"""The life of the server: listen, serve until told to stop, drain."""
+"""The life of the server: listen, serve until stopped, drain."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def serve(
         addresses: where to listen.
         drain: how to stop.
         stop: the order to stop.
-        started: told the ports once both listen.
+        started: gets the ports once both listen.
         sockets: to listen on, in the place of `addresses`.
 
     Raises:
