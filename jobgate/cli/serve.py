@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ def _host(_: click.Context, __: click.Parameter, value: str | None) -> str | Non
     return value
 
 
+#: What starts a worker.
+_COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -57,6 +60,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="How long to go on serving after SIGTERM, so that callers move elsewhere first.",
 )
 @setting(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that answer admission, one for each core. Each has connections, memory and caches of its own.",
+)
+@setting(
     "--cluster/--no-cluster",
     default=None,
     help="Look up what rules ask for, and the jobs that pods belong to.  [default: where credentials are at hand]",
@@ -78,6 +88,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     health_port: int,
     bind: str,
     drain_seconds: float,
+    workers: int,
     cluster: bool | None,
     traces: bool,
     kubeconfig: Path | None,
@@ -90,6 +101,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         from webhook.server import log
         from webhook.server.metrics import Metrics
         from webhook.server.spans import OpenTelemetry
+        from webhook.server.workers import inherited, stop_with_parent, supervise
     except ImportError as error:
         raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server]'") from None
 
@@ -97,6 +109,17 @@ def serve(  # noqa: PLR0913 - one argument an option
     metrics = Metrics()
     origin = certificate.origin(tls_secret, tls_cert, tls_key)
     certificates, source = certificate.opened(origin, metrics, tls_name, kubeconfig)
+    sockets = inherited()
+
+    async def parent() -> None:
+        stop = asyncio.Event()
+        with server.stopping_on_signals(stop):
+            await supervise(workers, [*_COMMAND, *sys.argv[1:]], bind, port, health_port, stop=stop)
+
+    if workers > 1 and sockets is None:
+        with _listening(bind, port, health_port):
+            asyncio.run(parent())
+        return
     kinds = told.kinds
     for kind in kinds:
         kind.schema.check({})  # so that the first request does not wait for the schema to be compiled
@@ -130,14 +153,23 @@ def serve(  # noqa: PLR0913 - one argument an option
         stop = asyncio.Event()
         async with AsyncExitStack() as stack:
             stack.enter_context(server.stopping_on_signals(stop))
+            if sockets is not None:
+                stop_with_parent(stop)
             await stack.enter_async_context(_beside(Reloader(endpoint, told.kind_files).run()))
             await stack.enter_async_context(_beside(known.run()))
             await stack.enter_async_context(_beside(source.run()))
-            await server.serve(endpoint, certificates.context, addresses, server.Drain(delay=drain_seconds), stop=stop)
+            drain = server.Drain(delay=drain_seconds)
+            await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
 
+    with _listening(bind, port, health_port), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(run())
+
+
+@contextmanager
+def _listening(bind: str, port: int, health_port: int) -> Iterator[None]:
+    """Say in plain words that an address cannot be listened on."""
     try:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(run())
+        yield
     except OSError as error:
         raise click.ClickException(f"cannot listen on {bind}, ports {port} and {health_port}: {error}") from None
 

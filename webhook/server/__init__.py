@@ -1,11 +1,12 @@
 """The TLS server that the API server calls. Needs the extra `server`.
 
-- `run`: listening, signals, draining
-- `endpoint`: one request to one response
-- `body`: reading and decoding, bounded and strict
-- `connection`, `limits`: what one client can hold at most
+- `run`: listening, signals, draining; `workers`: several processes that do so
+- `listener`, `connections`, `limits`: what is accepted, and what one client can hold at most
+- `session`, `tls`, `handshake`: TLS; `certificates`, `candidate`, `files`: what it shows
+- `connection`: HTTP; `body`, `answer`: what is read and written
+- `endpoint`: one request to one answer; `turns`, `worker`: when, and in which thread
 - `deadline`: how long the caller waits
-- `probes`, `metrics`, `log`, `tls`: what an operator of the server sees of it
+- `probes`, `metrics`, `log`, `lag`, `spans`: what an operator of the server sees of it
 """
 
 from webhook.server.endpoint import Endpoint, Reviewer, Route

@@ -332,7 +332,10 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _write(self, data: bytes) -> None:
         if self._transport is None or self._transport.is_closing():
             return
-        self._transport.write(data if self._session is None else self._session.send(data))
+        try:
+            self._transport.write(data if self._session is None else self._session.send(data))
+        except ssl.SSLError:  # the client has broken the session meanwhile
+            self.abort()
 
     def _linger(self) -> None:
         self._ahead = b""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import resource
 import socket
 from collections.abc import Callable
@@ -20,10 +19,10 @@ BATCH = 16
 #: How long nothing is accepted where the machine has no file or memory for it, and how often the log says that
 #: connections are refused, in seconds.
 PAUSE, LOG_PERIOD = 1.0, 10.0
+#: Files that a server has a use for, and no more: some systems allow a thousand million.
+FILES = 64 * 1024
 #: Files that are kept free of connections: for probes, certificates, the API server's client.
 RESERVE = 256
-
-_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 def listening(address: str, port: int) -> socket.socket:
@@ -38,12 +37,14 @@ def listening(address: str, port: int) -> socket.socket:
 
 
 def raise_files() -> int:
-    """Let the process open as many files as it ever may, and return how many."""
+    """Let the process open as many files as it may, up to what it has a use for, and return how many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        logger.info("open files raised", extra={"fields": {"from": soft, "to": hard}})
-    return hard
+    most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= most:
+        return FILES if soft == resource.RLIM_INFINITY else soft
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    logger.info("open files raised", extra={"fields": {"from": soft, "to": most}})
+    return most
 
 
 class Listener:
@@ -110,14 +111,12 @@ class Listener:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                if error.errno not in _EXHAUSTED:
-                    raise
-                # The connection stays in the queue of the socket: looking again at once would find it there.
+                # No file or no memory is left. The connection stays in the queue: looking again at once would find it.
                 self._loop.remove_reader(self._socket)
                 self._loop.call_later(PAUSE, self._resume)
                 self._refuse(error.strerror or "no files")
                 return
-            address = str(peer[0])
+            address = str(peer[0]) if peer else ""  # a Unix socket
             if not self._connections.admit(address, self._loop.time()):
                 accepted.close()
                 self._refuse("too many connections")

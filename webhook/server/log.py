@@ -20,6 +20,9 @@ logger = logging.getLogger("jobgate")
 BATCH_TIME = 0.05
 #: Lines that wait at most, in bytes; with more they are written at once.
 BATCH_SIZE = 64 * 1024
+#: What is written at once, in bytes, but for a line that is longer: POSIX's PIPE_BUF on Linux. Processes that share a
+#: pipe do not mix what is no more than that.
+ATOMIC = 4096
 
 
 class JSONFormatter(logging.Formatter):
@@ -89,9 +92,20 @@ class BatchHandler(logging.StreamHandler[TextIO]):
         """Write what is kept."""
         with self.lock:  # type: ignore[union-attr]  # every handler has one
             lines, self._lines, self._size = self._lines, [], 0
-            if lines:
-                self.stream.write("\n".join(lines) + "\n")
-            super().flush()
+            part: list[str] = []
+            size = 0
+            for line in lines:
+                if part and size + len(line) >= ATOMIC:
+                    self._write(part)
+                    part, size = [], 0
+                part.append(line)
+                size += len(line) + 1
+            self._write(part)
+
+    def _write(self, lines: list[str]) -> None:
+        if lines:
+            self.stream.write("\n".join([*lines, ""]))
+            self.stream.flush()
 
 
 def info(message: str, fields: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The life of the server: listen, serve until told to stop, drain."""
+"""The life of the server: listen, serve until stopped, drain."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from webhook.server import deadline, lag, log
 from webhook.server.connection import Choice, Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
 from webhook.server.listener import RESERVE, Listener, listening, raise_files
-from webhook.server.log import logger
+from webhook.server.log import logger, origin
 from webhook.server.probes import Probes, answering
 
 
@@ -26,6 +27,14 @@ class Addresses:
     bind: str = "0.0.0.0"  # noqa: S104  # in a pod; `--bind` narrows it
     port: int = 9443
     health_port: int = 8080
+
+
+@dataclass(frozen=True, slots=True)
+class Sockets:
+    """What a server listens on instead: for admission, and for probes."""
+
+    admission: socket.socket
+    plain: socket.socket
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,7 @@ async def serve(
     *,
     stop: asyncio.Event,
     started: asyncio.Future[Listening] | None = None,
+    sockets: Sockets | None = None,
 ) -> None:
     """Serve until `stop` is set, then drain and return.
 
@@ -67,7 +77,8 @@ async def serve(
         addresses: where to listen.
         drain: how to stop.
         stop: the order to stop.
-        started: told the ports once both listen.
+        started: gets the ports once both listen.
+        sockets: to listen on, in the place of `addresses`.
 
     Raises:
         OSError: a port is taken, or may not be used.
@@ -79,8 +90,12 @@ async def serve(
     metrics.connections.set_function(lambda: connections.total)
     async with AsyncExitStack() as stack:
         stack.enter_context(log.batching())
-        admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
-        plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
+        asyncio.get_running_loop().set_exception_handler(_failed)
+        if sockets is None:
+            admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
+            plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
+        else:
+            admission, plain = sockets.admission, sockets.plain
         await stack.enter_async_context(_measured(endpoint))
         await stack.enter_async_context(answering(Probes(endpoint), plain))
         listener = Listener(
@@ -131,6 +146,14 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
                 loop.remove_signal_handler(number)
 
 
+def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what failed outside of any request: it is a failure of ours, unless a client's connection did."""
+    error = context.get("exception")
+    if error is not None and not isinstance(error, OSError):
+        logger.error("unexpected failure", extra={"fields": origin(error)})
+
+
 def _port(listens: socket.socket) -> int:
-    port: int = listens.getsockname()[1]
-    return port
+    """Return the port of a socket; 0 for a Unix socket."""
+    name = listens.getsockname()
+    return int(name[1]) if isinstance(name, tuple) else 0

@@ -1,4 +1,4 @@
-"""A server in a process of its own, for signals: `python -m tests.webhook.server.program CERTIFICATE KEY DELAY`.
+"""A server in a process of its own, for signals: `… tests.webhook.server.program CERTIFICATE KEY DELAY [WORKERS]`.
 
 It takes over another certificate as soon as there is one; and waits for the first.
 """
@@ -14,10 +14,19 @@ from webhook import Settings
 from webhook.server import Addresses, Drain, Endpoint, log, serve, stopping_on_signals
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
+from webhook.server.workers import inherited, stop_with_parent, supervise
 
 
-async def main(certificate: str, key: str, delay: str) -> None:
+async def main(certificate: str, key: str, delay: str, workers: str = "1") -> None:
     stop, endpoint = asyncio.Event(), Endpoint(KINDS, Settings())
+    sockets = inherited()
+    if sockets is None and workers != "1":
+        command = [sys.executable, "-m", "tests.webhook.server.program", certificate, key, delay, workers]
+        with stopping_on_signals(stop):
+            await supervise(int(workers), command, "127.0.0.1", 0, 0, stop=stop)
+        return
+    if sockets is not None:
+        stop_with_parent(stop)
     certificates = Certificates(endpoint.metrics)
     endpoint.lacking = certificates.lacking
     poller = Poller(certificates, Files(Path(certificate), Path(key)))
@@ -30,6 +39,7 @@ async def main(certificate: str, key: str, delay: str) -> None:
             Addresses("127.0.0.1", 0, 0),
             Drain(delay=float(delay), finish=10),
             stop=stop,
+            sockets=sockets,
         )
         polling.cancel()
 

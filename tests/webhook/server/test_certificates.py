@@ -169,6 +169,30 @@ async def test_no_session_is_taken_up_again(server: Running, certificates: Certi
     assert not (await asyncio.to_thread(handshake, session))[1]
 
 
+async def test_no_session_is_taken_up_again_with_another_certificate(
+    server: Running, certificates: Certificates
+) -> None:
+    certificates.offer(offered(FIRST, 1))
+    client = trusting(FIRST, SECOND)
+    client.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    def called(session: ssl.SSLSession | None) -> tuple[ssl.SSLSession | None, bool | None]:
+        with (
+            socket.create_connection(("127.0.0.1", server.listening.port)) as plain,
+            client.wrap_socket(plain, server_hostname=NAME, session=session) as spoken,
+        ):
+            spoken.sendall(post(Connection="close"))
+            while spoken.recv(1000):
+                pass
+            found = spoken.session, spoken.session_reused
+            spoken.unwrap()  # a session that ends otherwise is forgotten
+            return found
+
+    session, _ = await asyncio.to_thread(called, None)
+    certificates.offer(offered(SECOND, 2))
+    assert not (await asyncio.to_thread(called, session))[1]
+
+
 @pytest.mark.parametrize(
     "candidate, fault",
     [

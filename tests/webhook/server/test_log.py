@@ -1,6 +1,7 @@
 """Logs and metrics: one line a request, nothing of the object, and no more labels than paths."""
 
 import asyncio
+import io
 import json
 import logging
 import re
@@ -15,7 +16,7 @@ from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, pos
 from webhook import Cause, Context, Draft, Job, Phase, Registry, Request
 from webhook.rule import rule as as_rule
 from webhook.server import Route
-from webhook.server.log import JSONFormatter, logger
+from webhook.server.log import ATOMIC, BatchHandler, JSONFormatter, logger
 from webhook.trace import passed_on
 
 # What is said here is the same on every loop.
@@ -266,3 +267,71 @@ async def test_labels_are_bounded_whatever_is_sent(server: Running) -> None:
         'controller_runtime_webhook_requests_total{code="404",webhook="unknown"}',
         f'controller_runtime_webhook_requests_total{{code="200",webhook="{VALIDATE}"}}',
     }
+
+
+# How lines are written
+
+
+class Written(io.StringIO):
+    """A stream that keeps apart what is written at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.parts.append(text)
+        return len(text)
+
+
+def record(message: str, level: int = logging.INFO, **fields: Any) -> logging.LogRecord:
+    made = logging.LogRecord("jobgate", level, "", 0, message, None, None)
+    made.fields = fields
+    return made
+
+
+def messages(parts: list[str]) -> list[str]:
+    return [json.loads(line)["message"] for line in "".join(parts).splitlines()]
+
+
+async def test_lines_are_written_together_and_an_error_takes_those_before_it_along() -> None:
+    stream = Written()
+    handler = BatchHandler(stream)
+    handler.handle(record("alone"))
+    assert messages(stream.parts) == ["alone"]
+    with handler.batching():
+        handler.handle(record("a"))
+        handler.handle(record("b"))
+        assert messages(stream.parts) == ["alone"]
+        handler.handle(record("c", logging.ERROR))
+        assert messages(stream.parts) == ["alone", "a", "b", "c"]
+        handler.handle(record("last"))
+    assert messages(stream.parts) == ["alone", "a", "b", "c", "last"]
+
+
+async def test_lines_are_written_soon_though_no_more_come() -> None:
+    stream = Written()
+    handler = BatchHandler(stream)
+    with handler.batching():
+        handler.handle(record("a"))
+        await asyncio.to_thread(handler.handle, record("b"))
+        await until(lambda: messages(stream.parts) == ["a", "b"])
+
+
+async def test_no_write_is_so_long_that_those_of_other_processes_mix_with_it() -> None:
+    stream = Written()
+    handler = BatchHandler(stream)
+    with handler.batching():
+        for place in range(500):
+            handler.handle(record(f"{place}", x="y" * (place % 300)))
+    assert messages(stream.parts) == [f"{place}" for place in range(500)]
+    assert len(stream.parts) > 1
+    assert max(len(part) for part in stream.parts) <= ATOMIC
+    assert all(part.endswith("\n") for part in stream.parts)
+
+
+@pytest.mark.parametrize("value", ["é\u2028", "\ud800", 2**70, "\x1b", object(), None])
+async def test_any_value_makes_a_line(value: Any) -> None:
+    line = JSONFormatter().format(record("x", value=value))
+    assert line.isascii()
+    assert "value" in json.loads(line)

@@ -154,10 +154,11 @@ class Running:
     async def probe(self, path: str, method: str = "GET") -> Answer:
         """The answer of the plain port."""
         connection = await self.connect(tls=False, port=self.listening.health_port)
-        await connection.send(head(method, path))
-        answer = await connection.answer(without_body=method == "HEAD")
-        await connection.close()
-        return answer
+        try:
+            await connection.send(head(method, path))
+            return await connection.answer(without_body=method == "HEAD")
+        finally:
+            await connection.close()
 
     async def metrics(self) -> dict[str, float]:
         """The samples of the metrics."""

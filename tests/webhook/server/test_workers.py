@@ -1,0 +1,163 @@
+"""Several workers behind one port: each answers, one that dies is replaced, and their metrics are those of one server."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.webhook.server.offers import issued
+from tests.webhook.server.wire import PATIENCE, VALIDATE, Running, Shown, post, shown_files, until
+from webhook.server import Listening
+from webhook.server.workers import families, summed
+
+pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
+
+REQUESTS = f'controller_runtime_webhook_requests_total{{code="200",webhook="{VALIDATE}"}}'
+
+
+@dataclass
+class Workers:
+    """A parent process with two workers."""
+
+    process: asyncio.subprocess.Process
+    server: Running
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def children(self) -> list[int]:
+        """The numbers of the workers."""
+        number = self.process.pid
+        return [int(one) for one in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+
+    async def ready(self) -> bool:
+        return (await self.server.probe("/readyz")).code == 200
+
+    async def answered(self) -> float:
+        return (await self.server.metrics()).get(REQUESTS, 0.0)
+
+    def said(self, message: str) -> int:
+        """How often a message was logged."""
+        return sum(line["message"] == message for line in self.lines)
+
+
+@asynccontextmanager
+async def two(shown: Shown, delay: float = 0.2) -> AsyncIterator[Workers]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "tests.webhook.server.program", str(shown.certificate), str(shown.key), str(delay), "2"),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    nothing: Any = None
+    stderr, found = process.stderr, Workers(process, Running(nothing, nothing, shown.client, nothing, nothing))
+    assert stderr is not None
+
+    async def read() -> None:
+        while line := await stderr.readline():
+            found.lines.append(json.loads(line))
+
+    reading = asyncio.create_task(read())
+    try:
+        await until(lambda: found.said("supervising") == 1, 60)
+        (line,) = [line for line in found.lines if line["message"] == "supervising"]
+        found.server.listening = Listening(line["port"], line["healthPort"])
+        await until(found.ready, 60)
+        yield found
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        async with asyncio.timeout(PATIENCE):
+            await process.wait()
+            await reading
+
+
+async def test_two_workers_answer_and_their_metrics_are_summed(shown: Shown) -> None:
+    async with two(shown) as workers:
+        held = [await workers.server.connect() for _ in range(20)]
+        for connection in held:
+            assert (await connection.ask(post())).code == 200
+        assert len(workers.children()) == 2
+        metrics = await workers.server.metrics()
+        assert (metrics[REQUESTS], metrics["jobgate_connections"]) == (20, 20)
+        bucket = f'controller_runtime_webhook_latency_seconds_bucket{{le="+Inf",webhook="{VALIDATE}"}}'
+        assert metrics[bucket] == 20
+
+
+async def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(shown: Shown) -> None:
+    async with two(shown) as workers:
+        for _ in range(10):
+            assert await workers.server.lives()
+        assert await workers.answered() == 10
+        killed, other = workers.children()
+        os.kill(killed, signal.SIGKILL)
+        await until(lambda: killed not in workers.children() and len(workers.children()) == 2)
+        assert other in workers.children()
+        await until(workers.ready, 60)
+        assert await workers.server.lives()
+        assert await workers.answered() == 11
+        assert (await workers.server.metrics())["jobgate_worker_restarts_total"] == 1
+        assert workers.said("worker ended") == 1
+
+
+async def test_an_order_to_stop_drains_all_workers(shown: Shown) -> None:
+    async with two(shown, delay=1.0) as workers:
+        kept = [await workers.server.connect() for _ in range(6)]
+        assert [(await one.ask(post())).code for one in kept] == [200] * 6
+        workers.process.terminate()
+        await until(workers.server.drains)
+        await until(lambda: workers.said("draining") == 2)
+        answers = [await one.ask(post()) for one in kept]
+        assert [(answer.code, answer.headers["connection"]) for answer in answers] == [(200, "close")] * 6
+        async with asyncio.timeout(PATIENCE):
+            assert await workers.process.wait() == 0
+    assert (workers.said("stopped"), workers.said("all workers stopped")) == (2, 1)
+
+
+async def test_workers_end_with_their_parent(shown: Shown) -> None:
+    async with two(shown) as workers:
+        children = workers.children()
+        workers.process.kill()
+        await until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+async def test_each_worker_takes_over_another_certificate(tmp_path: Path) -> None:
+    first, second = (issued(datetime.now(UTC)) for _ in range(2))
+    async with two(shown_files(first, tmp_path)) as workers:
+        other = shown_files(second, tmp_path)
+
+        async def taken() -> bool:
+            metrics = await workers.server.metrics()
+            return metrics['jobgate_certificate_reloads_total{result="served"}'] == 4
+
+        await until(taken)
+        workers.server.client = other.client
+        for _ in range(10):
+            assert await workers.server.lives()
+
+
+TEXT = """# TYPE calls_total counter
+calls_total{code="200"} %d
+# TYPE jobgate_connections gauge
+jobgate_connections %d
+# TYPE jobgate_certificate_generation gauge
+jobgate_certificate_generation %d
+# TYPE jobgate_cache_age_seconds gauge
+jobgate_cache_age_seconds{resource="jobs"} %d
+"""
+
+
+async def test_counters_and_load_are_summed_and_of_states_the_worst_is_shown() -> None:
+    together = summed([families(TEXT % numbers) for numbers in ((1, 2, 3, 4), (10, 20, 30, 40))])
+    assert {name: one.samples[0].value for name, one in together.items() if one.samples} == {
+        "calls": 11,
+        "jobgate_connections": 22,
+        "jobgate_certificate_generation": 3,
+        "jobgate_cache_age_seconds": 40,
+    }
