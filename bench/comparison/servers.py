@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 from certs import issue_generation, service_names
 
-JOBGATE, GO, CONSTANT = "jobgate", "controller-runtime", "constant"
+JOBGATE, GO, TEMPLATES, CONSTANT = "jobgate", "controller-runtime", "Go, full templates", "constant"
 #: Seconds until a server has to listen.
 STARTS_WITHIN = 60.0
 #: Seconds until it has to know the largest cluster.
@@ -79,17 +79,15 @@ def jobgate(tls: Path, port: int, metrics: int, *further: str) -> list[str]:
 
 
 def commands(
-    tls: Path, ports: Mapping[str, tuple[int, int]], go: Path | None, kubeconfig: Path
+    tls: Path, ports: Mapping[str, tuple[int, int]], built: Mapping[str, Path], kubeconfig: Path
 ) -> dict[str, list[str]]:
     """Return how each server is started: its port and that of its metrics are given."""
     served = {JOBGATE: jobgate(tls, *ports[JOBGATE], "--kubeconfig", str(kubeconfig))}
-    port, _ = ports[CONSTANT]
     served[CONSTANT] = [sys.executable, "-m", "bench.comparison.constant"]
-    served[CONSTANT] += ["--port", str(port), "--tls", str(tls)]
-    if go is not None:
-        port, metrics = ports[GO]
-        served[GO] = [str(go), "-port", str(port), "-metrics", f"127.0.0.1:{metrics}"]
-        served[GO] += ["-cert-dir", str(tls)]
+    served[CONSTANT] += ["--port", str(ports[CONSTANT][0]), "--tls", str(tls)]
+    for name, program in built.items():
+        port, metrics = ports[name]
+        served[name] = [str(program), "-port", str(port), "-metrics", f"127.0.0.1:{metrics}", "-cert-dir", str(tls)]
     return served
 
 
