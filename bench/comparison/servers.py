@@ -21,6 +21,7 @@ JOBGATE, GO, TEMPLATES, CONSTANT = "jobgate", "controller-runtime", "Go, full te
 STARTS_WITHIN = 60.0
 #: Seconds until it has to know the largest cluster.
 READY_WITHIN = 300.0
+_NAMES = service_names("jobgate-webhook", "jobgate-system", ip_addresses=["127.0.0.1"])
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -65,7 +66,7 @@ def _status(pid: int, name: str) -> float:
 
 def write_certificate(folder: Path) -> str:
     """Write tls.crt and tls.key, and return the CA certificate."""
-    generation = issue_generation(service_names("jobgate-webhook", "jobgate-system"), datetime.now(UTC))
+    generation = issue_generation(_NAMES, datetime.now(UTC))
     (folder / "tls.crt").write_bytes(generation.certificate)
     (folder / "tls.key").write_bytes(generation.key)
     return generation.ca_certificate.decode()
@@ -114,13 +115,12 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def started(name: str, command: Sequence[str], port: int, core: int, log: Path) -> Iterator[Server]:
-    """Run a server on one core while the block runs. Its log, a line a review, goes to a file."""
+def started(name: str, command: Sequence[str], port: int, core: int | None, log: Path) -> Iterator[Server]:
+    """Run a server while the block runs, on one core or on all. Its log, a line a review, goes to a file."""
+    pinned = [] if core is None else ["taskset", "--cpu-list", str(core)]
     environment = {**os.environ, "GOMAXPROCS": "1"}
     with log.open("wb") as lines:
-        process = subprocess.Popen(
-            ["taskset", "--cpu-list", str(core), *command], env=environment, stdout=lines, stderr=lines
-        )
+        process = subprocess.Popen([*pinned, *command], env=environment, stdout=lines, stderr=lines)
     try:
         deadline = time.monotonic() + STARTS_WITHIN
         while not _listens(port):
