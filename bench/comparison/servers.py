@@ -73,8 +73,9 @@ def write_certificate(folder: Path) -> str:
 
 
 def jobgate(tls: Path, port: int, metrics: int, *further: str) -> list[str]:
-    """Return how the server is started, as users do it."""
-    command = [str(Path(sys.executable).with_name("jobgate")), "serve", "--bind", "127.0.0.1", "--port", str(port)]
+    """Return how the server is started, as users do it; $BENCH_JOBGATE is the command of another version."""
+    program = os.environ.get("BENCH_JOBGATE", str(Path(sys.executable).with_name("jobgate")))
+    command = [program, "serve", "--bind", "127.0.0.1", "--port", str(port)]
     command += ["--health-port", str(metrics)]
     return [*command, "--tls-cert", str(tls / "tls.crt"), "--tls-key", str(tls / "tls.key"), *further]
 
