@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import base64
 import json
+import random
 import statistics
 import sys
 import tempfile
@@ -45,14 +46,14 @@ _RULE = {
     "resources": ["dijobs"],
 }
 TASKS = (1, 3, 30)
-#: Creates in a row in one namespace; the others have their turn then.
-IN_A_ROW = 5
+#: The first rounds are for connections, and for what the API server compiles.
+WARM_UP = 5
 
 
 def main(argv: list[str] | None = None) -> int:
     """Measure, and print a row a size."""
     parser = argparse.ArgumentParser(prog="python -m bench.creates", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40, help=f"turns of each namespace, {IN_A_ROW} creates each")
+    parser.add_argument("--rounds", type=int, default=150, help="creates in each namespace")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures in this file")
     parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
     command = parser.parse_args(argv)
@@ -108,32 +109,28 @@ def other(name: str, plane: ControlPlane, go: Path, folder: Path) -> Iterator[No
 
 
 def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
-    """Return the milliseconds of a create in each namespace, the median of each turn."""
-    turns: dict[str, list[float]] = {name: [] for name in NAMESPACES}
-    variant = 0
-    for number in range(rounds + 1):
-        for name in NAMESPACES:
-            took = []
-            for _ in range(IN_A_ROW):
-                variant += 1
-                body = json.dumps(job(tasks, variant, name))
-                began = time.perf_counter()
-                status, answer = create(api, name, body)
-                took.append((time.perf_counter() - began) * 1000)
-                assert status == 201, answer
-            if number:  # the first turn warms up
-                turns[name].append(statistics.median(took))
-    return turns
+    """Return the milliseconds of each create, by namespace; they take turns in an order that changes."""
+    took: dict[str, list[float]] = {name: [] for name in NAMESPACES}
+    chance, order = random.Random(tasks), list(NAMESPACES)
+    for number in range(WARM_UP + rounds):
+        chance.shuffle(order)
+        for name in order:
+            body = json.dumps(job(tasks, number, name))
+            began = time.perf_counter()
+            status, answer = create(api, name, body)
+            took[name].append((time.perf_counter() - began) * 1000)
+            assert status == 201, answer
+    return {name: of[WARM_UP:] for name, of in took.items()}
 
 
-def row(tasks: int, turns: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return a row of the table: medians over the turns, and what is added, turn by turn."""
+def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return a row of the table: medians over the rounds, and what is added, round by round."""
     added = {
-        name: statistics.median(one - without for one, without in zip(of, turns[NEITHER], strict=True))
-        for name, of in turns.items()
+        name: statistics.median(one - without for one, without in zip(of, took[NEITHER], strict=True))
+        for name, of in took.items()
         if name != NEITHER
     }
-    figures = (statistics.median(turns[NEITHER]), *added.values(), added[OURS] / added[POLICIES])
+    figures = (statistics.median(took[NEITHER]), *added.values(), added[OURS] / added[POLICIES])
     return [str(tasks), *(f"{figure:.2f}" for figure in figures)]
 
 
