@@ -23,7 +23,7 @@ ALL, PAIR, ALONE, FULL = (JOBGATE, GO, CONSTANT), (JOBGATE, GO), (JOBGATE,), (JO
 
 
 class Review(Protocol):
-    """What is sent, to whom, and what has to come back."""
+    """What is sent and where, and what has to come back."""
 
     @property
     def name(self) -> str:
