@@ -1,7 +1,6 @@
 """Lines between points, both axes logarithmic, as SVG.
 
-Written here because matplotlib would put twelve packages and 90 MB into the lock for these few lines; pygal has no
-logarithmic x axis.
+Written here because matplotlib would put ten packages more into the lock, numpy and Pillow among them, for these few lines.
 """
 
 from __future__ import annotations
