@@ -1,6 +1,6 @@
 """Lines between points, both axes logarithmic, as SVG.
 
-Written here because matplotlib would put ten packages more into the lock, numpy and Pillow among them, for these few lines.
+Written here because matplotlib would put ten more packages into the lock, numpy and Pillow among them, for a few lines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 -- Sends the bodies of a file, one a line, in turn, and counts the answers that lack the words they should have.
+-- Six at signs in a body become the number of the request, so that no two requests have a template in common.
 -- wrk … -- PATH FILE WORDS [RATE AFTER]: with a rate, requests a second come at random (Poisson arrivals), as those of an
 -- API server do, from so many milliseconds on, when the handshakes are over; without one, a connection sends as soon as it
 -- is answered.
@@ -7,6 +8,7 @@ ffi.cdef [[
   typedef struct { long seconds, nanoseconds; } bench_time;
   int clock_gettime(int clock, bench_time *time);
 ]]
+local MARK = "@@@@@@"
 local MONOTONIC, clock = 1, ffi.new("bench_time")
 local requests, index, words, rate, after, due = {}, 0, nil, nil, nil, nil
 local threads = {}
@@ -24,7 +26,9 @@ end
 function init(arguments)
   local headers = {["Content-Type"] = "application/json", ["Accept"] = "application/json, */*"}
   for body in io.lines(arguments[2]) do
-    requests[#requests + 1] = wrk.format("POST", arguments[1] .. "?timeout=10s", headers, body)
+    local whole, pieces = wrk.format("POST", arguments[1] .. "?timeout=10s", headers, body), {}
+    for piece in (whole .. MARK):gmatch("(.-)" .. MARK) do pieces[#pieces + 1] = piece end
+    requests[#requests + 1] = pieces
   end
   words, rate, after = arguments[3], tonumber(arguments[4]), tonumber(arguments[5])
   if not rate then delay = nil end
@@ -37,8 +41,8 @@ function delay()
 end
 
 function request()
-  index = index % #requests + 1
-  return requests[index]
+  index = index + 1
+  return table.concat(requests[index % #requests + 1], string.format("%06x", index))
 end
 
 function response(status, _, body)
