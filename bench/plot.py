@@ -1,7 +1,6 @@
 """Lines between points, both axes logarithmic, as SVG.
 
-Written here because matplotlib would put twelve packages and 90 MB into the lock for these few lines; pygal has no
-logarithmic x axis.
+Written here because matplotlib would put ten more packages into the lock, numpy and Pillow among them, for a few lines.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 FOLDER = Path(__file__).parent.parent / "docs" / "performance"
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 400, 70, 20, 40, 70
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 700, 400, 90, 40, 40, 70
 #: Okabe and Ito's colours, which the colour-blind tell apart.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
@@ -66,10 +65,10 @@ def svg(title: str, axes: tuple[str, str], lines: Mapping[str, Points]) -> str:
     ]
     for tick in x.ticks():
         parts += [_line(x.place(tick), TOP, x.place(tick), HEIGHT - BOTTOM)]
-        parts += [_text(x.place(tick), HEIGHT - BOTTOM + 16, f"{tick:,g}")]
+        parts += [_text(x.place(tick), HEIGHT - BOTTOM + 16, _number(tick))]
     for tick in y.ticks():
         parts += [_line(LEFT, y.place(tick), WIDTH - RIGHT, y.place(tick))]
-        parts += [_text(LEFT - 6, y.place(tick) + 4, f"{tick:,g}", anchor="end")]
+        parts += [_text(LEFT - 6, y.place(tick) + 4, _number(tick), anchor="end")]
     for place, (name, line) in enumerate(lines.items()):
         colour = _COLOURS[place % len(_COLOURS)]
         at = [(round(x.place(one), 1), round(y.place(other), 1)) for one, other in line]
@@ -86,6 +85,10 @@ def slope(points: Points) -> float:
     xs, ys = [math.log(x) for x, _ in tail], [math.log(y) for _, y in tail]
     x, y = sum(xs) / len(xs), sum(ys) / len(ys)
     return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
+
+
+def _number(tick: float) -> str:
+    return f"{tick:,.0f}" if tick >= 1 else f"{tick:g}"
 
 
 def _text(x: float, y: float, words: str, *, anchor: str = "middle", size: int = 12, colour: str = "#222") -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from bench.comparison.golang import find_or_build
+from bench.comparison.golang import MODULES, find_or_build
 from bench.comparison.load import Missing, find_or_install_wrk
 from bench.comparison.measuring import Bench, Measured
 from bench.comparison.report import draw, markdown, table
@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=int, help="of each turn (2; quick: 1)")
     parser.add_argument("--quick", action="store_true", help="DIJobs that are created alone, in less than 3 minutes")
     parser.add_argument("--only", default="", metavar="WORDS", help="only scenarios whose name has these words")
-    parser.add_argument("--without-go", action="store_true", help="leave the webhook in Go out")
+    parser.add_argument("--without-go", action="store_true", help="leave the webhooks in Go out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep every figure in this file")
     parser.add_argument("--figures", type=Path, metavar="FILE", help="measure nothing: take the figures of this file")
     parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
@@ -36,13 +36,14 @@ def main(argv: list[str] | None = None) -> int:
         measured = Measured.from_json(orjson.loads(command.figures.read_bytes()))
     else:
         try:
-            wrk, go = find_or_install_wrk(), None if command.without_go else find_or_build()
+            wrk, modules = find_or_install_wrk(), {} if command.without_go else MODULES
+            built = {name: find_or_build(module) for name, module in modules.items()}
         except (Missing, BuildError) as error:
             print(error, file=sys.stderr)
             return 1
         scenarios = [each for each in (QUICK if command.quick else SCENARIOS) if command.only in each.name]
         with tempfile.TemporaryDirectory(prefix="jobgate-bench-") as folder:
-            bench = Bench(wrk, go, Path(folder))
+            bench = Bench(wrk, built, Path(folder))
             seconds = command.seconds or (1 if command.quick else 2)
             bench.run(scenarios, command.rounds or (2 if command.quick else 4), seconds)
             measured = bench.measured

@@ -1,21 +1,24 @@
-"""The webhook in Go, built once into the project's cache."""
+"""The webhooks in Go, built once into the project's cache."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from bench.comparison.servers import GO, TEMPLATES
 from tests.controlplane import Terminal
 from tests.controlplane.cache import cache_folder, is_program, locked
 from tests.controlplane.golang import find_or_install_go
 from tests.controlplane.run import run_with_news
 
-FOLDER = Path(__file__).parent.parent / "go"
+_GO = Path(__file__).parent.parent / "go"
+MODULES: Mapping[str, Path] = {GO: _GO / "basic", TEMPLATES: _GO / "templates"}
 _REMEDY = "see that this machine reaches a Go module proxy (`go env GOPROXY`) and that the disk has 2 GB free"
 
 
-def find_or_build(module: Path = FOLDER) -> Path:
+def find_or_build(module: Path) -> Path:
     """Return the program of a module, kept in the cache under the hash of its sources.
 
     Raises:
@@ -30,7 +33,7 @@ def find_or_build(module: Path = FOLDER) -> Path:
             half = folder / "half"
             run_with_news(
                 [str(go.command), "build", "-p=2", "-trimpath", "-buildvcs=false", "-o", str(half), "."],
-                step="compiling the webhook in Go (some minutes, once)",
+                step=f"compiling the webhook {module.name} in Go (some minutes, once)",
                 folder=module,
                 environment=go.environment,
                 progress=progress,

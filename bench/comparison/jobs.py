@@ -7,6 +7,8 @@ from typing import Any
 
 #: The roles that a DIJob has at most one task of; its other tasks are plain.
 _ROLES = ("learner", "collector", "evaluator")
+#: The script of wrk puts the number of the request here, in hexadecimal.
+REQUEST = "@" * 6
 _MXJOB_TYPES = ("SCHEDULER", "SERVER", "WORKER")
 _TORCHJOB_TYPES = ("Master", "Worker", "AIMaster")
 
@@ -81,7 +83,7 @@ def template(container: str, variant: int, index: int) -> dict[str, Any]:
                     "args": [f"python -m train --run run-{mark} --checkpoint /checkpoints/{mark}"],
                     "env": [
                         {"name": "NCCL_DEBUG", "value": "INFO"},
-                        {"name": "RUN_NAME", "value": f"run-{mark}"},
+                        {"name": "RUN_NAME", "value": f"run-{mark}-{REQUEST}"},
                         {"name": "LEARNING_RATE", "value": f"0.{variant:05d}{index}"},
                         {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
                     ],

@@ -1,13 +1,16 @@
 -- Sends the bodies of a file, one a line, in turn, and counts the answers that lack the words they should have.
--- wrk … -- PATH FILE WORDS [RATE]: with a rate, requests a second come at random (Poisson arrivals), as those of an API
--- server do; without one, a connection sends as soon as it is answered.
+-- Six at signs in a body become the number of the request, so that no two requests have a template in common.
+-- wrk … -- PATH FILE WORDS [RATE AFTER]: with a rate, requests a second come at random (Poisson arrivals), as those of an
+-- API server do, from so many milliseconds on, when the handshakes are over; without one, a connection sends as soon as it
+-- is answered.
 local ffi = require("ffi")
 ffi.cdef [[
   typedef struct { long seconds, nanoseconds; } bench_time;
   int clock_gettime(int clock, bench_time *time);
 ]]
+local MARK = "@@@@@@"
 local MONOTONIC, clock = 1, ffi.new("bench_time")
-local requests, index, words, rate, due = {}, 0, nil, nil, 0
+local requests, index, words, rate, after, due = {}, 0, nil, nil, nil, nil
 local threads = {}
 wrong = 0
 
@@ -23,22 +26,23 @@ end
 function init(arguments)
   local headers = {["Content-Type"] = "application/json", ["Accept"] = "application/json, */*"}
   for body in io.lines(arguments[2]) do
-    requests[#requests + 1] = wrk.format("POST", arguments[1] .. "?timeout=10s", headers, body)
+    local whole, pieces = wrk.format("POST", arguments[1] .. "?timeout=10s", headers, body), {}
+    for piece in (whole .. MARK):gmatch("(.-)" .. MARK) do pieces[#pieces + 1] = piece end
+    requests[#requests + 1] = pieces
   end
-  words, rate = arguments[3], tonumber(arguments[4])
-  due = milliseconds()
+  words, rate, after = arguments[3], tonumber(arguments[4]), tonumber(arguments[5])
   if not rate then delay = nil end
 end
 
 function delay()
   local now = milliseconds()
-  due = math.max(due, now - 100) - math.log(1 - math.random()) * 1e3 / rate
+  due = (due or now + after) - math.log(1 - math.random()) * 1e3 / rate
   return math.max(0, math.floor(due - now + 0.5))
 end
 
 function request()
-  index = index % #requests + 1
-  return requests[index]
+  index = index + 1
+  return table.concat(requests[index % #requests + 1], string.format("%06x", index))
 end
 
 function response(status, _, body)

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _SCRIPT = Path(__file__).with_name("load.lua")
@@ -14,8 +14,10 @@ _SCRIPT = Path(__file__).with_name("load.lua")
 CONNECTIONS = 8
 #: Where one review takes so long that a queue of them would be shed.
 CONNECTIONS_OF_LARGE = 2
-#: Connections at a given rate: more than ever wait at once.
-CONNECTIONS_AT_RATE = 64
+#: Connections at a given rate: more than ever wait at once at half of the maximum.
+CONNECTIONS_AT_RATE = 32
+#: Seconds until the first request at a given rate: the handshakes are over then.
+HANDSHAKES = 0.25
 
 
 class Missing(RuntimeError):
@@ -71,6 +73,7 @@ def drive(
     command = ["taskset", "--cpu-list", str(core), wrk, "--threads", "1", "--connections", str(connections)]
     command += ["--duration", f"{seconds}s", "--timeout", "20s", "--script", str(_SCRIPT)]
     command += [f"https://127.0.0.1:{port}", "--", sent.path, str(sent.bodies), sent.words]
-    command += [] if rate is None else [str(rate)]
+    command += [] if rate is None else [str(rate), str(HANDSHAKES * 1000)]
     ran = subprocess.run(command, check=True, capture_output=True, text=True)
-    return Load(**json.loads(ran.stdout.splitlines()[-1]))
+    load = Load(**json.loads(ran.stdout.splitlines()[-1]))
+    return load if rate is None else replace(load, seconds=load.seconds - HANDSHAKES)

@@ -14,7 +14,7 @@ from bench.comparison import servers
 from bench.comparison.checks import check
 from bench.comparison.load import CONNECTIONS, CONNECTIONS_OF_LARGE, Sent, drive
 from bench.comparison.scenarios import VARIANTS, Review
-from bench.comparison.servers import CONSTANT, GO, JOBGATE, Server
+from bench.comparison.servers import CONSTANT, JOBGATE, Server
 from webhook import Phase
 
 #: The cores of the server under load and of wrk.
@@ -89,17 +89,17 @@ class Bench:
 
     Args:
         wrk: its path.
-        go: the path of the webhook in Go; None leaves it out.
+        built: the webhooks in Go, by name.
         folder: for certificates, bodies and logs.
     """
 
-    def __init__(self, wrk: str, go: Path | None, folder: Path) -> None:
+    def __init__(self, wrk: str, built: Mapping[str, Path], folder: Path) -> None:
         self._wrk, self._folder = wrk, folder
         self._ca = servers.write_certificate(folder)
-        names = [JOBGATE, CONSTANT] + ([GO] if go else [])
+        names = [JOBGATE, CONSTANT, *built]
         ports = servers.free_ports(2 * len(names))
         self._ports = {name: (ports[2 * place], ports[2 * place + 1]) for place, name in enumerate(names)}
-        self._go = go
+        self._built = built
         self.measured = Measured()
 
     def run(self, scenarios: Sequence[Review], rounds: int, seconds: int) -> None:
@@ -107,7 +107,7 @@ class Bench:
         with ExitStack() as stack:
             running: dict[str, Server] = {}
             kubeconfig = stack.enter_context(cluster.running(VARIANTS, CLIENT_CORE, self._folder))
-            for name, command in servers.commands(self._folder, self._ports, self._go, kubeconfig).items():
+            for name, command in servers.commands(self._folder, self._ports, self._built, kubeconfig).items():
                 log = self._folder / f"{name}.log"
                 server = servers.started(name, command, self._ports[name][0], SERVER_CORE, log)
                 running[name] = stack.enter_context(server)

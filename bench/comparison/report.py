@@ -11,10 +11,10 @@ from importlib.metadata import version
 from bench import plot
 from bench.comparison.measuring import Measured
 from bench.comparison.scenarios import ALL, SCENARIOS, Scenario
-from bench.comparison.servers import CONSTANT, GO, JOBGATE
+from bench.comparison.servers import CONSTANT, GO, JOBGATE, TEMPLATES
 from bench.page import piped
 
-_SERVERS = (JOBGATE, GO, CONSTANT)
+_SERVERS = (JOBGATE, GO, TEMPLATES, CONSTANT)
 
 
 def table(measured: Measured) -> str:
@@ -61,7 +61,7 @@ def draw(measured: Measured) -> None:
 
 
 _COSTS = ("scenario", "call", "bytes", "server", "µs CPU", "reviews/s", "p50 ms", "p99 ms", "p99.9 ms", "of constant")
-_PAIRS = ("scenario", "jobgate µs", "controller-runtime µs", "ratio", "ratio, mutate", "ratio, validate")
+_PAIRS = ("scenario", "jobgate µs", "other", "other µs", "ratio", "ratio, mutate", "ratio, validate")
 _HALVES = ("scenario", "call", "server", "reviews/s", "µs CPU", "p50 ms", "p99 ms", "p99.9 ms")
 _MEMORY = ("when", *_SERVERS)
 
@@ -83,15 +83,14 @@ def _costs(measured: Measured) -> Iterator[tuple[str, ...]]:
 
 
 def _pairs(measured: Measured) -> Iterator[tuple[str, ...]]:
-    for scenario in dict.fromkeys(turn.scenario for turn in measured.turns):
-        ratios = [measured.ratio(scenario, GO, phase) for phase in (None, "mutate", "validate")]
-        if ratios[0] is None and ratios[2] is None:
-            continue
+    compared = dict.fromkeys((turn.scenario, turn.server) for turn in measured.turns if turn.server in {GO, TEMPLATES})
+    for scenario, other in compared:
+        ratios = [measured.ratio(scenario, other, phase) for phase in (None, "mutate", "validate")]
         pairs = [
             sum(measured.of(scenario, phase, server, "micros") or 0 for phase in ("mutate", "validate"))
-            for server in (JOBGATE, GO)
+            for server in (JOBGATE, other)
         ]
-        yield (scenario, *map(_number, pairs), *map(_short, ratios))
+        yield (scenario, _number(pairs[0]), other, _number(pairs[1]), *map(_short, ratios))
 
 
 def _halves(measured: Measured) -> Iterator[tuple[str, ...]]:

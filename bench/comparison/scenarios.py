@@ -11,7 +11,7 @@ import orjson
 
 from bench import cluster
 from bench.comparison import bodies, jobs
-from bench.comparison.servers import CONSTANT, GO, JOBGATE
+from bench.comparison.servers import CONSTANT, GO, JOBGATE, TEMPLATES
 from jobgate.kinds import installed
 from webhook import Kind, Phase, Request
 from webhook.review import review
@@ -19,11 +19,11 @@ from webhook.review import review
 #: As many different bodies are sent in turn; fewer where they are large, for the client's memory.
 VARIANTS, VARIANTS_OF_LARGE, LARGE = 256, 64, 100
 
-ALL, KINDS_ONLY, PAIR = (JOBGATE, GO, CONSTANT), (JOBGATE,), (JOBGATE, GO)
+ALL, PAIR, ALONE, FULL = (JOBGATE, GO, CONSTANT), (JOBGATE, GO), (JOBGATE,), (JOBGATE, TEMPLATES)
 
 
 class Review(Protocol):
-    """What is sent, to whom, and what has to come back."""
+    """What is sent and where, and what has to come back."""
 
     @property
     def name(self) -> str:
@@ -75,7 +75,7 @@ class Scenario:
 
     kind: str
     tasks: int
-    servers: tuple[str, ...] = KINDS_ONLY
+    servers: tuple[str, ...] = ALONE
     update: bool = False
     denied: bool = False
     plugins: dict[str, Any] | None = field(default=None, hash=False)
@@ -155,7 +155,7 @@ class Pods:
     """Pods of jobs that ask for all plugins: they are wired."""
 
     name: str = "Pod, plugins, CREATE"
-    servers: tuple[str, ...] = KINDS_ONLY
+    servers: tuple[str, ...] = ALONE
     phases: tuple[Phase, ...] = (Phase.MUTATE,)
     denied: bool = False
     half: bool = False
@@ -200,9 +200,9 @@ SCENARIOS: tuple[Review, ...] = (
     Scenario("DIJob", 3, PAIR, denied=True),
     Scenario("DIJob", 30, PAIR, denied=True),
     Scenario("DIJob", 3, PAIR, plugins=cluster.PLUGINS),
-    Scenario("Job", 3),
-    Scenario("Job", 30),
-    Scenario("Job", 3, plugins=cluster.PLUGINS),
+    Scenario("Job", 3, FULL, half=True),
+    Scenario("Job", 30, FULL),
+    Scenario("Job", 3, FULL, plugins=cluster.PLUGINS),
     Scenario("MxJob", 3),
     Scenario("TorchJob", 2),
     Pods(),

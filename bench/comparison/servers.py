@@ -16,11 +16,12 @@ from urllib.request import urlopen
 
 from certs import issue_generation, service_names
 
-JOBGATE, GO, CONSTANT = "jobgate", "controller-runtime", "constant"
+JOBGATE, GO, TEMPLATES, CONSTANT = "jobgate", "controller-runtime", "Go, full templates", "constant"
 #: Seconds until a server has to listen.
 STARTS_WITHIN = 60.0
 #: Seconds until it has to know the largest cluster.
 READY_WITHIN = 300.0
+_NAMES = service_names("jobgate-webhook", "jobgate-system", ip_addresses=["127.0.0.1"])
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -65,31 +66,30 @@ def _status(pid: int, name: str) -> float:
 
 def write_certificate(folder: Path) -> str:
     """Write tls.crt and tls.key, and return the CA certificate."""
-    generation = issue_generation(service_names("jobgate-webhook", "jobgate-system"), datetime.now(UTC))
+    generation = issue_generation(_NAMES, datetime.now(UTC))
     (folder / "tls.crt").write_bytes(generation.certificate)
     (folder / "tls.key").write_bytes(generation.key)
     return generation.ca_certificate.decode()
 
 
 def jobgate(tls: Path, port: int, metrics: int, *further: str) -> list[str]:
-    """Return how the server is started, as users do it."""
-    command = [str(Path(sys.executable).with_name("jobgate")), "serve", "--bind", "127.0.0.1", "--port", str(port)]
+    """Return how the server is started, as users do it; $BENCH_JOBGATE is the command of another version."""
+    program = os.environ.get("BENCH_JOBGATE", str(Path(sys.executable).with_name("jobgate")))
+    command = [program, "serve", "--bind", "127.0.0.1", "--port", str(port)]
     command += ["--health-port", str(metrics)]
     return [*command, "--tls-cert", str(tls / "tls.crt"), "--tls-key", str(tls / "tls.key"), *further]
 
 
 def commands(
-    tls: Path, ports: Mapping[str, tuple[int, int]], go: Path | None, kubeconfig: Path
+    tls: Path, ports: Mapping[str, tuple[int, int]], built: Mapping[str, Path], kubeconfig: Path
 ) -> dict[str, list[str]]:
     """Return how each server is started: its port and that of its metrics are given."""
     served = {JOBGATE: jobgate(tls, *ports[JOBGATE], "--kubeconfig", str(kubeconfig))}
-    port, _ = ports[CONSTANT]
     served[CONSTANT] = [sys.executable, "-m", "bench.comparison.constant"]
-    served[CONSTANT] += ["--port", str(port), "--tls", str(tls)]
-    if go is not None:
-        port, metrics = ports[GO]
-        served[GO] = [str(go), "-port", str(port), "-metrics", f"127.0.0.1:{metrics}"]
-        served[GO] += ["-cert-dir", str(tls)]
+    served[CONSTANT] += ["--port", str(ports[CONSTANT][0]), "--tls", str(tls)]
+    for name, program in built.items():
+        port, metrics = ports[name]
+        served[name] = [str(program), "-port", str(port), "-metrics", f"127.0.0.1:{metrics}", "-cert-dir", str(tls)]
     return served
 
 
@@ -116,13 +116,12 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def started(name: str, command: Sequence[str], port: int, core: int, log: Path) -> Iterator[Server]:
-    """Run a server on one core while the block runs. Its log, a line a review, goes to a file."""
+def started(name: str, command: Sequence[str], port: int, core: int | None, log: Path) -> Iterator[Server]:
+    """Run a server while the block runs, on one core or on all. Its log, a line a review, goes to a file."""
+    pinned = [] if core is None else ["taskset", "--cpu-list", str(core)]
     environment = {**os.environ, "GOMAXPROCS": "1"}
     with log.open("wb") as lines:
-        process = subprocess.Popen(
-            ["taskset", "--cpu-list", str(core), *command], env=environment, stdout=lines, stderr=lines
-        )
+        process = subprocess.Popen([*pinned, *command], env=environment, stdout=lines, stderr=lines)
     try:
         deadline = time.monotonic() + STARTS_WITHIN
         while not _listens(port):

@@ -3,53 +3,75 @@
 from __future__ import annotations
 
 import argparse
-import copy
+import base64
 import json
+import random
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.comparison import jobs
+from bench.comparison import jobs, servers
+from bench.comparison.golang import MODULES, find_or_build
+from bench.comparison.servers import CONSTANT, GO, JOBGATE
 from bench.page import piped, renew
-from tests.controlplane import ControlPlane, Terminal, find_or_build
+from jobgate.kinds.dijob import DIJOB
+from tests.controlplane import ControlPlane, Terminal
+from tests.controlplane import find_or_build as find_or_build_plane
 from tests.controlplane.client import Answer, ClusterApi
 from tests.controlplane.waiting import wait_for
 from tests.controlplane.webhook import InstalledWebhook
+from webhook import Phase
 
 _POLICIES = Path(__file__).with_name("policies.yaml")
 _DISABLED = {"jobgate.dev/admission": "disabled"}
-NEITHER, WEBHOOKS, POLICIES = "neither", "webhooks", "policies"
+NEITHER, OURS, POLICIES, NOTHING = "neither", JOBGATE, "policies", CONSTANT
 #: The namespaces, each with what is done there at admission, and its labels.
 NAMESPACES: Mapping[str, Mapping[str, str]] = {
     NEITHER: _DISABLED,
-    WEBHOOKS: {},
+    OURS: {},
     POLICIES: {**_DISABLED, "bench": POLICIES},
+    GO: {**_DISABLED, "bench": GO},
+    NOTHING: {**_DISABLED, "bench": NOTHING},
+}
+_RULE = {
+    "apiGroups": ["diengine.opendilab.org"],
+    "apiVersions": ["v2alpha1"],
+    "operations": ["CREATE", "UPDATE"],
+    "resources": ["dijobs"],
 }
 TASKS = (1, 3, 30)
-#: Creates in a row in one namespace; the others have their turn then.
-IN_A_ROW = 5
+#: The first rounds are for connections, and for what the API server compiles.
+WARM_UP = 5
 
 
 def main(argv: list[str] | None = None) -> int:
     """Measure, and print a row a size."""
     parser = argparse.ArgumentParser(prog="python -m bench.creates", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40, help=f"turns of each namespace, {IN_A_ROW} creates each")
+    parser.add_argument("--rounds", type=int, default=150, help="creates in each namespace")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures in this file")
     parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
     command = parser.parse_args(argv)
-    with ControlPlane(find_or_build(Terminal())) as plane, tempfile.TemporaryDirectory() as folder:
+    go = find_or_build(MODULES[GO])
+    with ExitStack() as stack:
+        plane = stack.enter_context(ControlPlane(find_or_build_plane(Terminal())))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for name, labels in NAMESPACES.items():
             plane.client.post("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
-        with InstalledWebhook(plane, Path(folder)):
-            plane.kubectl("apply", "-f", str(_POLICIES))
-            wait_for(lambda: _refused(plane.client, POLICIES), 60, what="the API server to follow the policies")
-            _check(plane.client)
-            measured = {tasks: measure(plane.client, tasks, command.rounds) for tasks in TASKS}
-    rows = [["tasks", "neither, ms", "webhooks add, ms", "policies add, ms", "ratio"]]
+        stack.enter_context(InstalledWebhook(plane, folder))
+        for name in (GO, NOTHING):
+            stack.enter_context(other(name, plane, go, folder / name))
+        plane.kubectl("apply", "-f", str(_POLICIES))
+        for name in (POLICIES, GO):
+            wait_for(partial(_refused, plane.client, name), 60, what=f"the API server to follow {name}")
+        _check(plane.client)
+        measured = {tasks: measure(plane.client, tasks, command.rounds) for tasks in TASKS}
+    rows = [["tasks", "create, ms", *(f"{name} adds" for name in NAMESPACES if name != NEITHER), "jobgate / policies"]]
     rows += [row(tasks, of) for tasks, of in measured.items()]
     print("\n".join("  ".join(f"{cell:>18}" for cell in one) for one in rows))
     if command.json:
@@ -59,32 +81,56 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
+@contextmanager
+def other(name: str, plane: ControlPlane, go: Path, folder: Path) -> Iterator[None]:
+    """Run another webhook, which the API server calls for its namespace, while the block runs."""
+    folder.mkdir()
+    ca = base64.b64encode(servers.write_certificate(folder).encode()).decode()
+    port, metrics = servers.free_ports(2)
+    command = servers.commands(folder, {JOBGATE: (0, 0), CONSTANT: (port, 0), GO: (port, metrics)}, {GO: go}, folder)[
+        name
+    ]
+    with servers.started(name, command, port, None, folder / "log"):
+        for phase in ("mutating", "validating"):
+            path = DIJOB.path(Phase.MUTATE if phase == "mutating" else Phase.VALIDATE)
+            entry = {
+                "name": "bench.jobgate.dev",
+                "clientConfig": {"url": f"https://127.0.0.1:{port}{path}", "caBundle": ca},
+                "rules": [_RULE],
+                "namespaceSelector": {"matchLabels": {"bench": name}},
+                "admissionReviewVersions": ["v1"],
+                "sideEffects": "None",
+            }
+            configuration = {"metadata": {"name": f"bench-{name}"}, "webhooks": [entry]}
+            collection = f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations"
+            status, answer = plane.client.post(collection, configuration)
+            assert status == 201, answer
+        yield
+
+
 def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
-    """Return the milliseconds of a create in each namespace, the median of each turn."""
-    turns: dict[str, list[float]] = {name: [] for name in NAMESPACES}
-    variant = 0
-    for number in range(rounds + 1):
-        for name in NAMESPACES:
-            took = []
-            for _ in range(IN_A_ROW):
-                variant += 1
-                body = json.dumps(job(tasks, variant, name))
-                began = time.perf_counter()
-                status, answer = create(api, name, body)
-                took.append((time.perf_counter() - began) * 1000)
-                assert status == 201, answer
-            if number:  # the first turn warms up
-                turns[name].append(statistics.median(took))
-    return turns
+    """Return the milliseconds of each create, by namespace; they take turns in an order that changes."""
+    took: dict[str, list[float]] = {name: [] for name in NAMESPACES}
+    chance, order = random.Random(tasks), list(NAMESPACES)
+    for number in range(WARM_UP + rounds):
+        chance.shuffle(order)
+        for name in order:
+            body = json.dumps(job(tasks, number, name))
+            began = time.perf_counter()
+            status, answer = create(api, name, body)
+            took[name].append((time.perf_counter() - began) * 1000)
+            assert status == 201, answer
+    return {name: of[WARM_UP:] for name, of in took.items()}
 
 
-def row(tasks: int, turns: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return a row of the table: medians over the turns, and what is added, turn by turn."""
+def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return a row of the table: medians over the rounds, and what is added, round by round."""
     added = {
-        name: statistics.median(one - other for one, other in zip(turns[name], turns[NEITHER], strict=True))
-        for name in (WEBHOOKS, POLICIES)
+        name: statistics.median(one - without for one, without in zip(of, took[NEITHER], strict=True))
+        for name, of in took.items()
+        if name != NEITHER
     }
-    figures = (statistics.median(turns[NEITHER]), added[WEBHOOKS], added[POLICIES], added[WEBHOOKS] / added[POLICIES])
+    figures = (statistics.median(took[NEITHER]), *added.values(), added[OURS] / added[POLICIES])
     return [str(tasks), *(f"{figure:.2f}" for figure in figures)]
 
 
@@ -108,11 +154,12 @@ def _refused(api: ClusterApi, namespace: str) -> bool:
 
 def _check(api: ClusterApi) -> None:
     """Check that each namespace has the admission that it is measured for."""
-    assert [_refused(api, name) for name in NAMESPACES] == [False, True, True]
+    assert [name for name in NAMESPACES if _refused(api, name)] == [OURS, POLICIES, GO]
     for name in NAMESPACES:
-        status, stored = create(api, name, copy.deepcopy(job(3, 0, name)))
+        status, stored = create(api, name, job(3, 0, name))
         assert status == 201, stored
-        assert all("name" in task for task in stored["spec"]["tasks"]) is (name != NEITHER), stored["spec"]
+        named = all("name" in task for task in stored["spec"]["tasks"])
+        assert named is (name not in {NEITHER, NOTHING}), stored["spec"]
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
         lines = series.run(command.most)
         rows = series.rows(lines)
         print(f"{series.title}\n" + "\n".join("  ".join(f"{cell:>20}" for cell in row) for row in rows), flush=True)
-        steep += [f"{name}, {line}" for line, points in lines.items() if max(slopes(points)) > LINEAR]
+        steep += [f"{name}, {line}" for line, points in lines.items() if max(slopes(points), default=0) > LINEAR]
         if command.write:
             renew(f"growth-{name}", f"![{series.title}](performance/{series.draw(lines)})\n\n{piped(rows)}")
     print(f"grows faster than linearly: {'; '.join(steep)}" if steep else "all grow linearly at most")

@@ -1,4 +1,4 @@
-module jobgate.dev/bench
+module jobgate.dev/bench/basic
 
 go 1.26.0
 

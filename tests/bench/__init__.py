@@ -1,0 +1,1 @@
+"""What the benchmarks reckon with: slopes, ratios, bodies. Nothing here is timed."""
