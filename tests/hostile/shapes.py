@@ -89,7 +89,9 @@ def init_containers(kind: Kind, n: int) -> dict[str, Any]:
 
 
 def variables(kind: Kind, n: int) -> dict[str, Any]:
-    return one(kind, template(container(env=[{"name": f"V{number}", "value": f"$(V{number - 1})"} for number in range(n)])))
+    return one(
+        kind, template(container(env=[{"name": f"V{number}", "value": f"$(V{number - 1})"} for number in range(n)]))
+    )
 
 
 def ports(kind: Kind, n: int) -> dict[str, Any]:
@@ -159,7 +161,9 @@ def mounts_by_containers(kind: Kind, n: int) -> dict[str, Any]:
     side = isqrt(n) + 1
     mounts = [{"name": f"v{number}", "mountPath": f"/m{number}"} for number in range(side)]
     found = [container(f"c{number}", volumeMounts=mounts) for number in range(side)]
-    return one(kind, template(*found, volumes=[{"name": f"v{n}", "emptyDir": {}} for n in range(side)]), plugins=PLUGINS)
+    return one(
+        kind, template(*found, volumes=[{"name": f"v{n}", "emptyDir": {}} for n in range(side)]), plugins=PLUGINS
+    )
 
 
 def mounts_of_nothing(kind: Kind, n: int) -> dict[str, Any]:
@@ -180,7 +184,9 @@ def a_complete_graph(kind: Kind, n: int) -> dict[str, Any]:
 
 def a_long_chain(kind: Kind, n: int) -> dict[str, Any]:
     names = _names(n)
-    return job(kind, ((name, {"template": template(), **after(kind, *names[at - 1 : at])}) for at, name in enumerate(names)))
+    return job(
+        kind, ((name, {"template": template(), **after(kind, *names[at - 1 : at])}) for at, name in enumerate(names))
+    )
 
 
 def a_long_cycle(kind: Kind, n: int) -> dict[str, Any]:
@@ -216,9 +222,14 @@ def long_values(kind: Kind, n: int) -> dict[str, Any]:
         ports=[{"containerPort": 1, "name": text, "protocol": text, "hostIP": text}],
         livenessProbe={"httpGet": {"port": text, "path": "/"}},
     )
-    made = one(kind, template(bad, restartPolicy=text, dnsPolicy=text, hostname=text, subdomain=text, runtimeClassName=text))
+    made = one(
+        kind, template(bad, restartPolicy=text, dnsPolicy=text, hostname=text, subdomain=text, runtimeClassName=text)
+    )
     made["spec"] |= {"cleanPodPolicy": text, "priority": text, "queue": text, "schedulerName": text}
-    made["spec"] |= {"policies": [{"event": text, "action": text, "timeout": text + "x"}], "runningEstimate": text + "."}
+    made["spec"] |= {
+        "policies": [{"event": text, "action": text, "timeout": text + "x"}],
+        "runningEstimate": text + ".",
+    }
     return made
 
 
@@ -226,7 +237,9 @@ def nasty_texts(kind: Kind, n: int) -> dict[str, Any]:
     """Names and keys that must not reach a terminal or a log as they are."""
     text = NASTY * (n // len(NASTY) + 1)
     amounts = {"limits": {text: "1"}, "requests": {f"{text}x": text}}
-    bad = container(text, env=[{"name": text, "value": ""}], resources=amounts, volumeMounts=[{"name": text, "mountPath": text}])
+    bad = container(
+        text, env=[{"name": text, "value": ""}], resources=amounts, volumeMounts=[{"name": text, "mountPath": text}]
+    )
     made = job(
         kind,
         [(text, {"template": {"metadata": {"labels": {text: text}}, **template(bad, nodeSelector={text: text})}})],
@@ -272,8 +285,19 @@ def deep_values(kind: Kind, n: int) -> dict[str, Any]:
 
 def privileged_everywhere(kind: Kind, n: int) -> dict[str, Any]:
     context = {"privileged": True, "capabilities": {"add": ["ALL", "NET_ADMIN"]}, "runAsUser": 0}
-    found = [container(f"c{number}", securityContext=context, ports=[{"containerPort": 1, "hostPort": 1}]) for number in range(n)]
-    return one(kind, template(*found, hostNetwork=True, hostPID=True, volumes=[{"name": f"h{v}", "hostPath": {"path": "/"}} for v in range(n)]))
+    found = [
+        container(f"c{number}", securityContext=context, ports=[{"containerPort": 1, "hostPort": 1}])
+        for number in range(n)
+    ]
+    return one(
+        kind,
+        template(
+            *found,
+            hostNetwork=True,
+            hostPID=True,
+            volumes=[{"name": f"h{v}", "hostPath": {"path": "/"}} for v in range(n)],
+        ),
+    )
 
 
 SHAPES: tuple[Shape, ...] = (

@@ -54,9 +54,7 @@ def requests(document: dict[str, Any], kind: Kind) -> list[tuple[Phase, Request]
     """Return what the API server would ask about an object: as a new one, and as the change of a stored one."""
     words: dict[str, Any] = {"uid": "1", "api_version": kind.gvk.api_version, "kind": kind.kind, "namespace": "default"}
     create = Request(operation=Operation.CREATE, document=document, **words)
-    update = Request(
-        operation=Operation.UPDATE, document=document, old_document=without_schedule(document), **words
-    )
+    update = Request(operation=Operation.UPDATE, document=document, old_document=without_schedule(document), **words)
     return [(phase, request) for request in (create, update) for phase in Phase]
 
 
