@@ -300,12 +300,16 @@ def privileged_everywhere(kind: Kind, n: int) -> dict[str, Any]:
     )
 
 
-SHAPES: tuple[Shape, ...] = (
-    tiny_tasks, sound_tasks, containers, init_containers, variables, ports, labels, volumes, tolerations, node_affinity,
-    plugin_arguments, unknown_plugins, resources, volumes_by_tasks, policies_by_tasks, mounts_by_containers,
-    mounts_of_nothing, a_dense_graph, a_complete_graph, a_long_chain, a_long_cycle, waiting_for_nobody,
-    a_long_task_name, long_container_names, long_values, nasty_texts, long_quantities, the_same_name, broken_fields,
-    broken_containers, deep_values, privileged_everywhere,
+#: Shapes of one pod template, which are the same for every kind.
+OF_A_TEMPLATE: tuple[Shape, ...] = (
+    containers, init_containers, variables, ports, labels, volumes, tolerations, node_affinity, resources,
+    mounts_of_nothing, long_quantities, broken_containers, deep_values, privileged_everywhere,
+)  # fmt: skip
+#: Shapes of a whole job.
+OF_A_JOB: tuple[Shape, ...] = (
+    tiny_tasks, sound_tasks, plugin_arguments, unknown_plugins, volumes_by_tasks, policies_by_tasks,
+    mounts_by_containers, a_dense_graph, a_complete_graph, a_long_chain, a_long_cycle, waiting_for_nobody,
+    a_long_task_name, long_container_names, long_values, nasty_texts, the_same_name, broken_fields,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import pytest
 from jobgate.kinds import built_in
 from jobgate.render.handbook import title
 from tests.hostile.costly import blown_up, filled, places, size_of, sized
-from tests.hostile.shapes import SHAPES, Shape, tiny_tasks, without_schedule
+from tests.hostile.shapes import OF_A_JOB, OF_A_TEMPLATE, Shape, tiny_tasks, without_schedule
 from webhook import Kind, Operation, Phase, Registry, Request, Response, review
 
 KIB = 1024
@@ -29,8 +29,13 @@ ANSWER = 64 * KIB
 #: Bytes of a patch, in base64, for one of the object.
 PATCH_PER_BYTE = 16
 #: Of the places of a schema one in so many is tried: the fuzzer comes to all of them.
-EACH = 11
+EACH = 23
 KINDS = Registry(built_in())
+#: The kinds take turns at what is the same for all of them.
+CASES = [
+    *((shape, kind) for shape in OF_A_JOB for kind in built_in()),
+    *((shape, built_in()[turn % 4]) for turn, shape in enumerate(OF_A_TEMPLATE)),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -94,9 +99,8 @@ def check_bounds(found: Spent) -> None:
     assert found.memory <= MEMORY_PER_BYTE * found.size + ANY_MEMORY, f"{found.memory:,} for {found.size:,} bytes"
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
-@pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_the_cost_of_a_shape_is_in_proportion_to_its_size(kind: Kind, shape: Shape) -> None:
+@pytest.mark.parametrize("shape, kind", CASES, ids=lambda one: getattr(one, "__name__", None) or one.kind)
+def test_the_cost_of_a_shape_is_in_proportion_to_its_size(shape: Shape, kind: Kind) -> None:
     small, large = (sized(partial(shape, kind), size) for size in (SMALL, LARGE))
     before, after = spent(small, kind, measured=False), spent(large, kind)
     check_answers(large, after)
@@ -106,7 +110,7 @@ def test_the_cost_of_a_shape_is_in_proportion_to_its_size(kind: Kind, shape: Sha
     assert after.seconds <= 1.8 * growth * before.seconds + 0.05, f"{before.seconds:.3f} s → {after.seconds:.3f} s"
 
 
-@pytest.mark.parametrize("count, length", [(1, 4), (1, 200), (12, 4), (4, 40)])
+@pytest.mark.parametrize("count, length", [(1, 4), (1, 200), (6, 4), (3, 40)])
 @pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_an_object_with_every_field_is_in_proportion(kind: Kind, count: int, length: int) -> None:
     document = filled(kind, count, length)
@@ -128,4 +132,4 @@ def test_no_single_list_map_or_text_of_a_schema_costs_more_than_its_size(kind: K
         except AssertionError as error:
             wrong.append(f"{'.'.join(way)}: {error}")
     assert not wrong
-    assert len(ways) > 50
+    assert len(ways) > 25

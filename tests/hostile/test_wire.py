@@ -132,6 +132,12 @@ async def test_each_request_has_its_code_and_the_answer_tells_nothing_of_the_ser
     assert (await server.ask(review(job()))).response["allowed"]
 
 
+@pytest.mark.parametrize("version", ["HTTP/0.9", "HTTP/1.2", "HTTP/2.0"])
+async def test_no_other_version_of_http_is_spoken(server: Running, version: str) -> None:
+    answer = await server.ask(post(GOOD, VALIDATE).replace(b"HTTP/1.1", version.encode(), 1))
+    assert answer.code in {400, 505}
+
+
 async def test_no_header_names_a_program_or_its_version(server: Running) -> None:
     for answer in (await server.ask(review(job())), await server.probe("/healthz"), await server.ask(b"x\r\n\r\n")):
         assert "server" not in answer.headers
@@ -291,7 +297,7 @@ def other(kind: str) -> bytes:
 async def test_numbers_and_unknown_fields_are_in_no_patch(server: Running) -> None:
     document = job()
     document["spec"]["future"] = {"a": 2**53 + 1, "b": -0.0, "c": 1e300, "d/~e": None}
-    document["metadata"]["annotations"] = {"a/~b": "c"}
+    document["metadata"]["annotations"] = {"example.com/a": "/~b"}
     answer = await server.ask(review(document, phase=Phase.MUTATE))
     assert answer.response["allowed"]
     assert all(operation["op"] == "add" for operation in patch(answer))
