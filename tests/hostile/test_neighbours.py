@@ -1,11 +1,13 @@
 """What one caller does to the others: large objects, half-open sockets, idle connections; and what the server holds."""
 
 import asyncio
+import json
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from tests.hostile.conftest import Serving, reached
 from tests.hostile.costly import sized
 from tests.hostile.requests import DIJOB, TORCHJOB, VCJOB, job, review
 from tests.hostile.shapes import a_long_task_name, sound_tasks, tiny_tasks, volumes_by_tasks
-from tests.webhook.server.wire import Answer, Running, Shown, head, until
+from tests.webhook.server.wire import PATIENCE, Answer, Running, Shown, head, until
 from webhook import Phase
 from webhook.server.limits import Limits
 
@@ -52,23 +54,31 @@ async def test_a_small_request_and_a_probe_are_answered_beside_a_large_one(
 ) -> None:
     content = review(sized(shape, size), kind=kind, phase=Phase.VALIDATE)
     large, small = await server.connect(), await server.connect()
-    assert (await small.ask(review(job()))).code == 200
+    assert await waited(small.ask(review(job()))) < PATIENCE
     under_way = asyncio.create_task(large.ask(content))
-    waits, probes = [0.0], [0.0]
-    while not under_way.done():
-        waits.append(await timed(small.ask(review(job()))))
-        probes.append(await timed(server.probe("/healthz")))
-    answer = await under_way
-    assert answer.code in {200, 413, 429}
-    assert len(answer.body) <= 64 * 1024
-    assert (max(waits) <= BESIDE, max(probes) <= PROBE) == (True, True), f"{max(waits):.2f} s, {max(probes):.2f} s"
+    wait = probe = 0.0
+    try:
+        while not under_way.done() and wait <= BESIDE and probe <= PROBE:
+            wait = max(wait, await waited(small.ask(review(job()))))
+            probe = max(probe, await waited(server.probe("/healthz")))
+        await asyncio.wait([under_way], timeout=PATIENCE)
+        code, length = (under_way.result().code, len(under_way.result().body)) if under_way.done() else (0, 0)
+    finally:
+        under_way.cancel()
+        await asyncio.gather(under_way, return_exceptions=True)
+    assert wait <= BESIDE, f"a small request waited {wait:.2f} s"
+    assert probe <= PROBE, f"a probe waited {probe:.2f} s"
+    assert code in {200, 413, 429}
+    assert length <= 64 * 1024
 
 
-async def timed(answer: Any) -> float:
-    """How long an answer takes, which is a good one."""
+async def waited(answer: Awaitable[Answer]) -> float:
+    """How long an answer takes; a wrong one, or none, takes for ever."""
     begun = time.monotonic()
-    assert (await answer).code == 200
-    return time.monotonic() - begun
+    try:
+        return time.monotonic() - begun if (await answer).code == 200 else inf
+    except (OSError, EOFError, TimeoutError):
+        return inf
 
 
 async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(serve: Serving, shown: Shown) -> None:
@@ -79,8 +89,9 @@ async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(
         server = reached(replica, shown)
 
         async def ask(content: bytes) -> int:
-            async with asyncio.timeout(120):
+            with suppress(OSError, EOFError, TimeoutError):
                 return (await server.ask(content)).code
+            return 0
 
         codes = await asyncio.gather(*(ask(bodies[number % 3]) for number in range(10)))
         assert set(codes) <= {200, 413, 429}
@@ -154,9 +165,9 @@ async def test_half_open_sockets_shut_nobody_out(serve: Serving, shown: Shown, s
         # The server may have to wait until the handshakes of the others are late.
         await until(partial(_serves, server), ENTRY)
         assert replica.resident() - before < 128
-        refused = (await server.metrics())["jobgate_connections_refused_total"]
-        assert refused > 0
-        assert "refus" in replica.log.read_text(encoding="utf-8")
+        assert (await server.metrics())["jobgate_refused_connections_total"] > 0
+        lines = [json.loads(line) for line in replica.log.read_text(encoding="utf-8").splitlines()]
+        assert [line for line in lines if line["level"] == "warning" and "connection" in line["message"]]
 
 
 async def test_idle_connections_shut_nobody_out(serve: Serving, shown: Shown) -> None:
@@ -187,7 +198,7 @@ async def test_slow_requests_shut_nobody_out(server: Running) -> None:
     slow = [await server.connect() for _ in range(100)]
     for number, connection in enumerate(slow):
         await connection.send([b"POST /", head(Content_Length=100), head(Content_Length=100) + b"{"][number % 3])
-    waits = [await timed(server.ask(review(job()))) for _ in range(20)]
+    waits = [await waited(server.ask(review(job()))) for _ in range(20)]
     assert max(waits) <= BESIDE
     assert (await server.probe("/healthz")).code == 200
 
