@@ -284,7 +284,7 @@ def figures(soak: Soak, replica: Replica) -> dict[str, Any]:
         "longest_ms": round(1000 * waits[-1], 1),
         "memory_mib": [round(value, 1) for value in quarters(replica.memory)],
         "descriptors": list(quarters(replica.descriptors)),
-        **soak.counts,
+        **{what: soak.counts[what] for what in ("large", "slow", "swaps", "ends", "cut", "shed")},
     }
 
 
