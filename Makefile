@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart check format crds docs controlplane bench soak soak-certs fuzz golden clean
+.PHONY: help install lock demo test chart check format crds docs controlplane bench bench-all soak soak-certs fuzz golden clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,8 +70,15 @@ golden: install ## Regenerate the golden files of the tests; read the difference
 	$(BIN)/python -m tests.crdgen.re2.oracle
 	$(BIN)/python -m tests.crdgen.golden
 
-bench: install ## Measure: CPU time of a review, making CRDs, verdicts on pod templates against a real API server
+bench: install ## Compare the server with a webhook in Go and a constant answer (BENCH=--quick: 3 minutes, not 15)
+	$(BIN)/python -m bench.comparison $(BENCH)
 	$(BIN)/python -m bench.review
+
+bench-all: install controlplane ## Measure everything, and renew docs/performance.md and docs/pod-templates.md
+	$(BIN)/python -m bench.comparison --write
+	$(BIN)/python -m bench.review --write
+	-$(BIN)/python -m bench.growth --write
+	$(BIN)/python -m bench.creates --write
 	$(BIN)/python -m bench.crdgen
 	$(BIN)/python -m bench.pod_templates
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Self
 
-from bench.review import admission_review
+from bench.comparison import bodies
 from jobgate.kinds.dijob import DIJOB
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
@@ -154,7 +154,7 @@ class Callers:
 
     def _keep(self, api: ClusterApi, tally: Tally, number: int) -> None:
         """Make calls over a connection that is kept as long as the server keeps it."""
-        content = json.dumps(admission_review(sound()))
+        content = bodies.review(sound(), "dijobs", 0)
         connection = None
         while not self._stop.wait(self._pause):
             if connection is None or connection.sock is None:

@@ -1,10 +1,14 @@
 """Admission: the words that a job kind is written in, and the review that speaks them.
 
-- `kind`: what a kind of job is (`Kind`, `Job`, `Registry`), and what it is made with (`Schema`, `OperatorProfile`)
-- `task`: the neutral view of a part of a job
+- `kind`: what a kind of job is (`Kind`, `Registry`), and what it is made with (`Schema`, `OperatorProfile`)
+- `job`, `task`: a job under review, and the neutral view of a part of it
+- `rule`: what validation checks: a name, what it reads, a check; `plan`: when each rule of a kind is called
 - `draft`: the object being defaulted, which records its own patch
+- `text`: every text of a finding, bounded and escaped
+- `path`: the place of a field, exact, and printed as Kubernetes prints it
 - `cause`: what is wrong (`Cause` and its kinds) or worth a word (`Notice`)
 - `context`: what a default or a rule may know beside the object
+- `ratchet`: what makes a fault the same before and after an UPDATE
 - `review`: the pure function from a request to a response
 - `admission`: AdmissionReview v1 in and out
 - `server`: the TLS server that answers the API server; it alone needs aiohttp
@@ -24,13 +28,15 @@ from webhook.cause import (
     TooMany,
     TypeInvalid,
 )
-from webhook.context import Context, NoObjects, Objects, Operation, Settings, User
+from webhook.context import Context, NoObjects, Objects, Operation, PluginProfile, Settings, User
 from webhook.conversion import Conversion
 from webhook.draft import Draft
-from webhook.kind import Default, GroupVersionKind, Job, Kind, OperatorProfile, Registry, Rule, Schema
+from webhook.job import Job
+from webhook.kind import Default, GroupVersionKind, Kind, OperatorProfile, Registry, Schema
 from webhook.path import Path
 from webhook.review import Phase, review
-from webhook.task import DependsOn, Task
+from webhook.rule import Rule, rule
+from webhook.task import DependsOn, Task, UnknownWord
 from webhook.view import readable
 
 __all__ = [
@@ -56,6 +62,7 @@ __all__ = [
     "OperatorProfile",
     "Path",
     "Phase",
+    "PluginProfile",
     "Registry",
     "Request",
     "Required",
@@ -67,7 +74,9 @@ __all__ = [
     "TooLong",
     "TooMany",
     "TypeInvalid",
+    "UnknownWord",
     "User",
     "readable",
     "review",
+    "rule",
 ]

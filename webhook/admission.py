@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from webhook.cause import Cause, Notice, shown
+from webhook.cause import Cause, Notice
 from webhook.context import Operation, User
+from webhook.text import line, shown
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
@@ -22,8 +23,14 @@ KIND = "AdmissionReview"
 UID_LIMIT = 128
 #: The API server cuts every warning to 256 runes once all together pass 4,096; within it, ours arrive whole.
 WARNINGS_LIMIT = 4096
-#: Causes that one denial lists. More than this is not read by anybody, and the Status must stay far below 1 MiB.
+#: Causes that one denial lists. More than this is not read by anybody.
 CAUSES_LIMIT = 200
+#: Bytes of JSON that these may take, and that the message repeats of them: with its warnings a response stays below
+#: 64 KiB, and so does every event and log line that quotes it.
+CAUSES_BYTES = 32 * 1024
+MESSAGE_BYTES = 8 * 1024
+#: Longest legal name of an object, in characters.
+NAME_LIMIT = 253
 
 
 class Malformed(Exception):
@@ -140,25 +147,24 @@ class Response:
         Clients made with client-go repeat what is answered with 429 and `retryAfterSeconds` by themselves. Any other
         denial counts against the back-off limit of a job whose pod it was.
         """
-        kind, group, name = self.subject
+        kind, group, name = (line(word, NAME_LIMIT) for word in self.subject)
+        quoted = json.dumps(self.subject[2][:NAME_LIMIT])
         if self.later and not self.causes:
             return {
                 "status": "Failure",
                 "code": 429,
                 "reason": "TooManyRequests",
-                "message": self.later,
+                "message": line(self.later),
                 "details": {"name": name, "group": group, "kind": kind, "retryAfterSeconds": 1},
             }
-        causes = list(self.causes[:CAUSES_LIMIT])
-        if len(self.causes) > CAUSES_LIMIT:
-            causes.append(Cause("", f"and {len(self.causes) - CAUSES_LIMIT} more faults like these"))
+        causes = [cause.to_status() for cause in _within(self.causes, CAUSES_BYTES, Cause.to_status)]
         what = f"{kind}.{group}" if group else kind
         return {
             "status": "Failure",
             "code": 422,
             "reason": "Invalid",
-            "message": f"{what} {json.dumps(name)} is invalid: {_sentence(causes)}",
-            "details": {"name": name, "group": group, "kind": kind, "causes": [cause.to_status() for cause in causes]},
+            "message": f"{what} {quoted} is invalid: {_sentence(_within(self.causes, MESSAGE_BYTES, str))}",
+            "details": {"name": name, "group": group, "kind": kind, "causes": causes},
         }
 
     def to_review(self) -> dict[str, Any]:
@@ -179,23 +185,30 @@ def _sentence(causes: Sequence[Cause]) -> str:
     return str(causes[0]) if len(causes) == 1 else "[" + ", ".join(str(cause) for cause in causes) + "]"
 
 
+def _within(causes: Sequence[Cause], limit: int, written: Callable[[Cause], Any]) -> list[Cause]:
+    """Return as many causes as fit into so many bytes of JSON, and one that counts those beyond."""
+    kept: list[Cause] = []
+    for cause in causes[:CAUSES_LIMIT]:
+        limit -= len(json.dumps(written(cause), ensure_ascii=False).encode())
+        if limit < 0:
+            break
+        kept.append(cause)
+    left = len(causes) - len(kept)
+    return [*kept, Cause("", f"and {left} more causes")] if left else kept
+
+
 def _warnings(notices: Sequence[Notice]) -> list[str]:
     """Return the texts of the notices, each once, as many as the API server delivers whole."""
-    lines = list(dict.fromkeys(_line(str(notice)) for notice in notices))
+    texts = list(dict.fromkeys(map(str, notices)))
     kept: list[str] = []
     room = WARNINGS_LIMIT - 100  # the last line says how many there are beyond
-    for line in lines:
-        room -= len(line)
+    for text in texts:
+        room -= len(text)
         if room < 0:
-            kept.append(f"and {len(lines) - len(kept)} more warnings: `jobgate review` shows them all")
+            kept.append(f"and {len(texts) - len(kept)} more warnings: `jobgate review` shows them all")
             break
-        kept.append(line)
+        kept.append(text)
     return kept
-
-
-def _line(text: str) -> str:
-    # The API server drops a warning that holds a control character, without a word.
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _object(parent: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:

@@ -7,35 +7,32 @@ of the text are those of `k8s.io/apimachinery/pkg/util/validation/field`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from copy import copy
 from typing import Any, ClassVar, Self
 
 from webhook.path import Path
-
-#: Longest offending value that a message shows, in characters: a screen of `kubectl` output stays readable.
-SHOWN_VALUE = 120
+from webhook.text import line, shown
 
 
 class Notice:
     """A finding that does not refuse: what the user wrote is legal, and yet not what happens.
 
     Attributes:
-        path: the field that it speaks of, as Kubernetes prints paths.
-        message: what will happen, and what to write instead.
+        path: the field that it speaks of: exact, and bounded where it is printed.
+        message: what will happen, and what to write instead; one printable line of bounded length.
     """
 
     __slots__ = ("message", "path")
 
     def __init__(self, path: Path | str, message: str) -> None:
-        self.path = str(path)
-        self.message = message
+        self.path = path if isinstance(path, Path) else Path(path)
+        self.message = line(message)
 
     def at(self, path: Path | str) -> Self:
         """Return the same finding at another place."""
         moved = copy(self)
-        moved.path = str(path)
+        moved.path = path if isinstance(path, Path) else Path(path)
         return moved
 
     def __str__(self) -> str:
@@ -45,10 +42,10 @@ class Notice:
         return f"{type(self).__name__}({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and str(other) == str(self)
+        return type(other) is type(self) and (other.path, other.message) == (self.path, self.message)
 
     def __hash__(self) -> int:
-        return hash((type(self), str(self)))
+        return hash((type(self), self.path, self.message))
 
 
 class Cause(Notice):
@@ -56,7 +53,8 @@ class Cause(Notice):
 
     Attributes:
         reason: the machine-readable reason in `status.details.causes`.
-        value: the offending value; two causes of one rule at one place are the same fault only if it is equal.
+        value: the offending value, as the user wrote it; two causes of one rule at one place are the same fault only if
+            it is equal. Where it is None, what stands at `path` is compared (see `webhook.ratchet`).
     """
 
     __slots__ = ("value",)
@@ -76,7 +74,7 @@ class Cause(Notice):
 
     def to_status(self) -> dict[str, str]:
         """Return the entry of `status.details.causes`."""
-        return {"reason": self.reason, "message": self.message, "field": self.path}
+        return {"reason": self.reason, "message": self.message, "field": str(self.path)}
 
 
 class Required(Cause):
@@ -85,8 +83,8 @@ class Required(Cause):
     __slots__ = ()
     reason = "FieldValueRequired"
 
-    def __init__(self, path: Path | str, detail: str = "") -> None:
-        super().__init__(path, f"Required value: {detail}" if detail else "Required value")
+    def __init__(self, path: Path | str, detail: str = "", value: Any = None) -> None:
+        super().__init__(path, f"Required value: {detail}" if detail else "Required value", value)
 
 
 class Invalid(Cause):
@@ -137,8 +135,8 @@ class Forbidden(Cause):
     __slots__ = ()
     reason = "FieldValueForbidden"
 
-    def __init__(self, path: Path | str, detail: str) -> None:
-        super().__init__(path, f"Forbidden: {detail}")
+    def __init__(self, path: Path | str, detail: str, value: Any = None) -> None:
+        super().__init__(path, f"Forbidden: {detail}", value)
 
 
 class NotFound(Cause):
@@ -173,15 +171,3 @@ class TooMany(Cause):
 
     def __init__(self, path: Path | str, count: int, limit: int) -> None:
         super().__init__(path, f"Too many: {count}: must have at most {limit} items", count)
-
-
-def shown(value: Any) -> str:
-    """Return a value as a message shows it: one line of JSON, cut where it grows long, control characters escaped."""
-    if isinstance(value, str) and len(value) > SHOWN_VALUE:
-        value = value[:SHOWN_VALUE] + "…"
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError):
-        text = f"a {type(value).__name__}"
-    text = "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
-    return text if len(text) <= SHOWN_VALUE + 40 else text[:SHOWN_VALUE] + "…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -76,6 +76,18 @@ class NoObjects:
         raise LookupError(resource)
 
 
+class PluginProfile(Protocol):
+    """What a job may ask to have put into its pods. What more of it there is, admission need not know."""
+
+    @property
+    def name(self) -> str:
+        """What jobs ask for it by."""
+
+
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The circumstances of one review.
@@ -89,6 +101,9 @@ class Context:
         old: the stored object before an UPDATE, with the defaults of today.
         settings: what the installation says of itself.
         objects: what is known of other objects of the cluster.
+        plugins: what jobs may ask for, by name.
+        spent: tells whether the time for the review is over. A rule that goes through many large parts asks between
+            them, and ends; the review then says that the job takes too long to judge.
     """
 
     operation: Operation = Operation.CREATE
@@ -99,3 +114,5 @@ class Context:
     old: Mapping[str, Any] | None = None
     settings: Settings = field(default_factory=Settings)
     objects: Objects = field(default_factory=NoObjects)
+    plugins: Mapping[str, PluginProfile] = field(default_factory=dict)
+    spent: Callable[[], bool] = _never

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Operation: TypeAlias = dict[str, Any]
+
+#: Longest way to a field, in characters, that a patch spells out. A longer one goes over a key that no object has.
+_WAY_LIMIT: Final = 1024
 
 
 class Draft:
@@ -18,20 +22,32 @@ class Draft:
     The request's own object is never changed: what is written to is copied first, along the path to it only.
     """
 
-    __slots__ = ("_key", "_operations", "_parent", "_private", "value")
+    __slots__ = ("_changes", "_key", "_parent", "_private", "value")
 
     def __init__(self, value: dict[str, Any], parent: Draft | None = None, key: tuple[str | int, ...] = ()) -> None:
         self.value = value
         self._parent = parent
         self._key = key
-        self._operations: list[Operation] = parent._operations if parent else []
+        self._changes: list[_Change] = parent._changes if parent else []
         # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
         self._private: set[int] = parent._private if parent else set()
 
     @property
     def patch(self) -> list[Operation]:
-        """The operations recorded so far, for the whole object."""
-        return self._operations
+        """The operations recorded so far, for the whole object.
+
+        Each spells out the way to its field: below a key of a million characters, operations would take as much each.
+        Then the fields of the object that have changed are written whole.
+        """
+        ways = [change.draft._way(change.key) for change in self._changes]
+        if any(sum(len(str(step)) for step in way) > _WAY_LIMIT for way in ways):
+            whole = self._root().value
+            fields = dict.fromkeys(str(way[0]) for way in ways)
+            return [{"op": "add", "path": _pointer([field]), "value": whole[field]} for field in fields]
+        return [
+            {"op": change.op, "path": _pointer(way) + change.end, "value": change.value}
+            for change, way in zip(self._changes, ways, strict=True)
+        ]
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of a field, or `default` where it is absent or null."""
@@ -48,13 +64,12 @@ class Draft:
         """Add a field that is absent.
 
         Raises:
-            ValueError: the user has written this field.
+            ValueError: the user has written this field; or the value is none that JSON has.
         """
         if key in self:
             raise ValueError(f"{key} is set already: a mutation only adds what is absent")
-        self._own()
+        self._record("add", key, value)
         self.value[key] = value
-        self._operations.append({"op": "add", "path": self._pointer(key), "value": value})
 
     def setdefault(self, key: str, value: Any) -> None:
         """Add a field unless it is there."""
@@ -68,14 +83,22 @@ class Draft:
             value = value.get(key) if isinstance(value, dict) else None
         return Draft(value, self, keys) if isinstance(value, dict) else None
 
-    def each(self, *keys: str) -> Iterator[Draft]:
-        """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over."""
+    def each(self, *keys: str, lacking: Sequence[str] = (), holding: str = "") -> Iterator[Draft]:
+        """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over.
+
+        Args:
+            keys: the way to the list.
+            lacking: fields of which an item must lack one to be yielded; none: all items are.
+            holding: a field that an item must have to be yielded; empty for none.
+        """
         value: Any = self.value
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         if isinstance(value, list):
             for index, item in enumerate(value):
-                if isinstance(item, dict):
+                if not isinstance(item, dict) or (holding and item.get(holding) is None):
+                    continue
+                if not lacking or any(item.get(key) is None for key in lacking):
                     yield Draft(item, self, (*keys, index))
 
     def entries(self, *keys: str) -> Iterator[tuple[str, Draft]]:
@@ -99,9 +122,8 @@ class Draft:
             return
         if not isinstance(self.value[key], list):
             raise TypeError(f"{key} is no list: a mutation only adds what is absent")
-        self._own()
+        self._record("add", key, item, "/-")
         self.value[key] = [*self.value[key], item]
-        self._operations.append({"op": "add", "path": f"{self._pointer(key)}/-", "value": item})
 
     def insert(self, key: str, items: Sequence[Any]) -> None:
         """Add items to the beginning of a list, in their order; the list is made where it is absent.
@@ -116,12 +138,9 @@ class Draft:
             return
         if not isinstance(self.value[key], list):
             raise TypeError(f"{key} is no list: a mutation only adds what is absent")
-        self._own()
+        for place, item in enumerate(items):
+            self._record("add", key, item, f"/{place}")
         self.value[key] = [*items, *self.value[key]]
-        pointer = self._pointer(key)
-        self._operations.extend(
-            {"op": "add", "path": f"{pointer}/{place}", "value": item} for place, item in enumerate(items)
-        )
 
     def correct(self, key: str, value: Any) -> None:
         """Replace a value that a program wrote, and wrote wrong. What a user wrote is never touched.
@@ -131,9 +150,15 @@ class Draft:
         """
         if key not in self:
             raise KeyError(key)
-        self._own()
+        self._record("replace", key, value)
         self.value[key] = value
-        self._operations.append({"op": "replace", "path": self._pointer(key), "value": value})
+
+    def _record(self, op: str, key: str, value: Any, end: str = "") -> None:
+        """Note an operation, and make the object that it changes a private copy."""
+        if not _is_json(value):
+            raise ValueError(f"{key} is set to what JSON has not, in a value of type {type(value).__name__}")
+        self._own()
+        self._changes.append(_Change(op, self, key, end, value))
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
@@ -154,13 +179,42 @@ class Draft:
         self._private.add(id(copy))
         return copy
 
-    def _pointer(self, key: str) -> str:
+    def _way(self, key: str) -> list[str | int]:
+        """Return the steps that lead to a field from the whole object."""
         steps: list[str | int] = [key]
         draft: Draft = self
         while draft._parent is not None:
             steps.extend(reversed(draft._key))
             draft = draft._parent
-        return "".join(f"/{escape(step)}" for step in reversed(steps))
+        return steps[::-1]
+
+    def _root(self) -> Draft:
+        return self if self._parent is None else self._parent._root()
+
+
+class _Change(NamedTuple):
+    """An operation, in its draft: where that is in the object is spelled out when somebody asks for the patch."""
+
+    op: str
+    draft: Draft
+    key: str
+    end: str
+    value: Any
+
+
+def _is_json(value: Any) -> bool:
+    """Tell whether a value can be written as JSON. NaN cannot, and the API server takes no patch that has it."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_json(part) for key, part in value.items())
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return value is None or isinstance(value, str | int)
+
+
+def _pointer(way: Sequence[str | int]) -> str:
+    return "".join(f"/{escape(step)}" for step in way)
 
 
 def escape(step: str | int) -> str:

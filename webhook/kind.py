@@ -1,23 +1,21 @@
-"""A kind of job: one frozen value that binds its names, models, schema, defaults and rules; and a job of it."""
+"""A kind of job: one frozen value that binds its names, models, schema, defaults and rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pydantic import BaseModel
 
-from webhook.cause import Cause, Notice
-from webhook.context import Context
+from webhook.cause import Cause
+from webhook.context import Context, PluginProfile
 from webhook.conversion import Convert
 from webhook.draft import Draft
-from webhook.path import Path
+from webhook.job import Job
+from webhook.plan import Plan
+from webhook.rule import Rule
 from webhook.task import Task
-from webhook.view import model_of
-
-Spec = TypeVar("Spec", bound=BaseModel)
 
 
 class GroupVersionKind(NamedTuple):
@@ -42,6 +40,9 @@ class Schema(Protocol):
     def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object with the schema's defaults."""
 
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        """Tell, fast, whether the object surely fits; where this says no, `check` may still find nothing."""
+
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the schema refuses in the object."""
 
@@ -57,57 +58,7 @@ class OperatorProfile(Protocol):
         """Return the Pod that the operator makes of a task: a template is judged as that Pod."""
 
 
-class Job(Generic[Spec]):
-    """One job under review: its own JSON, and the typed view of its spec.
-
-    Attributes:
-        kind: what kind of job it is.
-        document: the whole object, as JSON.
-        spec: the typed view of its spec; of a broken object it may lack attributes (see `webhook.view`).
-    """
-
-    def __init__(self, kind: Kind, document: Mapping[str, Any], spec: Spec) -> None:
-        self.kind = kind
-        self.document = document
-        self.spec = spec
-
-    @cached_property
-    def tasks(self) -> Sequence[Task]:
-        """The neutral views of the job's parts."""
-        return tuple(self.kind.tasks(self.spec))
-
-    def word(self, word: str) -> Any:
-        """Return a word of the job that not every kind has, or None where this kind or this job has not.
-
-        Such are `queue`, `min_available`, `policies`, `scheduler_name`, `priority_class_name`, `suspend`. The kind says
-        where else than in the field of that name it stands (`Kind.words`).
-
-        Raises:
-            AttributeError: the field does not fit its schema (see `webhook.view`): the rule that asked ends.
-        """
-        part: Any = self.spec
-        for attribute in self._attributes(word):
-            if part is None or attribute not in type(part).model_fields:
-                return None
-            part = getattr(part, attribute)
-        return part
-
-    def at(self, word: str) -> Path:
-        """Return where a word stands in the job, as the kind's JSON calls it."""
-        path: Path = Path("spec")
-        model: type[BaseModel] | None = self.kind.spec
-        for attribute in self._attributes(word):
-            found = model.model_fields.get(attribute) if model is not None else None
-            path /= found.alias if found is not None and found.alias else attribute
-            model = model_of(found.annotation) if found is not None else None
-        return path
-
-    def _attributes(self, word: str) -> tuple[str, ...]:
-        return self.kind.words.get(word, (word,))
-
-
 Default: TypeAlias = Callable[[Draft, Context], None]
-Rule: TypeAlias = Callable[[Job[Any], Context], Iterable[Cause | Notice]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +70,7 @@ class Kind:
         spec: the model of its spec.
         schema: the structural schema of the whole object.
         tasks: gives the neutral views of a spec's parts.
+        parts: the attribute of the spec that holds these parts.
         operator: the profile of who runs its jobs.
         defaults: what mutation adds, in order.
         rules: what validation checks; each reports all that it finds.
@@ -127,7 +79,7 @@ class Kind:
         settings: the model of what an installation can say of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
         conversion: gives the conversion of an object of an older shape, for `jobgate convert`, or None.
-        resource: what the CRD is generated from; admission does not look into it.
+        plan: what the rules read, and when each is called.
     """
 
     group: str
@@ -137,6 +89,7 @@ class Kind:
     spec: type[BaseModel]
     schema: Schema
     tasks: Callable[[Any], Iterable[Task]]
+    parts: str = "tasks"
     operator: OperatorProfile
     defaults: tuple[Default, ...] = ()
     rules: tuple[Rule, ...] = ()
@@ -144,7 +97,16 @@ class Kind:
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
     conversion: Convert | None = None
-    resource: Any = field(default=None, repr=False, compare=False)
+    plan: Plan = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Work out what the rules read.
+
+        Raises:
+            UnknownWord: a rule reads what is no word of this kind, nor of any other.
+            TypeError: a rule is a plain function.
+        """
+        object.__setattr__(self, "plan", Plan(self))
 
     @property
     def gvk(self) -> GroupVersionKind:
@@ -162,13 +124,17 @@ class Kind:
 
 
 class Registry:
-    """The kinds that an installation serves, by GroupVersionKind.
+    """The kinds that an installation serves, by GroupVersionKind, and the plugins that their jobs may ask for.
+
+    Attributes:
+        plugins: by name; rules find them in their context.
 
     Raises:
         ValueError: two kinds claim one GroupVersionKind or one plural.
     """
 
-    def __init__(self, kinds: Iterable[Kind]) -> None:
+    def __init__(self, kinds: Iterable[Kind], plugins: Mapping[str, PluginProfile] | None = None) -> None:
+        self.plugins: Mapping[str, PluginProfile] = plugins or {}
         self._kinds: dict[GroupVersionKind, Kind] = {}
         for kind in kinds:
             for other in self._kinds.values():

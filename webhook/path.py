@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
+
+from webhook.text import PATH_LIMIT, line, short
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 #: The place of an item. No list is longer, and a map's key may be any number of digits.
@@ -13,42 +15,81 @@ _INDEX = re.compile(r"[0-9]{1,9}")
 
 
 class Path:
-    """A field path under construction. Steps are joined when it is printed, so an unused path costs one object.
+    """A field path under construction: exact in its steps, and bounded where it is printed.
 
-    `path / "tasks"` is a field, `path / 1` an item, `path.key("cpu")` an entry of a map.
+    `path / "tasks"` is a field, `path / 1` an item, `path.key("cpu")` an entry of a map. Steps are joined when the path
+    is printed, so an unused path costs one object. A long name in it is then cut, and escaped: two paths that print the
+    same are equal only if their steps are. To compare places, ask for `steps`; a path equals a text that it prints as.
     """
 
     __slots__ = ("_parent", "_step")
 
-    def __init__(self, step: str = "", parent: Path | None = None) -> None:
+    def __init__(self, step: str | int = "", parent: Path | None = None) -> None:
+        """Begin a path; the first step may be a path as text, `spec.tasks[0]`."""
         self._step = step
         self._parent = parent
 
     def __truediv__(self, step: str | int) -> Path:
-        if isinstance(step, int):
-            return Path(f"[{step}]", self)
-        return Path(f".{step}", self)
+        return Path(step, self)
 
     def key(self, name: str) -> Path:
         """Return the path of one entry of a map, whose key may hold dots."""
-        return Path(f"[{name}]", self)
+        return _Entry(name, self)
+
+    @property
+    def steps(self) -> tuple[str | int, ...]:
+        """The fields, keys and indices that lead there, exactly."""
+        steps: list[str | int] = []
+        path = self
+        while path._parent is not None:
+            steps.append(path._step)
+            path = path._parent
+        steps.extend(reversed(_read(str(path._step))))
+        return tuple(reversed(steps))
+
+    def moved(self, start: Path, to: Path) -> Path | None:
+        """Return this path with `to` in the place of its beginning `start`, or None where it does not begin so."""
+        if self.steps == start.steps:
+            return to
+        parent = self._parent.moved(start, to) if self._parent is not None else None
+        return None if parent is None else type(self)(self._step, parent)
+
+    def _printed(self) -> str:
+        if self._parent is None:
+            return str(self._step)
+        return f"[{self._step}]" if isinstance(self._step, int) else f".{short(self._step)}"
 
     def __str__(self) -> str:
         steps = []
         path: Path | None = self
         while path is not None:
-            steps.append(path._step)
+            steps.append(path._printed())
             path = path._parent
-        return "".join(reversed(steps)).removeprefix(".")
+        return line("".join(reversed(steps)).removeprefix("."), PATH_LIMIT)
 
     def __repr__(self) -> str:
         return f"Path({str(self)!r})"
 
+    def __bool__(self) -> bool:
+        """Tell whether it leads anywhere: the empty path is that of the whole object."""
+        return self._parent is not None or self._step != ""
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Path | str) and str(self) == str(other)
+        if isinstance(other, Path):
+            return str(self) == str(other) and self.steps == other.steps
+        return isinstance(other, str) and str(self) == other
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+
+class _Entry(Path):
+    """The path of an entry of a map."""
+
+    __slots__ = ()
+
+    def _printed(self) -> str:
+        return f"[{short(str(self._step))}]"
 
 
 def join(steps: Sequence[str | int]) -> Path:
@@ -59,49 +100,50 @@ def join(steps: Sequence[str | int]) -> Path:
     return path
 
 
-def steps_of(path: str) -> list[str | int]:
-    """Return the steps of a printed path: `spec.tasks[1]` is `["spec", "tasks", 1]`."""
-    return [field or (int(bracket) if _INDEX.fullmatch(bracket) else bracket) for field, bracket in _STEP.findall(path)]
+def steps_of(path: Path | str) -> Sequence[str | int]:
+    """Return the steps of a path, or of one as text: `spec.tasks[1]` is `["spec", "tasks", 1]`."""
+    return path.steps if isinstance(path, Path) else _read(path)
 
 
-def keyed(path: str, document: Any, known: dict[int, list[str]] | None = None) -> str:
-    """Return `path` with the place of each list item replaced by the item's name, where it has one.
+def _read(text: str) -> list[str | int]:
+    return [field or (int(bracket) if _INDEX.fullmatch(bracket) else bracket) for field, bracket in _STEP.findall(text)]
+
+
+def keyed(path: Path | str, document: Any, known: dict[int, list[Hashable]] | None = None) -> tuple[Hashable, ...]:
+    """Return the steps of a path with the index of each list item replaced by the item's name, where it has one.
 
     Two versions of an object are compared by it: an item that moved is still the same item. Items that share a name
-    are told apart by their order among themselves; an item without a name stays known by its place.
+    are told apart by their order among themselves; an item without a name stays known by its index.
 
     Args:
-        path: as Kubernetes prints it.
+        path: exact, or as Kubernetes prints it.
         document: the object that it leads into.
         known: where many paths into one object are asked for: what was found out about its lists, kept by the caller.
     """
     known = {} if known is None else known
-    steps: list[str] = []
+    steps: list[Hashable] = []
     value: Any = document
-    for field, bracket in _STEP.findall(path):
-        if field:
-            steps.append(f".{field}")
-            value = value.get(field) if isinstance(value, dict) else None
-        elif isinstance(value, list) and _INDEX.fullmatch(bracket) and int(bracket) < len(value):
+    for step in steps_of(path):
+        if isinstance(step, int) and isinstance(value, list) and step < len(value):
             if id(value) not in known:
                 known[id(value)] = _item_keys(value)
-            steps.append(f"[{known[id(value)][int(bracket)]}]")
-            value = value[int(bracket)]
+            steps.append(known[id(value)][step])
+            value = value[step]
         else:
-            steps.append(f"[{bracket}]")
-            value = value.get(bracket) if isinstance(value, dict) else None
-    return "".join(steps).removeprefix(".")
+            steps.append(step)
+            value = value.get(str(step)) if isinstance(value, dict) else None
+    return tuple(steps)
 
 
-def _item_keys(items: list[Any]) -> list[str]:
+def _item_keys(items: Iterable[Any]) -> list[Hashable]:
     """Return what each item of a list is known by."""
-    keys = []
+    keys: list[Hashable] = []
     seen: Counter[str] = Counter()
     for index, item in enumerate(items):
         name = item.get("name") if isinstance(item, dict) else None
         if isinstance(name, str) and name:
-            keys.append(f"name={name}#{seen[name]}")
+            keys.append((name, seen[name]))
             seen[name] += 1
         else:
-            keys.append(str(index))
+            keys.append(index)
     return keys

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -12,16 +11,20 @@ from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TypeInvalid
 from webhook.context import Context, NoObjects, Objects, Operation, Settings
 from webhook.draft import Draft
-from webhook.kind import Job, Kind, Registry
-from webhook.path import keyed
+from webhook.job import Job
+from webhook.kind import Kind, Registry
+from webhook.path import Path
+from webhook.ratchet import Known, identity
 from webhook.restore import restoration
-from webhook.view import opaque, unreadable, view, without
+from webhook.view import opaque, view, without
 
-#: After so many causes the review ends: nobody reads more, and hostile objects hold a million.
+#: After so many new causes the review ends: nobody reads more, and hostile objects hold a million.
 ENOUGH = 1000
 
 #: What a cause of the schema counts as, where a cause is known by the rule that gave it.
 SCHEMA = "schema"
+#: And the cause that says that the time for the review was over before its end.
+TIME = "time"
 
 
 class Phase(StrEnum):
@@ -31,12 +34,14 @@ class Phase(StrEnum):
     VALIDATE = "validate"
 
 
-def review(
+def review(  # what a review depends on, all of it
     request: Request,
     phase: Phase,
     kinds: Registry,
     settings: Settings | None = None,
     objects: Objects | None = None,
+    *,
+    spent: Callable[[], bool] | None = None,
 ) -> Response:
     """Review one request.
 
@@ -50,9 +55,10 @@ def review(
         kinds: the kinds that are served.
         settings: what the installation says of itself.
         objects: what is known of other objects of the cluster.
+        spent: tells whether the time for the review is over; the object is refused then, with that among the causes.
     """
     kind = kinds.get(request.api_version, request.kind)
-    if kind is None or request.subresource or request.operation not in {Operation.CREATE, Operation.UPDATE}:
+    if kind is None or request.subresource or request.operation not in _REVIEWED:
         return Response(request.uid)
     document, old = request.document, request.old_document
     subject = (kind.kind, kind.group, request.name or _subject_name(document))
@@ -61,13 +67,24 @@ def review(
     updates = request.operation is Operation.UPDATE and isinstance(old, dict)
     if updates and same(document.get("spec"), old.get("spec")):
         return Response(request.uid)
-    context = _context(request, kind, old if updates else None, settings or Settings(), objects or NoObjects())
+    settings = settings or Settings()
+    context = _context(request, settings, objects or NoObjects(), kinds, spent or _never)
+    if updates:
+        # With the defaults of today, so that one which came with a newer version is never taken for a change.
+        context = replace(context, old=mutated(kind, old, context).value)
     response = Response(request.uid, subject=subject)
     if phase is Phase.MUTATE:
         answer = _mutate(kind, document, old, context, response)
     else:
         answer = _validate(kind, document, context, response)
-    return answer if context.settings.enforces else answer.forgiving(told=phase is Phase.VALIDATE)
+    return answer if settings.enforces else answer.forgiving(told=phase is Phase.VALIDATE)
+
+
+_REVIEWED = frozenset({Operation.CREATE, Operation.UPDATE})
+
+
+def _never() -> bool:
+    return False
 
 
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
@@ -88,6 +105,8 @@ def _mutate(
     if context.old is not None and stored and context.user.name in context.settings.forgetful_writers:
         return replace(response, patch=restoration(document, stored))
     draft = mutated(kind, document, context)
+    if kind.schema.fits(draft.value):
+        return replace(response, patch=draft.patch) if draft.patch else response
     violations = kind.schema.check(draft.value)
     if violations:
         verdict = _verdict(kind, draft.value, context, violations)
@@ -102,7 +121,10 @@ def _mutate(
 def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
     """Answer with the whole verdict on the object, as it is with its defaults: they are there already, or meant."""
     document = mutated(kind, document, context).value
-    verdict = _verdict(kind, document, context, kind.schema.check(document))
+    violations = [] if kind.schema.fits(document) else kind.schema.check(document)
+    verdict = _verdict(kind, document, context, violations)
+    if not verdict:
+        return response
     notices = [finding for _, finding in verdict if not isinstance(finding, Cause)]
     return replace(_denied(response, verdict), notices=notices)
 
@@ -116,23 +138,45 @@ def _denied(response: Response, verdict: Iterable[tuple[str, Cause | Notice]]) -
 def _verdict(
     kind: Kind, document: dict[str, Any], context: Context, violations: list[Cause]
 ) -> list[tuple[str, Cause | Notice]]:
-    """Return all findings; what was as wrong before an UPDATE is told, and no longer refused."""
-    findings = list(_findings(kind, document, context, violations))
-    if context.old is None or not any(isinstance(finding, Cause) for _, finding in findings):
-        return findings
-    old = context.old
-    lists: dict[int, list[str]] = {}
-    before = {
-        _identity(rule, finding, old, lists)
-        for rule, finding in _findings(kind, old, replace(context, old=None), kind.schema.check(old))
-        if isinstance(finding, Cause)
-    }
-    return [
-        (rule, Notice(finding.path, f"{finding.message} (it was stored so before, and is not refused for that)"))
-        if isinstance(finding, Cause) and _identity(rule, finding, document, lists) in before
-        else (rule, finding)
-        for rule, finding in findings
-    ]
+    """Return all findings, up to so many new causes; what was as wrong before an UPDATE is no longer refused."""
+    verdict: list[tuple[str, Cause | Notice]] = []
+    stored: _Stored | None = None
+    left = ENOUGH
+    for rule, finding in _findings(kind, document, context, violations):
+        if isinstance(finding, Cause) and context.old is not None and rule != TIME:
+            stored = stored or _Stored(kind, context.old, context)
+            if stored.has(rule, finding, document):
+                if stored.told < ENOUGH:
+                    verdict.append((rule, Notice(finding.path, f"{finding.message} (already stored; not enforced)")))
+                    stored.told += 1
+                continue
+        verdict.append((rule, finding))
+        left -= isinstance(finding, Cause)
+        if left <= 0:
+            break
+    return verdict
+
+
+class _Stored:
+    """What was wrong with an object before an UPDATE.
+
+    Attributes:
+        told: how many of these faults the user has been warned of again.
+    """
+
+    def __init__(self, kind: Kind, old: Mapping[str, Any], context: Context) -> None:
+        self.told = 0
+        self._known = Known()
+        violations = [] if kind.schema.fits(old) else kind.schema.check(old)
+        self._causes = {
+            identity(rule, finding, old, self._known)
+            for rule, finding in _findings(kind, old, replace(context, old=None), violations)
+            if isinstance(finding, Cause)
+        }
+
+    def has(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> bool:
+        """Tell whether a cause in the new object is a fault of the old one, too."""
+        return identity(rule, cause, document, self._known) in self._causes
 
 
 def _findings(
@@ -140,57 +184,37 @@ def _findings(
 ) -> Iterator[tuple[str, Cause | Notice]]:
     """Yield what the schema and every rule find, each with the name of the rule."""
     yield from ((SCHEMA, violation) for violation in violations)
-    left = ENOUGH - len(violations)
-    if left <= 0:
-        return
     if violations:
         hidden = [one.path for one in violations if opaque(kind.spec, one.path)]
         document = without(document, hidden)
     spec, whole = view(kind.spec, document.get("spec"))
-    job = Job(kind, document, spec)
     broken = _Broken(violations)
-    for rule in kind.rules:
-        try:
-            for finding in rule(job, context):
-                if finding.path not in broken:
-                    yield rule.__name__, finding
-                    left -= isinstance(finding, Cause)
-                    if left <= 0:
-                        return
-        except AttributeError as error:
-            if whole or not unreadable(error):
-                raise
+    for rule, job in kind.plan.calls(Job(kind, document, spec), whole=whole, updates=context.old is not None):
+        for finding in rule.check(job, context):
+            if not violations or finding.path not in broken:
+                yield rule.name, finding
+        if context.spent():
+            yield TIME, Cause("", "it takes too long to judge: make it smaller, for example with fewer tasks")
+            return
 
 
 class _Broken:
     """The places that the schema refuses. There may be as many as findings, so each is asked for in constant time."""
 
     def __init__(self, violations: Iterable[Cause]) -> None:
-        self.paths = {violation.path for violation in violations if violation.path}
-        self.lengths = {len(path) for path in self.paths}
+        self.places = {violation.path.steps for violation in violations if violation.path}
+        self.lengths = {len(steps) for steps in self.places}
 
-    def __contains__(self, path: str) -> bool:
+    def __contains__(self, path: Path) -> bool:
         """Tell whether a path is one of these places, or inside one."""
-        return any(
-            path[length : length + 1] in {"", ".", "["} and path[:length] in self.paths
-            for length in self.lengths
-            if length <= len(path)
-        )
+        steps = path.steps if self.places else ()
+        return any(steps[:length] in self.places for length in self.lengths if length <= len(steps))
 
 
-def _identity(
-    rule: str, cause: Cause, document: Mapping[str, Any], lists: dict[int, list[str]]
-) -> tuple[str, str, str, str]:
-    """Return what makes a fault the same fault before and after an UPDATE."""
-    try:
-        value = json.dumps(cause.value, sort_keys=True, default=str)
-    except (ValueError, RecursionError):
-        value = ""  # nested deeper than can be written: the place has to do
-    return rule, keyed(cause.path, document, lists), cause.reason, value
-
-
-def _context(request: Request, kind: Kind, old: dict[str, Any] | None, settings: Settings, objects: Objects) -> Context:
-    context = Context(
+def _context(
+    request: Request, settings: Settings, objects: Objects, kinds: Registry, spent: Callable[[], bool]
+) -> Context:
+    return Context(
         operation=request.operation,
         namespace=request.namespace,
         name=request.name or _metadata_text(request.document, "name"),
@@ -198,9 +222,9 @@ def _context(request: Request, kind: Kind, old: dict[str, Any] | None, settings:
         user=request.user,
         settings=settings,
         objects=objects,
+        plugins=kinds.plugins,
+        spent=spent,
     )
-    # With the defaults of today, so that one which came with a newer version is never taken for the user's change.
-    return context if old is None else replace(context, old=mutated(kind, old, context).value)
 
 
 def _metadata_text(document: Any, key: str) -> str:
@@ -215,6 +239,8 @@ def _subject_name(document: Any) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
+    if one != other:
+        return False
     pairs = [(one, other)]
     while pairs:
         left, right = pairs.pop()

@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Protocol
 
 from pydantic import BaseModel
 
 from webhook.path import Path
+
+#: The words of tasks that rules of all kinds may read. Not every kind has each.
+TASK_WORDS = frozenset(
+    {
+        "depends_on",
+        "max_retry",
+        "min_available",
+        "name",
+        "partition_policy",
+        "policies",
+        "replicas",
+        "template",
+        "type",
+    }
+)
+
+
+#: The words that most rules read.
+_OFTEN = ("name", "replicas", "template")
+_NONE: Mapping[str, Any] = {}
+
+
+class UnknownWord(LookupError):
+    """Something reads a word that neither this kind nor any other has: a slip of whoever wrote it."""
 
 
 class DependsOn(Protocol):
@@ -24,11 +49,22 @@ class DependsOn(Protocol):
 class Task:
     """One part of a job: so many pods of one template. Shared checks are written once, against tasks.
 
-    A task reads its words from the kind's own model of the part when it is asked. Where the part does not fit its
-    schema, reading what is broken ends the rule that reads it (see `webhook.view`): a rule never has to ask first.
+    A word that does not fit its schema is no attribute of the task: a rule says that it reads it (`webhook.rule`), and
+    does not see the task.
+
+    Attributes:
+        path: where the task is in the job, `spec.tasks[0]`.
+        part: the kind's own model of it; of a broken task it lacks what does not fit the schema.
+        name: the task's name, or None where it has none.
+        replicas: how many pods the task has.
+        template: the pod template, as JSON.
     """
 
-    __slots__ = ("_fixed", "_names", "_part", "_places", "path")
+    __slots__ = ("_fixed", "_names", "_places", "_template_path", "name", "part", "path", "replicas", "template")
+
+    name: str | None
+    replicas: int
+    template: Mapping[str, Any]
 
     def __init__(
         self,
@@ -41,22 +77,26 @@ class Task:
         """Wrap one part.
 
         Args:
-            path: where the task stands in the job, `spec.tasks[0]`.
+            path: where the task is in the job, `spec.tasks[0]`.
             part: the kind's model of it.
             names: what the kind calls a word otherwise, as `{"replicas": "num_tasks"}`.
-            places: where words stand that are not in the part, as a minimum in a map beside the tasks.
-            fixed: words that do not stand in the part, as `name=` where a task's name is its key in a map.
+            places: where words are that are not in the part, as a minimum in a map beside the tasks.
+            fixed: words that are not in the part, as `name=` where a task's name is its key in a map.
         """
         self.path = path
-        self._part = part
-        self._names = names or {}
-        self._places = places or {}
+        self.part = part
+        self._names = names or _NONE
+        self._places = places or _NONE
         self._fixed = fixed
-
-    @property
-    def name(self) -> str | None:
-        """The task's name, or None where it has none."""
-        return _text(self._read("name"))
+        self._template_path: Path | None = None
+        # These are read again and again: by a name of their own they cost a fraction.
+        read = part.__dict__
+        for word in _OFTEN:
+            attribute = self._names.get(word, word)
+            if word in fixed:
+                setattr(self, word, fixed[word])
+            elif attribute in read:
+                setattr(self, word, read[attribute])
 
     @property
     def type(self) -> str | None:
@@ -64,21 +104,11 @@ class Task:
         return _text(self.word("type"))
 
     @property
-    def replicas(self) -> int:
-        """How many pods the task has."""
-        count: int = self._read("replicas")
-        return count
-
-    @property
-    def template(self) -> Mapping[str, Any]:
-        """The pod template, as JSON."""
-        template: Mapping[str, Any] = self._read("template")
-        return template
-
-    @property
     def template_path(self) -> Path:
-        """Where the pod template stands in the job."""
-        return self.at("template")
+        """Where the pod template is in the job."""
+        if self._template_path is None:
+            self._template_path = self.at("template")
+        return self._template_path
 
     @property
     def min_available(self) -> int | None:
@@ -92,28 +122,66 @@ class Task:
         dependencies: DependsOn | None = self.word("depends_on")
         return dependencies
 
-    def word(self, word: str) -> Any:
-        """Return a word that not every kind has, or None where this one has not.
+    @property
+    def said(self) -> set[str]:
+        """The words that the task has, each as `tasks.<word>`."""
+        labels = _labels(type(self.part), tuple(self._names.items()))
+        said = {labels[attribute] for attribute, value in self.part.__dict__.items() if value is not None}
+        return (
+            said | {f"tasks.{word}" for word, value in self._fixed.items() if value is not None}
+            if self._fixed
+            else said
+        )
 
-        Such are `type`, `min_available`, `depends_on`, `policies`, `max_retry`.
+    @property
+    def broken(self) -> frozenset[str]:
+        """The words that do not fit their schema and cannot be read."""
+        labels = _labels(type(self.part), tuple(self._names.items()))
+        return frozenset(
+            label.removeprefix("tasks.") for attribute, label in labels.items() if attribute not in self.part.__dict__
+        )
+
+    def word(self, word: str) -> Any:
+        """Return a word of the task, or None where its kind does not have it.
+
+        Raises:
+            UnknownWord: no kind has such a word, nor does this one.
+            AttributeError: the word does not fit its schema, and whoever asks has not said that it reads it.
         """
         if word in self._fixed:
             return self._fixed[word]
         attribute = self._names.get(word, word)
-        return getattr(self._part, attribute) if attribute in type(self._part).model_fields else None
+        read = self.part.__dict__
+        if attribute in read:
+            return read[attribute]
+        if hasattr(type(self.part), attribute) or attribute in type(self.part).model_fields:
+            return getattr(self.part, attribute)
+        if word in TASK_WORDS:
+            return None
+        raise UnknownWord(word)
+
+    def get(self, word: str) -> Any:
+        """Return a word of the task, or None where it has none that fits its schema."""
+        return None if word in self.broken else self.word(word)
 
     def at(self, word: str) -> Path:
-        """Return where a word stands in the job, as the kind's JSON calls it."""
+        """Return where a word is in the job, as the kind's JSON calls it."""
         if word in self._places:
             return self._places[word]
-        attribute = self._names.get(word, word)
-        field = type(self._part).model_fields.get(attribute)
-        return self.path / (field.alias if field is not None and field.alias else attribute)
+        return self.path / _json_name(type(self.part), self._names.get(word, word))
 
-    def _read(self, word: str) -> Any:
-        if word in self._fixed:
-            return self._fixed[word]
-        return getattr(self._part, self._names.get(word, word))
+
+@cache
+def _labels(model: type[BaseModel], names: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Return the words of a model's attributes, each as `tasks.<word>`."""
+    words = {attribute: word for word, attribute in names}
+    return {attribute: f"tasks.{words.get(attribute, attribute)}" for attribute in model.model_fields}
+
+
+@cache
+def _json_name(model: type[BaseModel], attribute: str) -> str:
+    field = model.model_fields.get(attribute)
+    return field.alias if field is not None and field.alias else attribute
 
 
 def _text(value: Any) -> str | None:

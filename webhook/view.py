@@ -1,8 +1,8 @@
 """The typed view of a job's JSON, whole or, where the JSON does not fit the model, of what fits.
 
 A denial names every fault at once, also where the schema refuses some of the object. So rules run on whatever can be
-read: a partial view lacks the attributes that are broken, and a rule that reads one of them ends there. What it had
-found before counts, and no rule speaks of a value that the user did not write.
+read: a partial view lacks the attributes that are broken, and the plan of the kind (`webhook.plan`) calls no rule that
+would read one of them. No rule speaks of a value that the user did not write.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 
 from pydantic import BaseModel, ValidationError, create_model
 
-from webhook.path import steps_of
+from webhook.path import Path, steps_of
 
 M = TypeVar("M", bound=BaseModel)
-P = TypeVar("P")
 
 
 def view(model: type[M], value: Any) -> tuple[M, bool]:
@@ -28,26 +27,14 @@ def view(model: type[M], value: Any) -> tuple[M, bool]:
         return _partial(model, value if isinstance(value, Mapping) else {}), False
 
 
-def readable(parts: Iterable[P], *words: str) -> Iterator[tuple[int, P]]:
-    """Yield the parts of which these attributes can be read, each with its place.
+def readable(parts: Iterable[M], *words: str) -> Iterator[tuple[int, M]]:
+    """Yield the parts of which these attributes fit their schema, each with its place.
 
-    A rule that judges each part by itself goes through them so: one broken part does not keep it from the others. A
-    rule that needs them all, as a sum does, reads them directly, and ends where one is broken.
+    A rule that judges each part by itself goes through them so: one broken part does not keep it from the others.
     """
     for index, part in enumerate(parts):
-        try:
-            for word in words:
-                getattr(part, word)
-        except AttributeError as error:
-            if not unreadable(error):
-                raise
-        else:
+        if all(word in part.__dict__ for word in words):
             yield index, part
-
-
-def unreadable(error: AttributeError) -> bool:
-    """Tell whether an error comes from reading a field that a partial view lacks, and not from a mistake in a rule."""
-    return isinstance(error.obj, BaseModel) and error.name in type(error.obj).model_fields
 
 
 def _partial(model: type[M], value: Mapping[str, Any]) -> M:
@@ -116,6 +103,13 @@ def model_of(annotation: Any) -> type[BaseModel] | None:
     return _models(annotation).inner
 
 
+def part_of(model: type[BaseModel], attribute: str) -> type[BaseModel] | None:
+    """Return the model of the items, or entries, of a field that holds a list or a map; None where it holds none."""
+    field = model.model_fields.get(attribute)
+    found = _models(field.annotation) if field is not None else _Models()
+    return found.item or found.entry
+
+
 def _models(annotation: Any) -> _Models:
     for candidate in _alternatives(annotation):
         if _is_model(candidate):
@@ -147,7 +141,7 @@ def _is_model(candidate: Any) -> bool:
     return isinstance(candidate, type) and issubclass(candidate, BaseModel)
 
 
-def opaque(model: type[BaseModel], path: str) -> bool:
+def opaque(model: type[BaseModel], path: Path | str) -> bool:
     """Tell whether a path of the object leads into what the model holds as plain JSON, as a pod template."""
     current: type[BaseModel] | None = model
     entry: type[BaseModel] | None = None
@@ -167,7 +161,7 @@ def opaque(model: type[BaseModel], path: str) -> bool:
     return False
 
 
-def without(document: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+def without(document: Mapping[str, Any], paths: Iterable[Path | str]) -> dict[str, Any]:
     """Return the object without the values at these paths; the places of list items stay as they are."""
     copy: dict[str, Any] = dict(document)
     copied = {id(copy)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,9 +14,8 @@ from prometheus_client import Gauge
 from jobgate.cluster.lease import Lease, Times
 from jobgate.cluster.objects import Objects
 from webhook.server import stopping_on_signals
-from webhook.server.connection import GuardedServer
-from webhook.server.limits import PROBES
-from webhook.server.probes import Answers, Exposed
+from webhook.server.listener import listening
+from webhook.server.probes import Answers, Exposed, answering
 
 _logger = logging.getLogger("jobgate")
 
@@ -97,12 +96,8 @@ async def lead_until_stopped(
 @asynccontextmanager
 async def _answering(answers: Answers, place: Place, doing: str) -> AsyncIterator[None]:
     """Answer the kubelet and Prometheus meanwhile."""
-    server = GuardedServer(answers, PROBES)
-    listener = await asyncio.get_running_loop().create_server(server, place.bind, place.health_port)
-    port = listener.sockets[0].getsockname()[1]
-    _logger.info(doing, extra={"fields": {"healthPort": port, "identity": place.identity}})
-    try:
-        yield
-    finally:
-        listener.close()
-        await server.drain(0.0)
+    with closing(listening(place.bind, place.health_port)) as listens:
+        port = listens.getsockname()[1]
+        _logger.info(doing, extra={"fields": {"healthPort": port, "identity": place.identity}})
+        async with answering(answers, listens):
+            yield

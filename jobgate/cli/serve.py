@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -123,13 +124,16 @@ def serve(  # noqa: PLR0913 - one argument an option
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
+        # What has been made until now stays: the garbage collector need not look at it again.
+        gc.collect()
+        gc.freeze()
         stop = asyncio.Event()
         async with AsyncExitStack() as stack:
             stack.enter_context(server.stopping_on_signals(stop))
             await stack.enter_async_context(_beside(Reloader(endpoint, told.kind_files).run()))
             await stack.enter_async_context(_beside(known.run()))
             await stack.enter_async_context(_beside(source.run()))
-            await server.serve(endpoint, certificates.front, addresses, server.Drain(delay=drain_seconds), stop=stop)
+            await server.serve(endpoint, certificates.context, addresses, server.Drain(delay=drain_seconds), stop=stop)
 
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:

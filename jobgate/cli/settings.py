@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from jobgate import plugins
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
 from jobgate.kinds import installed
 from jobgate.names import dns_label, dns_subdomain
@@ -80,7 +81,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             domain=cluster_domain,
             enforces=mode == _ENFORCE,
         )
-        return command(*args, told=Told(said, kinds, kind_settings), **rest)
+        return command(*args, told=Told(said, Registry(kinds, plugins.installed()), kind_settings), **rest)
 
     for option in (one for group in groups for one in group):
         collected = option(collected)

@@ -6,6 +6,7 @@ A package adds a kind by the entry point `jobgate.kinds`: its value is a `webhoo
 from pkgutil import resolve_name
 from typing import Final
 
+from jobgate import plugins
 from jobgate.packages import provided
 from webhook import Kind, Registry
 
@@ -29,10 +30,10 @@ def built_in() -> tuple[Kind, ...]:
 
 
 def installed() -> Registry:
-    """Return the built-in kinds and those of installed packages.
+    """Return the built-in kinds, those of installed packages, and the plugins that their jobs may ask for.
 
     Raises:
         jobgate.packages.Unusable: the kind of a package cannot be loaded, or is none.
         ValueError: two kinds claim one name.
     """
-    return Registry((*built_in(), *provided(ENTRY_POINT, Kind)))
+    return Registry((*built_in(), *provided(ENTRY_POINT, Kind)), plugins.installed())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webhook.cause import shown
 from webhook.draft import escape
 from webhook.path import join
+from webhook.text import shown
 
 _SIGNS = {"add": "+", "remove": "-", "replace": "~"}
 

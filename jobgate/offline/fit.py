@@ -16,8 +16,8 @@ from crdgen.evaluate import Evaluator, validate
 from jobgate.kinds.common.schema import shape_of
 from jobgate.offline.sample import sample
 from webhook import Context, Kind
-from webhook.cause import shown
 from webhook.review import mutated
+from webhook.text import shown
 
 Schema = Mapping[str, Any]
 

@@ -50,6 +50,8 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
         context = Context(namespace=namespace, name=name)
         whole = mutated(kind, kind.schema.default(document), context).value
         spec, _ = view(kind.spec, whole.get("spec"))
+        if not kind.plan.readable(spec):
+            return Unreadable(uid)
         job = Job(kind, whole, spec)
         crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=settings.plugins)
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others

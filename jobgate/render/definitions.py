@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from crdgen import CustomResource, crd
+from jobgate.kinds.common.binding import JobKind
 from jobgate.render.installation import LABELS
 from webhook import Kind
+
+
+def resource_of(kind: Kind) -> CustomResource:
+    """Return what the CRD of a kind is generated from.
+
+    Raises:
+        TypeError: the kind was not made by `bind`.
+    """
+    if not isinstance(kind, JobKind):
+        raise TypeError(f"{kind.kind} has no crdgen.CustomResource to make a CRD from: make the kind by bind(…)")
+    return kind.resource
 
 
 def definition(kind: Kind) -> dict[str, Any]:
@@ -15,8 +27,6 @@ def definition(kind: Kind) -> dict[str, Any]:
     Raises:
         TypeError: the kind was bound without its custom resource.
     """
-    if not isinstance(kind.resource, CustomResource):
-        raise TypeError(f"{kind.kind} has no crdgen.CustomResource to make a CRD from")
-    made = crd(kind.resource)
+    made = crd(resource_of(kind))
     made["metadata"]["labels"] = dict(LABELS)
     return made

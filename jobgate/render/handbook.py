@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from crdgen.docs import fields
 from crdgen.docs.markdown import code, table
 from jobgate.kinds import built_in
-from jobgate.kinds.common.updates import MayChange
-from jobgate.render.definitions import definition
+from jobgate.kinds.common.updates import UpdateRule
+from jobgate.render.definitions import definition, resource_of
 from jobgate.render.files import stale, write
-from webhook import Kind, Registry
+from webhook import Kind, Registry, Rule
 
 FOLDER = Path("docs/kinds")
 
@@ -29,7 +31,7 @@ def pages(kinds: Registry) -> dict[str, str]:
 
 def title(kind: Kind) -> str:
     """Return what the documentation calls a kind: its first short name, since `Job` is the name of several."""
-    short = kind.resource.names.short_names
+    short = resource_of(kind).names.short_names
     return str(short[0]) if short else kind.kind.lower()
 
 
@@ -57,7 +59,7 @@ def page(kind: Kind) -> str:
         _list(kind.defaults),
         "## Rules",
         "What the table of fields has, and beside it, all told at once:",
-        _list(kind.rules),
+        _rules(kind.rules),
         *_updates(kind),
     ]
     return "\n\n".join(parts) + "\n"
@@ -73,6 +75,25 @@ def _list(functions: tuple[Callable[..., Any], ...]) -> str:
     return "\n".join(f"- {_line(function)}" for function in functions) or "None."
 
 
+def _rules(rules: tuple[Rule, ...]) -> str:
+    return "\n".join(f"- **{rule.name.replace('_', ' ')}**: {_about(rule)}{_read(rule)}" for rule in rules) or "None."
+
+
+def _about(rule: Rule) -> str:
+    if not rule.about:
+        raise ValueError(f"{rule.name} has no docstring for the handbook")
+    return rule.about
+
+
+def _read(rule: Rule) -> str:
+    """Say what a rule reads, in the names of Kubernetes."""
+    return f" *Reads {', '.join(code(_camel(word)) for word in rule.words)}.*" if rule.words else ""
+
+
+def _camel(word: str) -> str:
+    return ".".join(to_camel(step) for step in word.split("."))
+
+
 def _line(function: Callable[..., Any]) -> str:
     name = str(getattr(function, "__name__", ""))
     text = inspect.getdoc(function)
@@ -82,13 +103,13 @@ def _line(function: Callable[..., Any]) -> str:
 
 
 def _updates(kind: Kind) -> Iterator[str]:
-    rule = next((rule for rule in kind.rules if isinstance(rule, MayChange)), None)
+    rule = next((rule for rule in kind.rules if isinstance(rule, UpdateRule)), None)
     yield "## Changes of a stored job"
     if rule is None:
         yield "Every field may change, as far as the rules hold afterwards."
         return
     yield "What stands in none of these never changes once the job is stored. The most specific line counts."
-    rows = ((code(field), when.value) for field, when in rule.fields.items())
+    rows = ((code(field), when.value) for field, when in rule.table.fields.items())
     yield table(("field", "may change"), rows)
 
 

@@ -153,8 +153,7 @@ def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
     (entry,) = entries("--old", str(old), "-", text=BROKEN.replace("spec:\n", "spec:\n  priority: high\n", 1))
     assert entry["allowed"]
     assert entry["warnings"] == [
-        "spec.tasks[0].name: Required value: a task of type none needs a name of its own "
-        "(it was stored so before, and is not refused for that)"
+        "spec.tasks[0].name: Required value: a task of type none needs a name of its own (already stored; not enforced)"
     ]
     (entry,) = entries("--old", str(old), "-", text=BROKEN.replace("spec:\n", "spec:\n  minReplicas: 9\n", 1))
     assert [cause["field"] for cause in entry["status"]["details"]["causes"]] == ["spec.minReplicas"]

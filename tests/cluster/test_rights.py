@@ -13,7 +13,7 @@ from webhook import Registry
 
 def rendered(*watches: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Return an installation of one kind that watches these and asks for no plugins, by kind and name."""
-    kinds = Registry([replace(DIJOB, watches=watches, spec=Model)])
+    kinds = Registry([replace(DIJOB, watches=watches, spec=Model, rules=())])
     found = objects(kinds, Installation(namespace="elsewhere"))
     return {(one["kind"], one["metadata"]["name"]): one for one in found}
 

@@ -21,7 +21,7 @@ def judge(pod: Pod) -> Answer:
     template, refused = _by_schema(pod)
     found = [Finding(*finding, "schema") for finding in refused]
     causes = (notice for notice in rules.check(template, Path()) if isinstance(notice, Cause))
-    found.extend(Finding(cause.path, cause.message, "rules") for cause in causes)
+    found.extend(Finding(str(cause.path), cause.message, "rules") for cause in causes)
     return Answer(tuple(found))
 
 

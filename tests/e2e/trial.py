@@ -45,7 +45,7 @@ OLDER = bind(
     replace(RESOURCE, group=GROUP, names=NAMES, versions=(Version("v1alpha1", spec=OlderSpec, status=JobStatus),)),
     operator=VOLCANO,
     tasks=tasks,
-    rules=(MAY_CHANGE,),
+    rules=(MAY_CHANGE.rule(),),
 )
 
 #: As it is now.

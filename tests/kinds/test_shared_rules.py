@@ -38,7 +38,7 @@ EXCEPTIONS = {
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: Kind) -> None:
-    assert {rule.__name__ for rule in SHARED if rule not in kind.rules} == EXCEPTIONS[title(kind)]
+    assert {rule.name for rule in SHARED if rule not in kind.rules} == EXCEPTIONS[title(kind)]
     assert len({id(rule) for rule in kind.rules}) == len(kind.rules)
 
 
@@ -50,7 +50,7 @@ def test_an_operator_heeds_words_that_are_asked_for(kind: Kind) -> None:
 
 def test_a_rule_is_replaced_where_it_stands() -> None:
     first, second, *_ = SHARED
-    rules = shared_rules({second.__name__: (first, first)})
+    rules = shared_rules({second.name: (first, first)})
     assert rules == (first, first, first, *SHARED[2:])
     assert shared_rules() == SHARED
 

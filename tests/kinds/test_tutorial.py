@@ -177,8 +177,8 @@ def test_its_page_tells_each_default_and_each_rule(kind: Kind) -> None:
     text = page(kind)
     assert text.startswith("<!-- ")
     assert "# SweepJob\n\n`example.com/v1`, `sweepjobs.example.com`." in text
-    for function in (*kind.defaults, *kind.rules):
-        assert f"- **{function.__name__.replace('_', ' ')}**: " in text
+    for name in (*(default.__name__ for default in kind.defaults), *(rule.name for rule in kind.rules)):
+        assert f"- **{name.replace('_', ' ')}**: " in text
 
 
 @pytest.mark.usefixtures("kind")

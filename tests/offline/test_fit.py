@@ -11,6 +11,7 @@ from crdgen import crd
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.offline.fit import Misfit, Outcome, misfits
+from jobgate.render.definitions import resource_of
 from webhook import Draft, Kind
 
 OPEN: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -18,7 +19,7 @@ OPEN: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields"
 
 @pytest.fixture(scope="module")
 def shipped() -> dict[str, Any]:
-    return crd(DIJOB.resource)
+    return crd(resource_of(DIJOB))
 
 
 def stored(shipped: dict[str, Any], change: Callable[[dict[str, Any], dict[str, Any]], None]) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def stored(shipped: dict[str, Any], change: Callable[[dict[str, Any], dict[str, 
 
 @pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
 def test_the_crd_of_a_kind_fits_it(kind: Kind) -> None:
-    assert misfits(crd(kind.resource), kind) == []
+    assert misfits(crd(resource_of(kind)), kind) == []
 
 
 def test_a_crd_that_takes_anything_fits(shipped: dict[str, Any]) -> None:

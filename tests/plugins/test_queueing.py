@@ -6,7 +6,7 @@ import pytest
 from pydantic.alias_generators import to_snake
 
 from jobgate.kinds.dijob import DIJOB
-from jobgate.plugins import Container, Crew, Member, Part, Pod, parse, wire
+from jobgate.plugins import Container, Crew, Member, Part, Pod, installed, parse, wire
 from jobgate.plugins.queueing import Queueing, QueueingArguments, group_name
 from webhook import Draft, Operation, Path, Phase, Registry, Request, Settings, review
 
@@ -149,6 +149,6 @@ def ignored_in(words: dict[str, Any], plugins: dict[str, Any]) -> list[str]:
         namespace="ns",
         document=document,
     )
-    response = review(request, Phase.VALIDATE, Registry([DIJOB]), Settings(plugins=plugins))
+    response = review(request, Phase.VALIDATE, Registry([DIJOB], installed()), Settings(plugins=plugins))
     assert response.allowed, response.causes
-    return [notice.path for notice in response.notices if "does not act on it" in notice.message]
+    return [str(notice.path) for notice in response.notices if "does not act on it" in notice.message]

@@ -18,8 +18,8 @@ def test_the_committed_pages_are_what_the_code_gives() -> None:
 @pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_a_page_has_a_line_for_each_default_and_rule(kind: Kind) -> None:
     text = page(kind)
-    for function in (*kind.defaults, *kind.rules):
-        assert f"- **{function.__name__.replace('_', ' ')}**: " in text
+    for name in (*(default.__name__ for default in kind.defaults), *(rule.name for rule in kind.rules)):
+        assert f"- **{name.replace('_', ' ')}**: " in text
 
 
 def test_a_page_has_a_row_for_each_field_and_none_for_those_of_kubernetes() -> None:

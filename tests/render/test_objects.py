@@ -154,7 +154,7 @@ def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothi
 
 
 def test_without_anything_to_look_up_the_server_has_no_rights_in_all_namespaces() -> None:
-    rendered = objects(Registry([replace(DIJOB, spec=Model, watches=())]), Installation())
+    rendered = objects(Registry([replace(DIJOB, spec=Model, watches=(), rules=())]), Installation())
     (account,) = [
         one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
     ]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
 
-from webhook import Cause, Context, Draft, Duplicate, Invalid, Job, Kind, Notice, Path, Registry, Required, Task
+from webhook import Cause, Context, Draft, Duplicate, Invalid, Job, Kind, Notice, Path, Registry, Required, Task, rule
 from webhook.path import join
 
 
@@ -47,6 +47,9 @@ class CrewSchema:
 
     def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
         return dict(document)
+
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        return not self.check(document)
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         if "spec" not in document:
@@ -98,6 +101,7 @@ def bounds_have_a_least(job: Draft, context: Context) -> None:
         bounds.setdefault("least", 1)
 
 
+@rule(reads=("tasks.name",))
 def names_are_unique(job: Job[Spec], context: Context) -> Iterator[Cause]:
     seen: set[str] = set()
     for task in job.tasks:
@@ -106,12 +110,14 @@ def names_are_unique(job: Job[Spec], context: Context) -> Iterator[Cause]:
         seen.add(task.name or "")
 
 
+@rule(reads=("parts",), whole=("tasks.name", "tasks.type"))
 def plain_parts_have_names(job: Job[Spec], context: Context) -> Iterator[Cause]:
     for index, part in enumerate(job.spec.parts):
         if part.role is Role.NONE and not part.name:
             yield Required(Path("spec") / "parts" / index / "name", "a part without a role needs a name")
 
 
+@rule("bounds.most", whole=("tasks.replicas",))
 def parts_fit_the_bounds(job: Job[Spec], context: Context) -> Iterator[Cause]:
     most = job.spec.bounds.most
     total = sum(part.replicas for part in job.spec.parts)
@@ -119,17 +125,20 @@ def parts_fit_the_bounds(job: Job[Spec], context: Context) -> Iterator[Cause]:
         yield Invalid("spec.bounds.most", most, f"must be at least {total}, the sum of all replicas")
 
 
+@rule("parts", reads=("parts", "max_parts"))
 def parts_are_few(job: Job[Spec], context: Context) -> Iterator[Cause]:
     if len(job.spec.parts) > job.spec.max_parts:
         yield Invalid("spec.parts", len(job.spec.parts), f"must be at most {job.spec.max_parts}")
 
 
+@rule(whole=("tasks.template",))
 def privileged_is_ignored(job: Job[Spec], context: Context) -> Iterator[Notice]:
     for task in job.tasks:
         if "privileged" in task.template:
             yield Notice(task.template_path / "privileged", "the operator drops this")
 
 
+@rule(whole=("tasks.template",))
 def images_have_tags(job: Job[Spec], context: Context) -> Iterator[Cause]:
     for task in job.tasks:
         image = task.template.get("image")
@@ -163,6 +172,7 @@ def crew(**changes: Any) -> Kind:
         "spec": Spec,
         "schema": CrewSchema(),
         "tasks": tasks,
+        "parts": "parts",
         "operator": CrewOperator(),
         "defaults": DEFAULTS,
         "rules": RULES,

@@ -4,13 +4,14 @@ import base64
 import json
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 
 from tests.webhook.kind import admission_review, job
 from tests.webhook.values import json_values
 from webhook import Cause, Invalid, Malformed, Notice, Operation, Request, Required, Response, User
-from webhook.admission import CAUSES_LIMIT, UID_LIMIT, WARNINGS_LIMIT
+from webhook.admission import CAUSES_BYTES, CAUSES_LIMIT, MESSAGE_BYTES, NAME_LIMIT, UID_LIMIT, WARNINGS_LIMIT
 
 
 def test_a_request_is_read_whole() -> None:
@@ -141,10 +142,31 @@ def test_a_name_in_a_message_is_quoted_and_escaped() -> None:
     assert message == 'Crew.g "a\\"\\n" is invalid: x'
 
 
-def test_more_faults_than_anybody_reads_are_counted() -> None:
-    causes = Response("u", [Required(f"a[{i}]") for i in range(CAUSES_LIMIT + 50)]).status()["details"]["causes"]
-    assert len(causes) == CAUSES_LIMIT + 1
-    assert causes[-1]["message"] == "and 50 more faults like these"
+@pytest.mark.parametrize("text", ["x" * 40, "\\" * 900, "🙂" * 1000, '"' * 5000], ids=["short", "\\", "wide", "quotes"])
+def test_causes_beyond_the_limit_are_counted_in_the_list_and_in_the_message(text: str) -> None:
+    status = Response("u", [Required(f"a[{i}]", text) for i in range(1000)]).status()
+    *listed, last = status["details"]["causes"]
+    assert last == {"reason": "FieldValueInvalid", "message": f"and {1000 - len(listed)} more causes", "field": ""}
+    assert [cause["field"] for cause in listed] == [f"a[{i}]" for i in range(len(listed))]
+    assert (
+        len(listed) == CAUSES_LIMIT
+        or 0.8 * CAUSES_BYTES < len(json.dumps(status["details"], ensure_ascii=False).encode()) < CAUSES_BYTES + 2048
+    )
+    assert status["message"].endswith(" more causes]")
+    assert len(json.dumps(status["message"], ensure_ascii=False).encode()) < MESSAGE_BYTES + 2048
+
+
+def test_a_name_that_no_object_has_is_cut_and_escaped_in_the_status() -> None:
+    status = Response("u", [Cause("", "x")], subject=("Crew", "g", "a\x1b\ud800\u202e" + "b" * 10_000)).status()
+    assert status["details"]["name"].startswith("a\\u001b\\ud800\\u202ebbb")
+    assert len(status["details"]["name"]) == NAME_LIMIT
+    assert len(orjson.dumps(status)) < 5 * NAME_LIMIT
+
+
+def test_a_word_to_come_again_is_bounded_too() -> None:
+    status = Response("u", later="no job is called " + "x\n" * 10_000).status()
+    assert status["message"].isprintable()
+    assert len(status["message"]) <= 1024
 
 
 def test_a_patch_goes_out_in_base64_with_its_type() -> None:
@@ -168,7 +190,7 @@ def test_without_a_patch_there_is_no_patch_type(response: Response) -> None:
     [
         ([], []),
         ([Notice("a", "b"), Notice("a", "b")], ["a: b"]),
-        ([Notice("a", "x\ny\x00z\x1b")], ["a: x y z "]),
+        ([Notice("a", "x\ny\x00z\x1b")], ["a: x\\ny\\u0000z\\u001b"]),
         ([Notice("", "whole")], ["whole"]),
     ],
     ids=["none", "each once", "control characters", "no path"],

@@ -20,7 +20,7 @@ from webhook import (
     TooMany,
     TypeInvalid,
 )
-from webhook.cause import SHOWN_VALUE, shown
+from webhook.text import SHOWN_VALUE, shown
 
 AT = Path("spec") / "tasks" / 1 / "name"
 
@@ -72,7 +72,7 @@ def test_findings_are_equal_by_kind_place_and_text() -> None:
 def test_a_finding_is_moved_without_touching_the_first() -> None:
     here = Invalid("a", 1, "x")
     there = here.at(Path("b") / 0)
-    assert (here.path, there.path, there.value, there.reason) == ("a", "b[0]", 1, here.reason)
+    assert (str(here.path), str(there.path), there.value, there.reason) == ("a", "b[0]", 1, here.reason)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,21 @@ def test_a_finding_is_moved_without_touching_the_first() -> None:
         ({"a": [1]}, '{"a": [1]}'),
         ("a\nb\x1b[31m\x7f", '"a\\nb\\u001b[31m\\u007f"'),
         ("\u202egnp.exe", '"\\u202egnp.exe"'),
+        (10**5000, "a int"),
         ("x" * 500, '"' + "x" * SHOWN_VALUE + '…"'),
         (list(range(1000)), str(list(range(1000)))[:SHOWN_VALUE] + "…"),
     ],
-    ids=["null", "true", "text", "object", "control characters", "right to left", "long text", "long list"],
+    ids=[
+        "null",
+        "true",
+        "text",
+        "object",
+        "control characters",
+        "right to left",
+        "a number too long to write",
+        "long text",
+        "long list",
+    ],
 )
 def test_a_value_is_shown_on_one_short_printable_line(value: Any, text: str) -> None:
     assert shown(value) == text
@@ -101,11 +112,11 @@ def test_any_value_can_be_shown(value: Any) -> None:
     assert len(text) <= SHOWN_VALUE + 40
 
 
-def test_a_value_nested_beyond_reason_is_named_only() -> None:
+def test_a_value_nested_beyond_reason_is_cut_like_any_other() -> None:
     value: list[Any] = []
     for _ in range(100_000):
         value = [value]
-    assert shown(value) == "a list"
+    assert shown(value) == "[" * SHOWN_VALUE + "…"
     # Python frees it level by level, and would recurse doing so.
     while value:
         value = value.pop()

@@ -157,3 +157,36 @@ def test_the_entries_of_a_map_are_drafts_with_their_keys() -> None:
     assert draft.value["tasks"] == {"Master": {"n": 1}, "a/b": {"n": 3}, "broken": 5}
     assert [operation["path"] for operation in draft.patch] == ["/tasks/a~1b/n"]
     assert list(Draft({"tasks": []}).entries("tasks")) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), {"a": [{"b": float("nan")}]}, {1: "a"}, {"a"}, object()],
+    ids=["NaN", "infinite", "NaN deep inside", "a key that is no text", "a set", "an object"],
+)
+def test_what_json_has_not_is_never_part_of_a_patch(value: Any) -> None:
+    draft = Draft({"list": [], "old": 1})
+    with pytest.raises(ValueError, match="new is set to what JSON has not"):
+        draft["new"] = value
+    with pytest.raises(ValueError, match="JSON has not"):
+        draft.append("list", value)
+    with pytest.raises(ValueError, match="JSON has not"):
+        draft.insert("list", [value])
+    with pytest.raises(ValueError, match="JSON has not"):
+        draft.correct("old", value)
+    assert draft.patch == []
+    assert draft.value == {"list": [], "old": 1}
+
+
+def test_a_patch_below_a_long_key_grows_with_the_object_and_not_with_the_operations() -> None:
+    key = "k" * 100_000
+    job = {"metadata": {}, "spec": {"tasks": {key: {"containers": [{"n": place} for place in range(300)]}}}}
+    draft = Draft(job)
+    for _, task in draft.entries("spec", "tasks"):
+        for container in task.each("containers"):
+            container["image"] = "i"
+        task.append("containers", {"n": 300})
+    draft["status"] = {}
+    assert [(one["op"], one["path"]) for one in draft.patch] == [("add", "/spec"), ("add", "/status")]
+    assert jsonpatch.apply_patch(job, draft.patch) == draft.value
+    assert len(draft.value["spec"]["tasks"][key]["containers"]) == 301

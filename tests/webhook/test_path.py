@@ -41,6 +41,28 @@ def test_branches_of_a_path_do_not_touch_each_other() -> None:
     assert (str(root), str(left), str(right)) == ("spec", "spec.a", "spec.b")
 
 
+def test_a_path_knows_its_steps_exactly() -> None:
+    path = (Path("spec.tasks[0]") / "a.b").key("0") / 3
+    assert path.steps == ("spec", "tasks", 0, "a.b", "0", 3)
+    assert steps_of(path) == path.steps
+
+
+@pytest.mark.parametrize(
+    "path, start, expected",
+    [
+        (Path("spec") / "a" / 0 / "b", Path("spec") / "a", "metadata.x[0].b"),
+        (Path("spec") / "a", Path("spec") / "a", "metadata.x"),
+        ((Path("spec") / "a").key("k.l") / "c", Path("spec.a"), "metadata.x[k.l].c"),
+        (Path("spec") / "ab", Path("spec") / "a", None),
+        (Path("spec"), Path("spec") / "a", None),
+    ],
+    ids=["below", "the place itself", "an entry of a map", "another name", "above"],
+)
+def test_a_path_is_moved_with_all_that_is_below(path: Path, start: Path, expected: str | None) -> None:
+    moved = path.moved(start, Path("metadata") / "x")
+    assert (None if moved is None else str(moved)) == expected
+
+
 @pytest.mark.parametrize(
     "steps, printed",
     [
@@ -60,28 +82,29 @@ LIST = {"spec": {"tasks": [{"name": "a"}, {"name": "b"}, {"name": "a"}, {}, {"na
 @pytest.mark.parametrize(
     "path, expected",
     [
-        ("spec.tasks[0].replicas", "spec.tasks[name=a#0].replicas"),
-        ("spec.tasks[1].replicas", "spec.tasks[name=b#0].replicas"),
-        ("spec.tasks[2].replicas", "spec.tasks[name=a#1].replicas"),
-        ("spec.tasks[3].name", "spec.tasks[3].name"),
-        ("spec.tasks[4].name", "spec.tasks[4].name"),
-        ("spec.tasks[5].name", "spec.tasks[5].name"),
-        ("spec.tasks[6].name", "spec.tasks[6].name"),
-        ("spec.tasks[99].name", "spec.tasks[99].name"),
-        ("spec.tasks", "spec.tasks"),
-        ("spec.other[0].name", "spec.other[0].name"),
-        ("metadata.labels[example.com/a]", "metadata.labels[example.com/a]"),
-        ("", ""),
+        ("spec.tasks[0].replicas", ("spec", "tasks", ("a", 0), "replicas")),
+        ("spec.tasks[1].replicas", ("spec", "tasks", ("b", 0), "replicas")),
+        ("spec.tasks[2].replicas", ("spec", "tasks", ("a", 1), "replicas")),
+        ("spec.tasks[3].name", ("spec", "tasks", 3, "name")),
+        ("spec.tasks[4].name", ("spec", "tasks", 4, "name")),
+        ("spec.tasks[5].name", ("spec", "tasks", 5, "name")),
+        ("spec.tasks[6].name", ("spec", "tasks", 6, "name")),
+        ("spec.tasks[99].name", ("spec", "tasks", 99, "name")),
+        ("spec.tasks", ("spec", "tasks")),
+        ("spec.other[0].name", ("spec", "other", 0, "name")),
+        ("metadata.labels[example.com/a]", ("metadata", "labels", "example.com/a")),
+        ("", ()),
     ],
 )
-def test_items_are_known_by_name_where_they_have_one(path: str, expected: str) -> None:
+def test_items_are_known_by_name_where_they_have_one(path: str, expected: tuple[object, ...]) -> None:
     assert keyed(path, LIST) == expected
 
 
 def test_an_item_that_moved_keeps_its_key_through_nested_lists() -> None:
     before = {"a": [{"name": "x", "b": [{"name": "y"}, {"name": "z"}]}]}
     after = {"a": [{"name": "w"}, {"name": "x", "b": [{"name": "z"}]}]}
-    assert keyed("a[0].b[1].c", before) == keyed("a[1].b[0].c", after) == "a[name=x#0].b[name=z#0].c"
+    expected = ("a", ("x", 0), "b", ("z", 0), "c")
+    assert keyed("a[0].b[1].c", before) == keyed("a[1].b[0].c", after) == expected
 
 
 @settings(max_examples=60)
@@ -94,4 +117,4 @@ def test_no_text_is_a_path_that_cannot_be_read(path: str, document: Any) -> None
 @pytest.mark.parametrize("digits", ["9" * 5000, "²"], ids=["longer than Python reads", "a digit that is no number"])
 def test_a_key_of_digits_is_a_key(digits: str) -> None:
     assert steps_of(f"limits[{digits}]") == ["limits", digits]
-    assert keyed(f"limits[{digits}]", {"limits": []}) == f"limits[{digits}]"
+    assert keyed(f"limits[{digits}]", {"limits": []}) == ("limits", digits)

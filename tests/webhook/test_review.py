@@ -23,8 +23,10 @@ from webhook import (
     Registry,
     Request,
     Response,
+    Rule,
     Settings,
     review,
+    rule,
 )
 from webhook.review import same
 
@@ -202,12 +204,13 @@ def test_a_denial_names_the_job(request_name: str, metadata: Any, name: str) -> 
             parts({"role": "captain"}),
             ["spec.parts[0].role: Invalid value: \"captain\": Input should be 'lead' or 'none'"],
         ),
-        # What a rule had found before it met the broken part counts.
+        # A part whose name is broken hides no other's from a rule that reads names one by one.
         (
             parts(A, A, {"name": 3, "role": "lead"}, A),
             [
                 "spec.parts[2].name: Invalid value: 3: Input should be a valid string",
                 'spec.parts[1].name: Duplicate value: "a"',
+                'spec.parts[3].name: Duplicate value: "a"',
             ],
         ),
         # Bounds that are no object are not the default bounds.
@@ -234,7 +237,7 @@ def test_a_broken_field_ends_only_the_rules_that_read_it(document: Any, causes: 
 
 
 def with_rules(*rules: Callable[[Job[Any], Context], Any]) -> Registry:
-    return Registry([crew(rules=rules)])
+    return Registry([crew(rules=tuple(one if isinstance(one, Rule) else rule()(one) for one in rules))])
 
 
 def misspells(job: Job[Any], context: Context) -> Iterator[Cause]:
@@ -255,7 +258,7 @@ def test_a_mistake_in_a_rule_is_not_taken_for_a_broken_job(document: Any) -> Non
 
 
 STORED = parts(A, A)
-BEFORE = "(it was stored so before, and is not refused for that)"
+BEFORE = "(already stored; not enforced)"
 
 
 @pytest.mark.parametrize(
@@ -427,6 +430,14 @@ def test_the_paths_of_a_kind_follow_from_its_names() -> None:
     assert kind.qualified_plural == "crews.toys.example.com"
 
 
+def finds_nothing(job: Job[Any], context: Context) -> Iterator[Cause]:
+    return iter(())
+
+
+def has_a_word(job: Job[Any], context: Context) -> Iterator[Notice]:
+    yield Notice("", "x")
+
+
 def test_rules_that_find_nothing_say_nothing() -> None:
-    assert validate(job(), kinds=with_rules(*RULES, lambda job, context: ())).allowed
-    assert validate(job(), kinds=with_rules(lambda job, context: [Notice("", "x")])).warnings == ["x"]
+    assert validate(job(), kinds=with_rules(*RULES, finds_nothing)).allowed
+    assert validate(job(), kinds=with_rules(has_a_word)).warnings == ["x"]

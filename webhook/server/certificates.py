@@ -6,9 +6,7 @@ import ssl
 import time
 from collections.abc import Callable
 
-from webhook.server import tls
 from webhook.server.candidate import Candidate, Fault, Served, Unfit, judge
-from webhook.server.handshake import Handshakes
 from webhook.server.log import logger
 from webhook.server.metrics import Metrics
 
@@ -17,7 +15,6 @@ class Certificates:
     """Holds the certificate that new handshakes get, and takes over each better one that is offered.
 
     Attributes:
-        front: the context to listen with. It stays the same; what it hands out is the certificate of the moment.
         served: that certificate, or None while there is none.
     """
 
@@ -25,7 +22,7 @@ class Certificates:
         """Have none yet.
 
         Args:
-            metrics: told of each certificate, and of handshakes that fail.
+            metrics: count each certificate.
             name: what the API server calls the server: each certificate must hold it. Empty for any.
             clock: gives seconds since the epoch.
         """
@@ -33,12 +30,9 @@ class Certificates:
         self._name = name
         self._clock = clock
         self._metrics = metrics
-        self._handshakes = Handshakes(lambda why, count: metrics.handshake_failures.labels(why).inc(count))
-        self.front: ssl.SSLContext = tls.front(self._context, self._handshakes)
         self._candidate: Candidate | None = None
         self._taken: Candidate | None = None
         self._told = ""
-        metrics.settling.append(self._handshakes.settle)
 
     def offer(self, candidate: Candidate) -> None:
         """Serve a candidate, if it is fit; else keep what there is, and tell why once.
@@ -96,5 +90,10 @@ class Certificates:
             return f"no certificate yet: {self._told}" if self._told else "no certificate yet"
         return "certificate expired" if self._clock() >= served.not_after else ""
 
-    def _context(self) -> ssl.SSLContext | None:
+    def context(self) -> ssl.SSLContext | None:
+        """Return the context for the next handshake, or None while there is none.
+
+        So what is served changes by one assignment, for the handshakes that begin after it. A live context is never
+        loaded again: a key that does not match its certificate would leave it broken, and every handshake failing.
+        """
         return self.served.context if self.served else None

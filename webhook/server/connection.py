@@ -1,175 +1,383 @@
-"""One connection, held to its bounds: aiohttp itself waits for headers as long as for the next request."""
+"""One connection: requests in, answers out, in order and within bounds.
+
+aiohttp's parser reads HTTP. What is around it in aiohttp's own server, a task, a request and a response object and two
+writes for each call, costs more than a review; here, a request that is answered at once is one call back and one write.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from typing import Any
+import ssl
+from collections.abc import Callable, Mapping
+from typing import Generic, Protocol, TypeVar, cast
 
-from aiohttp import web
+from aiohttp.base_protocol import BaseProtocol
+from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_parser import HttpRequestParser, RawRequestMessage
+from aiohttp.streams import StreamReader
 
-from webhook.server.limits import Limits
+from webhook.server.answer import CONTINUE, TEXT, rendered
+from webhook.server.body import CLIENT_LEFT, BadRequest, Body, Fault, Held, too_large
+from webhook.server.connections import Connections, Stage
+from webhook.server.handshake import Failure, failure
+from webhook.server.session import Closed, Session
 
-Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+#: For how long what is left of a refused body is read and thrown away, in seconds, and how much of it, in bytes: a
+#: client that is still writing would otherwise meet a reset before it reads the answer.
+LINGER, LINGER_SIZE = 1.0, 8 * 1024 * 1024 + 64 * 1024
+#: For a client to take over the last answer, in seconds.
+CLOSE_TIME = 10.0
+#: What a client may send ahead while a request of it is answered, in bytes, before nothing more is read.
+AHEAD = 64 * 1024
+#: The versions of HTTP that are spoken.
+VERSIONS = frozenset({(1, 0), (1, 1)})
+#: For aiohttp's parser: bodies are taken from it at once and bounded here.
+_UNBOUNDED = 2**30
 
-#: For how long what is left of a refused body is read and thrown away, in seconds: a client that is still writing
-#: would otherwise meet a reset before it reads the answer.
-LINGER = 1.0
-#: For a connection that is cut off to notice, in seconds. (aiohttp takes 0 for no limit.)
-CUT_TIME = 0.05
-
-
-class Connections:
-    """The open connections of a server, counted in all and by address."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.total = 0
-        self.by_address: Counter[str] = Counter()
-        #: Told of each connection that is refused, and of each that brings what is no HTTP.
-        self.refused: Callable[[], None] = lambda: None
-        self.unreadable: Callable[[], None] = lambda: None
-
-    def admit(self, address: str) -> bool:
-        """Count a connection in, unless there are too many."""
-        if self.total >= self.limits.connections or self.by_address[address] >= self.limits.connections_per_address:
-            self.refused()
-            return False
-        self.total += 1
-        self.by_address[address] += 1
-        return True
-
-    def leave(self, address: str) -> None:
-        """Count a connection out."""
-        self.total -= 1
-        self.by_address[address] -= 1
-        if not self.by_address[address]:
-            del self.by_address[address]
+#: Says which context answers the next handshake, or None while there is none.
+Choice = Callable[[], ssl.SSLContext | None]
 
 
-class GuardedConnection(web.RequestHandler):
-    """A connection that is closed where the headers of a request take too long to arrive."""
+class Exchange(Protocol):
+    """One request, from its head to its answer.
 
-    __slots__ = ("_address", "_alarm", "_begun", "_clock", "_connections", "_heard", "_progress")
+    Attributes:
+        wanted: for how many seconds its body is waited for; 0 where it is answered without.
+        left: whether the client has left before the answer.
+    """
 
-    def __init__(self, server: GuardedServer, **options: Any) -> None:
-        super().__init__(server, **options)
-        self._connections = server.connections_held
-        self._progress = server.progress
-        self._clock = asyncio.get_running_loop()
-        self._address: str | None = None
-        self._alarm: asyncio.TimerHandle | None = None
-        self._begun = False
-        self._heard = self._clock.time()
+    wanted: float
+    left: bool
+
+
+E = TypeVar("E", bound=Exchange)
+
+
+class Service(Protocol[E]):
+    """Answers requests: each by one call of `Connection.answer`, later than it is called itself."""
 
     @property
-    def idle(self) -> bool:
-        """Whether nothing of a request has arrived that is not answered yet."""
-        return not self._begun
+    def draining(self) -> bool:
+        """Whether each answer closes its connection."""
 
-    @property
-    def waited(self) -> float:
-        """For how long, in seconds, the last bytes that arrived have waited for the server to turn to them."""
-        return self._clock.time() - self._heard
+    def begin(self, connection: Connection[E], head: RawRequestMessage) -> E:
+        """Take the head of a request."""
+
+    def complete(self, exchange: E, body: bytes) -> None:
+        """Take the whole body, or nothing where none is wanted, and see to the answer."""
+
+    def fail(self, exchange: E, error: BadRequest) -> None:
+        """See to the answer of a request whose body cannot be read, or whose client has left."""
+
+    def unreadable(self) -> None:
+        """Note a request that is no HTTP."""
+
+    def handshake_failed(self, why: Failure) -> None:
+        """Note a handshake that failed."""
+
+
+class _Flow:
+    """What aiohttp's parser asks of the connection that it reads for; it need not hold back."""
+
+    connected = True
+    _reading_paused = False
+
+    def pause_reading(self) -> None:
+        """Read on."""
+
+    def resume_reading(self, *, resume_parser: bool = True) -> None:
+        """Read on."""
+
+
+class Connection(asyncio.Protocol, Generic[E]):
+    """One connection, over TLS where a choice of contexts is given.
+
+    Attributes:
+        stage, since, deadline: see `Connections`.
+        heard: when the last bytes arrived, on the loop's clock.
+    """
+
+    __slots__ = (
+        "_ahead",
+        "_body",
+        "_choose",
+        "_close_after",
+        "_connections",
+        "_discarded",
+        "_exchange",
+        "_held",
+        "_loop",
+        "_parser",
+        "_payload",
+        "_reading",
+        "_service",
+        "_session",
+        "_transport",
+        "_without_body",
+        "address",
+        "deadline",
+        "heard",
+        "since",
+        "stage",
+    )
+
+    def __init__(
+        self, service: Service[E], connections: Connections, held: Held, address: str, choose: Choice | None = None
+    ) -> None:
+        self._service = service
+        self._connections = connections
+        self._held = held
+        self._choose = choose
+        self._session: Session | None = None
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._parser = HttpRequestParser(
+            cast("BaseProtocol", _Flow()),
+            self._loop,
+            _UNBOUNDED,
+            auto_decompress=False,
+            max_msg_queue_size=1,
+        )
+        self._exchange: E | None = None
+        self._payload: StreamReader | None = None
+        self._body: Body | None = None
+        self._reading = False
+        self._close_after = self._without_body = False
+        self._ahead = b""
+        self._discarded = -1
+        self.address = address
+        self.heard = self._loop.time()
+        self.stage, self.since, self.deadline = Stage.SHAKING, self.heard, 0.0
+        if choose is None:
+            self.stage = Stage.UNUSED
+
+    # What asyncio tells
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the connection, or refuse it."""
-        super().connection_made(transport)
-        address = str((transport.get_extra_info("peername") or ("",))[0])
-        if self._connections.admit(address):
-            self._address = address
-        else:
-            self.force_close()
+        """Begin."""
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is of no such class
+        if not self._connections.holds(self):  # it has given way already
+            self._transport.abort()
 
-    def connection_lost(self, exc: BaseException | None) -> None:
-        """Count the connection out."""
-        super().connection_lost(exc)
-        self._silence()
-        self._progress.set()
-        if self._address is not None:
-            self._connections.leave(self._address)
-            self._address = None
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # asyncio's signature
+        """End."""
+        if self.stage is Stage.SHAKING and self._choose is not None:
+            self._service.handshake_failed(Failure.LEFT)
+        self._connections.leave(self)
+        # By hand, and not when the garbage collector comes by: it does not know what TLS holds beside Python's objects.
+        self._transport = self._session = None
+        exchange = self._exchange
+        if exchange is not None:
+            exchange.left = True
+            if self._reading:
+                self._reading = False
+                self._service.fail(exchange, BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left"))
 
     def data_received(self, data: bytes) -> None:
-        """Start the clock with the first byte of a request."""
-        # aiohttp calls this itself, without data, to go on with what it has.
-        if data:
-            self._heard = self._clock.time()
-            if not self._begun:
-                self._begun = True
-                self._alarm = self._clock.call_later(self._connections.limits.header_time, self.force_close)
-        super().data_received(data)
-
-    def headers_complete(self) -> None:
-        """Stop the clock: a request's headers are whole."""
-        self._begun = True
-        self._silence()
-
-    async def finish_response(
-        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
-    ) -> tuple[web.StreamResponse, bool]:
-        """Write the answer and await the next request, for as long as the client may also take over the answer."""
+        """Take bytes of the wire."""
+        self.heard = self._loop.time()
+        if self._choose is None:
+            self._receive(data)
+            return
+        session = self._session
+        if session is None:
+            context = self._choose()
+            if context is None:
+                self._connections.move(self, Stage.BUSY)
+                self._service.handshake_failed(Failure.NO_CERTIFICATE)
+                self.abort()
+                return
+            session = self._session = Session(context)
         try:
-            return await super().finish_response(request, resp, start_time)
-        finally:
-            # Otherwise the rest of a refused body follows, and the connection is closed after it.
-            self._begun = not request.content.is_eof()
-            self._progress.set()
+            plain = session.receive(data)
+        except Closed:
+            self._close()
+            return
+        except ssl.SSLError as error:
+            self._broken(session, error)
+            return
+        if (reply := session.pending()) and self._transport is not None:
+            self._transport.write(reply)
+        if self.stage is Stage.SHAKING and session.established:
+            self._connections.move(self, Stage.UNUSED, self.heard)
+        if plain:
+            self._receive(plain)
 
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,  # noqa: ARG002  # aiohttp's signature; both may quote what was sent
-        message: str | None = None,  # noqa: ARG002
-    ) -> web.StreamResponse:
-        """Answer what is no HTTP, without a word of it in the answer or the log, and close."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("the answer is on its way already")
-        self._connections.unreadable()
-        response = web.Response(status=status, text="this is not a request that can be read\n")
-        response.force_close()
-        return response
+    def eof_received(self) -> None:
+        """Take the client's end for the end of all: a client of ours waits for its answer."""
 
-    def _silence(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
+    def pause_writing(self) -> None:
+        """Wait for a client that does not take its answer only as long as for an idle one."""
+        if self.stage is not Stage.LINGERING:
+            self._connections.move(self, Stage.BUSY, self._loop.time() + self._connections.limits.keepalive)
 
+    def resume_writing(self) -> None:
+        """Go on once it has."""
+        if self._exchange is None and self.stage is Stage.BUSY:
+            self._go_on()
 
-class GuardedServer(web.Server):
-    """aiohttp's server with guarded connections."""
+    # What arrives
 
-    def __init__(self, handler: Handler, limits: Limits) -> None:
-        super().__init__(
-            handler, keepalive_timeout=limits.keepalive, auto_decompress=False, access_log=None, lingering_time=LINGER
-        )
-        self.connections_held = Connections(limits)
-        #: Set whenever a request is answered or a connection gone.
-        self.progress = asyncio.Event()
+    def _receive(self, data: bytes) -> None:
+        if self._discarded >= 0:
+            self._discarded += len(data)
+            if self._discarded > LINGER_SIZE:
+                self.abort()
+        elif self._exchange is not None and not self._reading:
+            self._ahead += data
+            if len(self._ahead) > AHEAD and self._transport is not None:
+                self._transport.pause_reading()
+        else:
+            self._feed(data)
 
-    def __call__(self) -> GuardedConnection:
-        """Return the protocol of a new connection."""
-        return GuardedConnection(self, loop=asyncio.get_running_loop(), **self._kwargs)
-
-    async def drain(self, seconds: float) -> None:
-        """Close each connection once it is idle, and after so many seconds the others, too."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self._close_idle():
-                    self.progress.clear()
-                    await self.progress.wait()
-        await self.shutdown(CUT_TIME)
-
-    def _close_idle(self) -> bool:
-        """Close the connections that are idle, and tell whether there are others."""
-        # Not aiohttp's `pre_shutdown`: it drops the rest of a body that is still arriving.
-        busy = False
-        for connection in self.connections:
-            if isinstance(connection, GuardedConnection) and connection.idle:
-                connection.force_close()
+    def _feed(self, data: bytes) -> None:
+        if self.stage is not Stage.BUSY and data:
+            self._connections.move(self, Stage.BUSY, self.heard + self._connections.limits.header_time)
+        try:
+            # At most one message: the parser pauses after each.
+            messages, upgraded, _ = self._parser.feed_data(data)
+        except (HttpProcessingError, ValueError, AssertionError):
+            if self._exchange is None:
+                self._unreadable()
             else:
-                busy = True
-        return busy
+                self._stop_reading(BadRequest(400, Fault.FRAMING, "the body's framing is broken"))
+            return
+        try:
+            if messages:
+                self._begin(*messages[0], upgraded=upgraded)
+            if self._reading:
+                self._read()
+        except BadRequest as error:
+            self._stop_reading(error)
+
+    def _begin(self, head: RawRequestMessage, payload: StreamReader, *, upgraded: bool) -> None:
+        if head.version not in VERSIONS:
+            self._unreadable()
+            return
+        self._payload = payload
+        self._without_body = head.method == "HEAD"
+        # HTTP/1.0 may keep a connection open only by a header of its own: not worth the words.
+        self._close_after = head.should_close or head.upgrade or upgraded or head.version == (1, 0)
+        exchange = self._exchange = self._service.begin(self, head)
+        if not exchange.wanted:
+            self._connections.move(self, Stage.BUSY)
+            self._service.complete(exchange, b"")
+            return
+        length = head.headers.get("Content-Length")
+        self._reading = True
+        self._body = Body(self._held)
+        if length is not None and int(length) > self._held.limits.body:
+            raise too_large(self._held.limits)
+        if not payload.is_eof():
+            self._connections.move(self, Stage.BUSY, self.heard + exchange.wanted)
+            if "Expect" in head.headers and head.version == (1, 1):
+                self._write(CONTINUE)
+
+    def _read(self) -> None:
+        payload, body, exchange = self._payload, self._body, self._exchange
+        assert payload is not None
+        assert body is not None
+        assert exchange is not None
+        chunk = payload.read_nowait(-1)
+        if chunk:
+            body.add(chunk)
+        if payload.is_eof():
+            self._reading = False
+            self._connections.move(self, Stage.BUSY)
+            self._service.complete(exchange, body.whole())
+
+    def _stop_reading(self, error: BadRequest) -> None:
+        self._reading = False
+        self._connections.move(self, Stage.BUSY)
+        assert self._exchange is not None
+        self._service.fail(self._exchange, error)
+
+    def _unreadable(self) -> None:
+        """Answer what is no HTTP, without a word of it in the answer or the log, and close."""
+        self._service.unreadable()
+        self._write(rendered(400, b"this is not a request that can be read\n", close=True))
+        self._linger()
+
+    # What is answered
+
+    def answer(self, code: int, body: bytes, media: str = TEXT, headers: Mapping[str, str] | None = None) -> None:
+        """Answer the request at hand, and go on with the next."""
+        payload, self._payload = self._payload, None
+        self._exchange = None
+        if self._body is not None:
+            self._body.release()
+            self._body = None
+        if self._transport is None:
+            return
+        # What has not arrived of a body must not be taken for the next request.
+        partial = payload is not None and not payload.is_eof()
+        close = partial or self._close_after or self._service.draining
+        self._write(rendered(code, body, media, headers, close=close, bare=self._without_body))
+        if partial:
+            self._linger()
+        elif close:
+            self._close()
+        elif self.deadline == 0.0:  # else the client does not take the answer: it is waited for
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Turn to what has arrived of the next request."""
+        ahead, self._ahead = self._ahead, b""
+        self._connections.move(self, Stage.IDLE, self._loop.time())
+        if len(ahead) > AHEAD and self._transport is not None:
+            self._transport.resume_reading()
+        self._parser.message_consumed()
+        self._feed(ahead)
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        self._transport.write(data if self._session is None else self._session.send(data))
+
+    def _linger(self) -> None:
+        self._ahead = b""
+        self._discarded = 0
+        self._connections.move(self, Stage.LINGERING, self._loop.time() + LINGER)
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    def _close(self) -> None:
+        """Close once all is sent; where the client does not take it, in the end without."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        self._connections.move(self, Stage.LINGERING, self._loop.time() + CLOSE_TIME)
+        self._discarded = 0
+        if self._session is not None and self._session.established:
+            self._transport.write(self._session.end())
+        self._transport.close()
+
+    def _broken(self, session: Session, error: ssl.SSLError) -> None:
+        """End a session that is none: with OpenSSL's alert, and counted where it is a handshake."""
+        if not session.established:
+            self._service.handshake_failed(failure(error))
+        self._connections.move(self, Stage.LINGERING, self._loop.time() + LINGER)
+        if self._transport is not None:
+            self._transport.write(session.pending())
+            self._transport.close()
+
+    # What time brings
+
+    def expire(self) -> None:
+        """Do what is due at the deadline of its stage."""
+        if self._reading:
+            self._stop_reading(BadRequest(408, Fault.SLOW, "the body took too long to arrive"))
+        elif self.stage is Stage.LINGERING and self._transport is not None and not self._transport.is_closing():
+            self._close()
+        else:
+            self.abort()
+
+    def retire(self) -> None:
+        """Close it if it is idle: the server is about to stop."""
+        if self.stage in {Stage.IDLE, Stage.UNUSED, Stage.SHAKING}:
+            self._close()
+
+    def abort(self) -> None:
+        """Close it at once."""
+        self._connections.leave(self)
+        if self._transport is not None:
+            self._transport.abort()

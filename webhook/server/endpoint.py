@@ -7,53 +7,40 @@ configuration's `failurePolicy` decides.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
+from urllib.parse import parse_qs
 
-import orjson
-from aiohttp import web
+from aiohttp.http_parser import RawRequestMessage
+from multidict import CIMultiDictProxy
 
 from webhook import trace
 from webhook.admission import Malformed, Request, Response
 from webhook.context import NoObjects, Objects, Settings
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
-from webhook.server import deadline
-from webhook.server.body import BadRequest, Buffer, Fault, check_headers, decode, too_busy
-from webhook.server.connection import GuardedConnection
+from webhook.server import answer, deadline, log
+from webhook.server.body import CLIENT_LEFT, BadRequest, Fault, Held, check_headers, decode, too_busy
+from webhook.server.connection import Connection
+from webhook.server.handshake import Failure
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import Metrics, RouteMetrics
 from webhook.server.spans import Spans
+from webhook.server.turns import Turns
+from webhook.server.worker import Worker
 
 #: What of the caller's time is left for the way back, in seconds.
 MARGIN = 0.2
 
-
-@dataclass(slots=True)
-class Call:
-    """What one request amounted to, for the log and the metrics.
-
-    Attributes:
-        webhook: the path, where it is one of ours.
-        code: of the answer.
-        seconds: that the caller waits.
-        waited: that it had waited in the server's queue before it was turned to.
-        fields: of its line in the log.
-    """
-
-    webhook: str = "unknown"
-    code: int = 500
-    seconds: float = float("inf")
-    waited: float = 0.0
-    fields: dict[str, Any] = field(default_factory=dict)
-
-
-#: Answers a request, or says by None that it is not for it. It may wait; within the caller's time, it sees to itself.
-Reviewer: TypeAlias = Callable[[Request], Awaitable[Response | None]]
+#: Answers a request, or says by None that it is not for it. What returns at once costs no task; what has to wait
+#: returns an awaitable, and sees to the caller's time itself. It may be called in a thread, where the object is large.
+Reviewer: TypeAlias = Callable[[Request], Response | Awaitable[Response | None] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +50,64 @@ class Route:
     Attributes:
         name: what metrics call the objects: the qualified plural of a kind, say.
         phase: which of its two calls the API server makes there.
-        review: answers.
+        review: answers; None where the objects are jobs of a kind.
+        kind: that kind.
     """
 
     name: str
     phase: Phase
-    review: Reviewer
+    review: Reviewer | None = None
+    kind: Kind | None = None
+
+
+class Call:
+    """One request, from its head to its answer.
+
+    Attributes:
+        connection: that it came on.
+        started: when its head was complete, on the performance counter.
+        webhook: the path, where it is one of ours.
+        metrics: of the path.
+        route: who answers; None where nobody does.
+        refusal: why it is not read; None where it is.
+        seconds: that the caller waits.
+        wanted: that the body is waited for.
+        waited: that it had waited in the server's queue before its turn.
+        trace: that it belongs to.
+        left: whether the client has left.
+        body: once it has arrived.
+        fields: of its line in the log.
+    """
+
+    __slots__ = (
+        "body",
+        "connection",
+        "fields",
+        "left",
+        "metrics",
+        "refusal",
+        "route",
+        "seconds",
+        "started",
+        "trace",
+        "waited",
+        "wanted",
+        "webhook",
+    )
+
+    def __init__(self, connection: Connection[Call], metrics: RouteMetrics) -> None:
+        self.connection = connection
+        self.started = time.perf_counter()
+        self.webhook = "unknown"
+        self.metrics = metrics
+        self.route: Route | None = None
+        self.refusal: BadRequest | None = None
+        self.seconds = float("inf")
+        self.wanted = self.waited = 0.0
+        self.trace: trace.Trace | None = None
+        self.left = False
+        self.body = b""
+        self.fields: dict[str, Any] = {}
 
 
 class Endpoint:
@@ -80,6 +119,9 @@ class Endpoint:
         waits_for: says what must be there before the server is ready, and is not; empty once it is.
         lacking: says what is wrong with its certificate; empty where nothing is.
         spans: takes what each request amounted to, for who collects traces; None where nobody does.
+        draining: whether each answer closes its connection.
+        held: the bytes of bodies that it holds.
+        in_flight: how many requests are being read, or wait for an answer that is not made at once.
     """
 
     def __init__(
@@ -98,154 +140,239 @@ class Endpoint:
         self.limits = limits or Limits()
         self.metrics = metrics or Metrics()
         self.routes: Mapping[str, Route] = {
-            **{
-                kind.path(phase): Route(kind.qualified_plural, phase, self._reviewer(kind, phase))
-                for kind in kinds
-                for phase in Phase
-            },
+            **{kind.path(phase): Route(kind.qualified_plural, phase, kind=kind) for kind in kinds for phase in Phase},
             **(further or {}),
         }
         self.draining = False
         self.waits_for: Callable[[], str] = lambda: ""
         self.lacking: Callable[[], str] = lambda: ""
         self.spans: Spans | None = None
-        self._buffer = Buffer(self.limits)
-        self._in_flight = 0
+        self.held = Held(self.limits)
+        self.in_flight = 0
+        self._unknown = self.metrics.route("unknown")
+        self._bound: dict[str, RouteMetrics] = {}
+        self._turns: Turns[Call] = Turns(self._turn)
+        self._worker = Worker(self.limits.large)
+        self._waiting: set[asyncio.Task[None]] = set()
 
-    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request, whatever it is."""
-        connection = request.protocol
-        if isinstance(connection, GuardedConnection):
-            connection.headers_complete()
-        call, started = Call(), time.perf_counter()
-        self._in_flight += 1
-        try:
-            response = await self._answer(request, call)
-        except BadRequest as error:
-            response = web.Response(status=error.code, text=f"{error}\n", headers=error.headers)
-            self._count_refusal(error, call)
-        except Exception as error:  # noqa: BLE001  # whatever it is: the caller gets an answer, the log the place
-            self.metrics.panics.inc()
-            logger.error("failed to answer", extra={"fields": {"path": call.webhook, **call.fields, **origin(error)}})
-            response = web.Response(status=500, text="jobgate failed to review this; its log says why\n")
-        finally:
-            self._in_flight -= 1
-        # What has not arrived of a body must not be taken for the next request.
-        if self.draining or not request.content.is_eof():
-            response.force_close()
-        call.code = response.status
-        self._record(call, time.perf_counter() - started)
-        return response
+    # What connections tell
 
-    async def _answer(self, request: web.BaseRequest, call: Call) -> web.Response:
+    def begin(self, connection: Connection[Call], head: RawRequestMessage) -> Call:
+        """Take the head of a request."""
         # As it was sent: what is spelled otherwise, as with an encoded slash, is another path.
-        path = request.raw_path.partition("?")[0]
-        call.fields |= _follow(request)
+        path, _, query = head.path.partition("?")
         route = self.routes.get(path)
-        if route is None:
-            raise BadRequest(404, Fault.PATH, "no webhook has this path")
-        call.webhook = path
-        with self.metrics.in_flight.labels(path).track_inprogress():
-            return await self._review(request, route, call)
+        call = Call(connection, self._metrics_of(path, route))
+        try:
+            if "traceparent" in head.headers:
+                call.trace = _trace(head.headers)
+                call.fields |= {"trace": call.trace.id} if call.trace else {}
+            if route is None:
+                raise BadRequest(404, Fault.PATH, "no webhook has this path")  # noqa: TRY301
+            call.webhook, call.route = path, route
+            if head.method != "POST":
+                raise BadRequest(405, Fault.METHOD, "an AdmissionReview is posted", {"Allow": "POST"})  # noqa: TRY301
+            check_headers(head.headers)
+            if self.in_flight >= self.limits.in_flight:
+                raise too_busy(Shed.IN_FLIGHT, "too many requests at once")
+        except BadRequest as error:
+            call.refusal = error
+            return call
+        call.seconds = _seconds(query)
+        call.wanted = min(call.seconds - MARGIN, self.limits.body_time)
+        self.in_flight += 1
+        call.metrics.in_flight += 1
+        return call
 
-    async def _review(self, request: web.BaseRequest, route: Route, call: Call) -> web.Response:
-        if request.method != "POST":
-            raise BadRequest(405, Fault.METHOD, "an AdmissionReview is posted", {"Allow": "POST"})
-        check_headers(request)
-        if self._in_flight > self.limits.in_flight:
-            raise too_busy(Shed.IN_FLIGHT, "too many requests at once")
-        call.seconds = deadline.seconds(request.query.get("timeout"))
+    def complete(self, call: Call, body: bytes) -> None:
+        """Take the whole body, and answer when the turn of the request comes."""
+        call.body = body
+        self._turns.put(call)
+
+    def fail(self, call: Call, error: BadRequest) -> None:
+        """Answer a request whose body cannot be read."""
+        self._refuse(call, error)
+
+    def unreadable(self) -> None:
+        """Count a request that is no HTTP."""
+        self.metrics.rejected.labels(Fault.NOT_HTTP).inc()
+
+    def handshake_failed(self, why: Failure) -> None:
+        """Count a handshake that failed."""
+        self.metrics.handshake_failures.labels(why).inc()
+
+    # What is made of a request
+
+    def _turn(self, call: Call) -> None:
+        if call.refusal is not None:
+            self._refuse(call, call.refusal)
+            return
+        loop = asyncio.get_running_loop()
+        call.waited = loop.time() - call.connection.heard
+        call.fields["bytes"] = len(call.body)
         remaining = call.seconds - MARGIN
-        body = await self._buffer.read(request, min(remaining, self.limits.body_time))
-        call.waited = self._waited(request)
         if call.waited > min(remaining, self.limits.queue_time):
-            raise too_busy(Shed.QUEUE_TIME, "too many requests before this one")
-        call.fields["bytes"] = len(body)
+            self._refuse(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
+        elif len(call.body) > self.limits.inline:
+            if self._worker.full:
+                self._refuse(call, too_busy(Shed.LARGE, "too many large objects at once"))
+            else:
+                self._wait(self._apart(call))
+        else:
+            outcome = self._judged(call)
+            if inspect.isawaitable(outcome):
+                self._wait(self._awaited(call, outcome))
+            else:
+                self._answer(call, *_encoded(call, outcome))
+
+    def _judged(self, call: Call) -> Any:
+        """Return what a reviewer says: a response, None, an awaitable of these; or the exception that it raised."""
+        assert call.route is not None
+        trace.CURRENT.set(call.trace)  # None, too: the one before may have belonged to another trace
         try:
-            admission = Request.parse(decode(body))
-        except Malformed as error:
-            raise BadRequest(400, Fault.ENVELOPE, str(error)) from None
-        call.fields |= _described(admission)
-        answer = await self._judge(admission, route)
-        self._count(route, answer, call)
-        return web.Response(
-            body=orjson.dumps((answer or Response(admission.uid)).to_review()), content_type="application/json"
-        )
-
-    async def _judge(self, admission: Request, route: Route) -> Response | None:
-        try:
-            return await route.review(admission)
-        except (SystemExit, GeneratorExit) as error:
-            # Out of a rule, these would end the server or the connection instead of one request.
-            raise RuntimeError("a default or a rule tried to leave") from error
-
-    def _reviewer(self, kind: Kind, phase: Phase) -> Reviewer:
-        """Return what reviews the jobs of a kind.
-
-        Another kind on its path is allowed, and counted: somebody has widened the rules of our configuration, and
-        refusing, or failing, would stop the cluster for objects that are not ours.
-        """
-
-        async def answer(admission: Request) -> Response | None:
-            if self.kinds.get(admission.api_version, admission.kind) is not kind:
-                return None
             try:
-                return review(admission, phase, self.kinds, self.settings, self.objects)
-            except asyncio.CancelledError as error:
-                raise RuntimeError("a default or a rule tried to leave") from error
+                admission = Request.parse(decode(call.body))
+            except Malformed as error:
+                raise BadRequest(400, Fault.ENVELOPE, str(error)) from None
+            call.body = b""
+            _describe(admission, call.fields)
+            if call.route.review is not None:
+                return call.route.review(admission)
+            return self._reviewed(call.route, admission, self._budget(call))
+        except BaseException as error:  # noqa: BLE001  # whatever leaves a rule: one request fails, and not the server
+            return error
 
-        return answer
+    async def _apart(self, call: Call) -> None:
+        """Review a large object in the thread for these, unless its caller has left meanwhile."""
 
-    def _waited(self, request: web.BaseRequest) -> float:
-        connection = request.protocol
-        return connection.waited if isinstance(connection, GuardedConnection) else 0.0
+        def judged() -> tuple[Any, bytes]:
+            if call.left:
+                return BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left"), b""
+            if time.perf_counter() - call.started > call.seconds - MARGIN:
+                return too_busy(Shed.QUEUE_TIME, "too many large objects before this one"), b""
+            outcome = self._judged(call)
+            return (outcome, b"") if inspect.isawaitable(outcome) else _encoded(call, outcome)
 
-    def _count(self, route: Route, answer: Response | None, call: Call) -> None:
-        verdict = _verdict(answer)
-        self.metrics.reviews.labels(route.name, route.phase, verdict).inc()
-        causes = answer.causes if answer else ()
-        rules = answer.rules if answer else ()
-        for place, cause in enumerate(causes):
-            rule = rules[place] if place < len(rules) else ""
-            self.metrics.causes.labels(route.name, cause.reason, rule).inc()
-        warnings, operations = (len(answer.notices), len(answer.patch)) if answer else (0, 0)
-        self.metrics.warnings.labels(route.name, route.phase).inc(warnings)
-        self.metrics.operations.labels(route.name).inc(operations)
+        outcome, body = await self._worker.run(judged)
+        if inspect.isawaitable(outcome):
+            await self._awaited(call, outcome)
+        else:
+            self._answer(call, outcome, body)
+
+    async def _awaited(self, call: Call, outcome: Awaitable[Any]) -> None:
+        try:
+            response = await outcome
+        except asyncio.CancelledError as error:
+            if not call.left and (task := asyncio.current_task()) is not None and task.cancelling():
+                raise  # the server's own end
+            response = error
+        except BaseException as error:  # noqa: BLE001  # as above
+            response = error
+        self._answer(call, *_encoded(call, response))
+
+    def _wait(self, work: Any) -> None:
+        """Run what has to wait."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._waiting.add(task)
+        task.add_done_callback(self._waiting.discard)
+
+    def _answer(self, call: Call, outcome: Any, body: bytes) -> None:
+        """Answer with a response and its bytes, or say what else has come of it."""
+        if isinstance(outcome, BadRequest):
+            self._refuse(call, outcome)
+            return
+        if isinstance(outcome, BaseException):
+            self._panic(call, outcome)
+            return
+        verdict = _verdict(outcome)
+        call.metrics.reviewed(verdict, outcome)
         call.fields |= {
-            "allowed": answer is None or answer.allowed,
+            "allowed": outcome is None or outcome.allowed,
             "verdict": verdict,
-            "causes": len(causes),
-            "warnings": warnings,
-            "operations": operations,
+            "causes": len(outcome.causes) if outcome else 0,
+            "warnings": len(outcome.notices) if outcome else 0,
+            "operations": len(outcome.patch) if outcome else 0,
         }
+        self._send(call, 200, body, answer.JSON)
 
-    def _count_refusal(self, error: BadRequest, call: Call) -> None:
+    def _panic(self, call: Call, error: BaseException) -> None:
+        """Answer that we failed; the log says where."""
+        self.metrics.panics.inc()
+        logger.error("failed to answer", extra={"fields": {"path": call.webhook, **call.fields, **origin(error)}})
+        self._send(call, 500, b"jobgate failed to review this; its log says why\n")
+
+    def _refuse(self, call: Call, error: BadRequest) -> None:
         call.fields["reason"] = error.reason
         if isinstance(error.reason, Shed):
             self.metrics.shed.labels(error.reason).inc()
         else:
             self.metrics.rejected.labels(error.reason).inc()
+        self._send(call, error.code, f"{error}\n".encode(), headers=error.headers)
 
-    def _record(self, call: Call, elapsed: float) -> None:
-        self.metrics.requests.labels(call.webhook, str(call.code)).inc()
-        self.metrics.latency.labels(call.webhook).observe(elapsed)
-        if call.waited + elapsed > call.seconds:
-            self.metrics.late.labels(call.webhook).inc()
+    def _send(
+        self, call: Call, code: int, body: bytes, media: str = answer.TEXT, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Answer, count and log."""
+        call.connection.answer(code, body, media, headers)
+        elapsed = time.perf_counter() - call.started
+        if call.wanted:
+            self.in_flight -= 1
+            call.metrics.in_flight -= 1
+        call.metrics.answered(code, elapsed, late=call.waited + elapsed > call.seconds)
         if self.spans:
             end = time.time_ns()
             begin = end - round(elapsed * 1e9)
-            self.spans.record(call.webhook, trace.CURRENT.get(), (begin, end), {"code": call.code, **call.fields})
+            self.spans.record(call.webhook, call.trace, (begin, end), {"code": code, **call.fields})
         if logger.isEnabledFor(logging.INFO):
-            fields = {"path": call.webhook, "code": call.code, "milliseconds": round(elapsed * 1000, 3), **call.fields}
-            logger.info("request", extra={"fields": fields})
+            fields = {"path": call.webhook, "code": code, "milliseconds": round(elapsed * 1000, 3), **call.fields}
+            log.info("request", fields)
+
+    def _metrics_of(self, path: str, route: Route | None) -> RouteMetrics:
+        if route is None:
+            return self._unknown
+        bound = self._bound.get(path)
+        if bound is None:
+            bound = self._bound[path] = self.metrics.route(path, route.name, route.phase)
+        return bound
+
+    def _budget(self, call: Call) -> Callable[[], bool]:
+        """Return what tells whether a review that begins now has taken too long: for us, or for its caller."""
+        now = time.perf_counter()
+        end = min(now + self.limits.review_time, call.started + call.seconds - MARGIN)
+        return lambda: time.perf_counter() > end
+
+    def _reviewed(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:
+        """Review a job of a kind.
+
+        Another kind on its path is allowed, and counted: the rules of our configuration have been widened, and
+        refusing, or failing, would stop the cluster for objects that are not ours.
+        """
+        if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
+            return None
+        return review(admission, route.phase, self.kinds, self.settings, self.objects, spent=spent)
 
 
-def _follow(request: web.BaseRequest) -> dict[str, str]:
-    """Make what follows a part of the request's trace, and return what the log says of it."""
-    headers = request.headers
-    found = trace.Trace.read(headers.getall("traceparent", ()), headers.getall("tracestate", ()))
-    trace.CURRENT.set(found)  # None, too: the connection may have brought a request of another trace before
-    return {"trace": found.id} if found else {}
+@lru_cache(maxsize=64)
+def _seconds(query: str) -> float:
+    """Return how long a caller waits that says so in its query."""
+    try:
+        return deadline.seconds(parse_qs(query).get("timeout", [""])[0])
+    except ValueError:  # too many fields
+        return deadline.DEFAULT
+
+
+def _trace(headers: CIMultiDictProxy[str]) -> trace.Trace | None:
+    return trace.Trace.read(headers.getall("traceparent", ()), headers.getall("tracestate", ()))
+
+
+def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:
+    """Return an outcome and its bytes; where what a rule gave is no cause or no text, the exception for it."""
+    if isinstance(outcome, BaseException):
+        return outcome, b""
+    try:
+        return outcome, answer.review(call.fields["uid"], outcome)
+    except Exception as error:  # noqa: BLE001  # whatever a rule gave
+        return error, b""
 
 
 def _verdict(answer: Response | None) -> str:
@@ -259,19 +386,15 @@ def _verdict(answer: Response | None) -> str:
     return "patched" if answer.patch else "allowed"
 
 
-def _described(admission: Request) -> dict[str, Any]:
-    """Return what the log says of a request: who, what, where; nothing of the object itself."""
-    return {
+def _describe(admission: Request, fields: dict[str, Any]) -> None:
+    """Note what the log says of a request: who, what, where; nothing of the object itself."""
+    fields |= {
         "uid": admission.uid,
         "operation": admission.operation,
-        "apiVersion": _cut(admission.api_version),
-        "kind": _cut(admission.kind),
-        "namespace": _cut(admission.namespace),
-        "name": _cut(admission.name),
-        "user": _cut(admission.user.name),
+        "apiVersion": admission.api_version[:253],
+        "kind": admission.kind[:253],
+        "namespace": admission.namespace[:253],
+        "name": admission.name[:253],
+        "user": admission.user.name[:253],
         "dryRun": admission.dry_run,
     }
-
-
-def _cut(text: str) -> str:
-    return text[:253]

@@ -1,9 +1,8 @@
-"""TLS handshakes that fail. Nothing else sees them: asyncio drops such a connection without a word."""
+"""TLS handshakes that fail, by why."""
 
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
 from enum import StrEnum
 
 
@@ -56,62 +55,6 @@ _REASONS = {
 }
 
 
-class Handshakes:
-    """Counts the handshakes of one server that fail."""
-
-    def __init__(self, failed: Callable[[str, int], None]) -> None:
-        """`failed` is told a reason, and how many failed for it."""
-        self._failed = failed
-        self._left = 0
-        self._refused: ssl.SSLObject | None = None
-
-    def fail(self, connection: ssl.SSLObject, error: ssl.SSLError) -> None:
-        """Count one that ended with an error."""
-        refused, self._refused = self._refused is connection, None
-        why = Failure.NO_CERTIFICATE if refused else _REASONS.get(error.reason or "", Failure.OTHER)
-        self._failed(why, 1)
-
-    def unanswered(self, connection: ssl.SSLObject) -> None:
-        """Note that this one fails at once because there is no certificate: OpenSSL's own word for it says nothing."""
-        self._refused = connection
-
-    def leave(self) -> None:
-        """Note one that was given up.
-
-        It is told when the garbage collector comes by, which may be anywhere: also within what counts. So it is only
-        noted here, and counted by `settle`.
-        """
-        self._left += 1
-
-    def settle(self) -> None:
-        """Count those that were given up since the last time."""
-        left, self._left = self._left, 0
-        if left:
-            self._failed(Failure.LEFT, left)
-
-
-def counting(handshakes: Handshakes) -> type[ssl.SSLObject]:
-    """Return the class of a server's TLS objects, so that their handshakes are counted.
-
-    This is the one place where asyncio and uvloop both pass by with a failure.
-    """
-
-    class Counting(ssl.SSLObject):
-        over = False
-
-        def do_handshake(self) -> None:
-            try:
-                super().do_handshake()
-            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                raise
-            except ssl.SSLError as error:
-                self.over = True
-                handshakes.fail(self, error)
-                raise
-            self.over = True
-
-        def __del__(self) -> None:
-            if not self.over:
-                handshakes.leave()
-
-    return Counting
+def failure(error: ssl.SSLError) -> Failure:
+    """Return why a handshake failed that ended with an error of OpenSSL's."""
+    return _REASONS.get(error.reason or "", Failure.OTHER)

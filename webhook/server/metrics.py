@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counted
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from webhook.admission import Response
 from webhook.server import body
 from webhook.server.candidate import Fault, Served
 from webhook.server.handshake import Failure
@@ -26,15 +28,13 @@ class Metrics:
     bounded whatever clients send. `docs/observability.md` says of each what it tells.
 
     Attributes:
-        registry: where they all are; who adds one of another room adds it here.
-        settling: called before the metrics are read, to count what could not be counted when it happened.
+        registry: where they all are; who adds one of another package adds it here.
     """
 
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.settling: list[Callable[[], None]] = []
         self._further: dict[str, Any] = {}
         self._count_requests()
         self._count_verdicts()
@@ -123,7 +123,7 @@ class Metrics:
             self.shed.labels(reason)
         self.refused = Counter(
             "jobgate_refused_connections",
-            "Connections to the admission port that were closed at once, because there were too many.",
+            "Connections to the admission port that were closed at once: too many, or no file left for them.",
             registry=self.registry,
         )
         self.lag = Histogram(
@@ -182,6 +182,10 @@ class Metrics:
         for failure in Failure:
             self.handshake_failures.labels(failure)
 
+    def route(self, webhook: str, name: str = "", phase: str = "") -> RouteMetrics:
+        """Return the metrics of a path. `unknown` is that of the others."""
+        return RouteMetrics(self, webhook, name, phase)
+
     def further(self, name: str, make: Callable[[str, CollectorRegistry], T]) -> T:
         """Return a metric of another room, made when it is first asked for."""
         if name not in self._further:
@@ -207,6 +211,47 @@ class Metrics:
 
     def exposition(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
-        for settle in self.settling:
-            settle()
         return generate_latest(self.registry)
+
+
+class RouteMetrics:
+    """The metrics of one path: those of each label are looked up once.
+
+    Attributes:
+        in_flight: requests being read, or waiting for an answer that is not made at once.
+    """
+
+    def __init__(self, metrics: Metrics, webhook: str, name: str, phase: str) -> None:
+        self.in_flight = 0
+        metrics.in_flight.labels(webhook).set_function(lambda: self.in_flight)
+        self._metrics = metrics
+        self._webhook, self._name, self._phase = webhook, name, phase
+        self._latency = metrics.latency.labels(webhook)
+        self._requests: dict[int, Counter] = {}
+        self._reviews: dict[str, Counter] = {}
+
+    def answered(self, code: int, seconds: float, *, late: bool) -> None:
+        """Count an answer."""
+        requests = self._requests.get(code)
+        if requests is None:
+            requests = self._requests[code] = self._metrics.requests.labels(self._webhook, str(code))
+        requests.inc()
+        self._latency.observe(seconds)
+        if late:
+            self._metrics.late.labels(self._webhook).inc()
+
+    def reviewed(self, verdict: str, response: Response | None) -> None:
+        """Count a verdict."""
+        reviews = self._reviews.get(verdict)
+        if reviews is None:
+            reviews = self._reviews[verdict] = self._metrics.reviews.labels(self._name, self._phase, verdict)
+        reviews.inc()
+        if response is None:
+            return
+        if response.patch:
+            self._metrics.operations.labels(self._name).inc(len(response.patch))
+        if response.notices:
+            self._metrics.warnings.labels(self._name, self._phase).inc(len(response.notices))
+        rules = response.rules or [""] * len(response.causes)
+        for (reason, rule), count in Counted(zip((one.reason for one in response.causes), rules, strict=False)).items():
+            self._metrics.causes.labels(self._name, reason, rule).inc(count)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 
-from webhook.server import deadline, lag
-from webhook.server.body import Fault
-from webhook.server.connection import GuardedServer
+from webhook.server import deadline, lag, log
+from webhook.server.connection import Choice, Connection
+from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
-from webhook.server.limits import PROBES
+from webhook.server.listener import RESERVE, Listener, listening, raise_files
 from webhook.server.log import logger
-from webhook.server.probes import Probes
-
-#: Connections that wait to be accepted: a burst of the API server's, while one large object is reviewed.
-BACKLOG = 512
-#: For the client's part in closing TLS, in seconds.
-SHUTDOWN_TIME = 2.0
+from webhook.server.probes import Probes, answering
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class Listening:
 
 async def serve(
     endpoint: Endpoint,
-    tls: ssl.SSLContext,
+    tls: ssl.SSLContext | Choice,
     addresses: Addresses,
     drain: Drain,
     *,
@@ -67,7 +63,7 @@ async def serve(
 
     Args:
         endpoint: answers the requests.
-        tls: the context of the admission port.
+        tls: the context of the admission port, or what chooses the one for each handshake.
         addresses: where to listen.
         drain: how to stop.
         stop: the order to stop.
@@ -76,36 +72,35 @@ async def serve(
     Raises:
         OSError: a port is taken, or may not be used.
     """
-    loop = asyncio.get_running_loop()
-    guarded, probes = GuardedServer(endpoint, endpoint.limits), GuardedServer(Probes(endpoint), PROBES)
-    endpoint.metrics.connections.set_function(lambda: guarded.connections_held.total)
-    guarded.connections_held.refused = endpoint.metrics.refused.inc
-    guarded.connections_held.unreadable = endpoint.metrics.rejected.labels(Fault.NOT_HTTP).inc
+    metrics, limits = endpoint.metrics, endpoint.limits
+    choose = tls if callable(tls) else lambda: tls
+    limits = replace(limits, connections=max(1, min(limits.connections, raise_files() - RESERVE)))
+    connections = Connections(limits)
+    metrics.connections.set_function(lambda: connections.total)
     async with AsyncExitStack() as stack:
+        stack.enter_context(log.batching())
+        admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
+        plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
         await stack.enter_async_context(_measured(endpoint))
-        listener = await loop.create_server(
-            guarded,
-            addresses.bind,
-            addresses.port,
-            ssl=tls,
-            ssl_handshake_timeout=endpoint.limits.handshake_time,
-            ssl_shutdown_timeout=SHUTDOWN_TIME,
-            backlog=BACKLOG,
+        await stack.enter_async_context(answering(Probes(endpoint), plain))
+        listener = Listener(
+            admission,
+            connections,
+            lambda address: Connection(endpoint, connections, endpoint.held, address, choose),
+            metrics.refused.inc,
         )
-        stack.callback(listener.close)
-        plain = await loop.create_server(probes, addresses.bind, addresses.health_port)
-        stack.push_async_callback(probes.drain, 0.0)
-        stack.callback(plain.close)
-        listening = Listening(_port(listener), _port(plain))
-        logger.info("serving", extra={"fields": {"port": listening.port, "healthPort": listening.health_port}})
+        stack.push_async_callback(listener.drain, 0.0)
+        ports = Listening(_port(admission), _port(plain))
+        logger.info("serving", extra={"fields": {"port": ports.port, "healthPort": ports.health_port}})
         if started is not None:
-            started.set_result(listening)
+            started.set_result(ports)
         await stop.wait()
         logger.info("draining", extra={"fields": {"seconds": drain.delay}})
         endpoint.draining = True
         await asyncio.sleep(drain.delay)
         listener.close()
-        await guarded.drain(drain.finish)
+        admission.close()
+        await listener.drain(drain.finish)
         logger.info("stopped")
 
 
@@ -136,6 +131,6 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
                 loop.remove_signal_handler(number)
 
 
-def _port(server: asyncio.Server) -> int:
-    port: int = server.sockets[0].getsockname()[1]
+def _port(listens: socket.socket) -> int:
+    port: int = listens.getsockname()[1]
     return port

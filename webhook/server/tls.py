@@ -1,21 +1,16 @@
-"""TLS contexts of the server: one that shows a certificate, and the front one, which only chooses among those."""
+"""TLS contexts of the server."""
 
 from __future__ import annotations
 
 import os
 import ssl
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from webhook.server.handshake import Handshakes, counting
-
 #: The forward-secret AEAD suites of TLS 1.2; TLS 1.3 brings its own.
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
-
-#: Says which context answers the next handshake, or None while there is none.
-Choice = Callable[[], ssl.SSLContext | None]
 
 
 class Encrypted(Exception):
@@ -42,28 +37,6 @@ def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
     tls = _bare()
     with _as_file(certificate) as chain, _as_file(key) as private:
         tls.load_cert_chain(chain, private, password=_no_password)
-    return tls
-
-
-def front(choose: Choice, handshakes: Handshakes) -> ssl.SSLContext:
-    """Return the context to listen with: it has no certificate, and hands each handshake to the one that is chosen.
-
-    So what is served changes by one assignment, for the handshakes that begin after it. A live context is never loaded
-    anew: a key that does not match its certificate would leave it broken, and every handshake after it failing.
-    """
-    tls = _bare()
-    tls.sslobject_class = counting(handshakes)
-
-    def answer(connection: ssl.SSLObject, _name: str | None, _front: ssl.SSLContext) -> int | None:
-        # Called for clients that name no server, too.
-        chosen = choose()
-        if chosen is None:
-            handshakes.unanswered(connection)
-            return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
-        connection.context = chosen
-        return None
-
-    tls.sni_callback = answer
     return tls
 
 

@@ -18,4 +18,4 @@ def tasks(spec: SweepJobSpec) -> Iterator[Task]:
         yield Task(Path("spec") / "trials" / index, trial)
 
 
-SWEEPJOB = bind(RESOURCE, operator=SWEEPER, tasks=tasks, defaults=DEFAULTS, rules=RULES)
+SWEEPJOB = bind(RESOURCE, operator=SWEEPER, tasks=tasks, defaults=DEFAULTS, rules=RULES, parts="trials")

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from sweepjob.models import SweepJobSpec
-from webhook import Cause, Context, Duplicate, Job, Notice, Path, Rule, readable
+from webhook import Cause, Context, Duplicate, Job, Notice, Path, Rule, readable, rule
 
 
+@rule("trials")
 def trials_try_different_values(job: Job[SweepJobSpec], _: Context) -> Iterator[Cause]:
     """Two trials of the same values cost twice and tell nothing new."""
     seen: dict[frozenset[tuple[str, str]], Path] = {}
@@ -19,6 +20,7 @@ def trials_try_different_values(job: Job[SweepJobSpec], _: Context) -> Iterator[
             yield Duplicate(path / "parameters", trial.parameters, detail)
 
 
+@rule("parallelism", reads=("trials",))
 def there_are_trials_to_run_at_a_time(job: Job[SweepJobSpec], _: Context) -> Iterator[Notice]:
     """More parallelism than trials is legal, and nothing comes of it until there are more."""
     if job.spec.parallelism > len(job.spec.trials):
@@ -37,5 +39,5 @@ RULES: tuple[Rule, ...] = (
     trials_try_different_values,
     there_are_trials_to_run_at_a_time,
     *shared_rules(),
-    MAY_CHANGE,
+    MAY_CHANGE.rule(),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
 from pydantic import BaseModel
@@ -18,10 +19,22 @@ from webhook.conversion import Convert
 class More(TypedDict, total=False):
     """What few kinds have: the attributes of `webhook.Kind` of these names."""
 
+    parts: str
     words: Mapping[str, tuple[str, ...]]
     settings: type[BaseModel] | None
     watches: tuple[str, ...]
     conversion: Convert | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobKind(Kind):
+    """A kind whose CRD is generated.
+
+    Attributes:
+        resource: what from: the names and models of its custom resource.
+    """
+
+    resource: CustomResource = field(repr=False, compare=False)
 
 
 def bind(
@@ -32,7 +45,7 @@ def bind(
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
     **more: Unpack[More],
-) -> Kind:
+) -> JobKind:
     """Return the kind of a custom resource's stored version.
 
     Args:
@@ -42,11 +55,15 @@ def bind(
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
         more: what few kinds have. What the shared rules look up is watched by itself.
+
+    Raises:
+        UnknownWord: a rule reads what is no word of the kind, nor of any other.
+        TypeError: a rule is a plain function.
     """
     if any(rule in pod_security_rules for rule in rules):
         more["watches"] = (NAMESPACES, *more.get("watches", ()))
     version = next(one for one in resource.versions if one.storage)
-    return Kind(
+    return JobKind(
         group=resource.group,
         version=version.name,
         kind=resource.names.kind,

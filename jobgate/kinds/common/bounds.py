@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webhook import Cause, Context, Invalid, Job
+from webhook import Cause, Context, Invalid, Job, rule
 
 
+@rule("min_replicas", "max_replicas")
 def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Between bounds that cross, there is no number of replicas."""
     least, most = job.word("min_replicas"), job.word("max_replicas")
@@ -17,6 +18,7 @@ def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
         yield cause
 
 
+@rule("min_replicas", "max_replicas", whole=("tasks.replicas",))
 def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job starts with the replicas of its tasks: their sum must be what its bounds allow."""
     least, most = job.word("min_replicas"), job.word("max_replicas")

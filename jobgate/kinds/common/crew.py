@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final, cast
 
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
-from jobgate.plugins import Container, Crew, Part, installed, parse
+from jobgate.plugins import Container, Crew, Part, Plugin, installed, parse
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL
-from webhook import Cause, Job, Kind, Path, Task, readable
+from webhook import Cause, Context, Job, Kind, Path
 from webhook.context import DOMAIN
-from webhook.path import steps_of
+
+#: What must fit the schema of a task for its pods to be wired.
+_NEEDED: Final = frozenset({"name", "replicas", "template"})
 
 
 def crew_of(
@@ -22,6 +24,7 @@ def crew_of(
     *,
     domain: str = DOMAIN,
     imposed: Mapping[str, Any] | None = None,
+    plugins: Mapping[str, Plugin[Any]] | None = None,
 ) -> Crew:
     """Return what plugins know of a job. Parts of it that are broken are left out, and so are plugins.
 
@@ -32,6 +35,7 @@ def crew_of(
         uid: of the job; empty before it is stored.
         domain: of the cluster's Services.
         imposed: the plugins that the installation asks for, each with its arguments.
+        plugins: those that jobs may ask for; by default all that are installed.
     """
     operator = operator_of(job)
     members = operator.members
@@ -47,7 +51,7 @@ def crew_of(
         name=name,
         uid=uid,
         parts=tuple(_parts(job, operator)),
-        plugins={**requested(job)[0], **(imposed or {})},
+        plugins={**requested(job, plugins)[0], **(imposed or {})},
         provided=members.provides if members else frozenset(),
         pod=operator.pod_pattern(job).replace("{job}", name),
         service=operator.service_name.format(job=name) if operator.service_name else name,
@@ -57,23 +61,39 @@ def crew_of(
         domain=domain,
         facts=members.facts(job) if members else {},
         contract=members.contract if members else lambda _: (),
-        least=whole(_said(job, "min_available")),
-        queue=text(_said(job, "queue")),
-        priority_class=text(_said(job, "priority_class_name")),
-        scheduler=text(_said(job, "scheduler_name")),
+        least=whole(job.word("min_available")),
+        queue=text(job.word("queue")),
+        priority_class=text(job.word("priority_class_name")),
+        scheduler=text(job.word("scheduler_name")),
     )
 
 
-def requested(job: Job[Any]) -> tuple[Mapping[str, Any], list[Cause]]:
+def plugins_of(context: Context) -> Mapping[str, Plugin[Any]]:
+    """Return the plugins that jobs may ask for, from the context of a rule.
+
+    Raises:
+        TypeError: one is no plugin that can be carried out.
+    """
+    for name, plugin in context.plugins.items():
+        if not isinstance(plugin, Plugin):
+            raise TypeError(f"the plugin {name} is no {Plugin.__qualname__}")
+    return cast("Mapping[str, Plugin[Any]]", context.plugins)
+
+
+def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -> tuple[Mapping[str, Any], list[Cause]]:
     """Return the plugins that a job asks for, each with its arguments, and what is wrong with these.
 
     Plugins that are not known are left out of both.
+
+    Args:
+        job: that asks.
+        plugins: those that it may ask for; by default all that are installed.
     """
-    written = mapping(_said(job, "plugins"))
+    written = mapping(job.word("plugins"))
     place: Path = job.at("plugins")
     asked: dict[str, Any] = {}
     faults: list[Cause] = []
-    for name, plugin in installed().items():
+    for name, plugin in (installed() if plugins is None else plugins).items():
         if name not in written or plugin.imposed:
             continue
         arguments, causes = parse(plugin.arguments, name, written[name], place.key(name))
@@ -86,24 +106,24 @@ def requested(job: Job[Any]) -> tuple[Mapping[str, Any], list[Cause]]:
 def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the plugins that a job of a kind asks for, as it says them: those too that are not known or understood."""
     value: Any = document
-    for step in steps_of(str(Job(kind, document, kind.spec.model_construct()).at("plugins"))):
+    for step in Job(kind, document, kind.spec.model_construct()).at("plugins").steps:
         value = mapping(value).get(str(step))
     return mapping(value)
 
 
 def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
     corrects = operator.members.corrects if operator.members else frozenset()
-    shared = frozenset(_names(_volumes_of(job, operator)))
-    for _, task in readable(job.tasks, "name", "replicas", "template"):
-        if not task.name:
+    shared = frozenset(_names(operator.volumes_of(job)))
+    for task in job.tasks:
+        if not task.broken.isdisjoint(_NEEDED) or not task.name:
             continue
         spec = spec_of(task.template)
         kept = {name: "" if name in operator.replaces else text(spec.get(name)) for name in ("hostname", "subdomain")}
         yield Part(
             name=operator.task_name(task),
-            type=text(_said(task, "type")),
+            type=text(task.get("type")),
             replicas=max(task.replicas or 0, 0),
-            least=whole(_said(task, "min_available")),
+            least=whole(task.get("min_available")),
             containers=tuple(_containers(spec, corrects)),
             scheduler=text(spec.get("schedulerName")),
             volumes=shared.union(_names(spec.get("volumes"))),
@@ -139,20 +159,5 @@ def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool
     return False if not_root is True else None
 
 
-def _volumes_of(job: Job[Any], operator: Operator) -> Any:
-    try:
-        return list(operator.volumes(job.spec))
-    except AttributeError:
-        return None  # they do not fit their schema
-
-
 def _names(value: Any) -> Iterator[str]:
     return (one["name"] for _, one in objects(value) if isinstance(one.get("name"), str))
-
-
-def _said(part: Job[Any] | Task, word: str) -> Any:
-    """Return a word, or None where it does not fit its schema."""
-    try:
-        return part.word(word)
-    except AttributeError:
-        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -15,15 +16,21 @@ from webhook import Context, Default, Draft, Path
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
     """Add the constant defaults of a model's fields, the same as the schema has: both come from the model."""
-    for name, value in _constant_defaults(model):
+    for name, value in _constant_defaults(model).items():
         part.setdefault(name, value)
 
 
+def fill_each(job: Draft, *keys: str, model: type[BaseModel]) -> None:
+    """Add the constant defaults of a model's fields to each object in the list below these fields."""
+    for part in job.each(*keys, lacking=tuple(_constant_defaults(model))):
+        fill(part, model)
+
+
 @cache
-def _constant_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
+def _constant_defaults(model: type[BaseModel]) -> Mapping[str, Any]:
     fields = ((field.alias or name, field) for name, field in model.model_fields.items())
     defaults = ((name, field.get_default()) for name, field in fields if not field.is_required())
-    return tuple((name, to_jsonable_python(value)) for name, value in defaults if value is not None)
+    return {name: to_jsonable_python(value) for name, value in defaults if value is not None}
 
 
 def limit_what_is_not_shared(*tasks: str) -> Default:
@@ -40,7 +47,7 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
         """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
         for task in (*job.each(*tasks), *(entry for _, entry in job.entries(*tasks))):
             for containers in ("initContainers", "containers"):
-                for container in task.each("template", "spec", containers):
+                for container in task.each("template", "spec", containers, holding="resources"):
                     _limit(container)
 
     return limit_what_is_not_shared

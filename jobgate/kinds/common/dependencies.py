@@ -11,9 +11,11 @@ from typing import Annotated, Any, Final
 from crdgen import Atomic, Doc, Model
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
 from jobgate.names import LABEL_LIMIT, dns_label
-from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable
-from webhook.cause import shown
+from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable, rule
+from webhook.text import shown
 
+#: What the rule of gangs that wait for themselves reads of all tasks.
+OF_GANGS: Final = ("tasks.depends_on", "tasks.min_available", "tasks.name", "tasks.replicas")
 #: As many tasks as a message names, of all that there are or of those in a cycle.
 NAMED_TASKS: Final = 8
 #: To compare names costs: so many unknown ones are compared to so many tasks.
@@ -43,8 +45,9 @@ class DependsOn(Model):
 
     def names(self, path: Path) -> Iterator[tuple[Path, str]]:
         """Yield the names of the tasks waited for, each with its place; `path` is where this stands."""
-        for index, name in enumerate(self.name or ()):
-            yield path / "name" / index, name
+        for _, one in readable([self], "name"):
+            for index, name in enumerate(one.name or ()):
+                yield path / "name" / index, name
 
 
 class Waiting:
@@ -61,17 +64,18 @@ class Waiting:
     @cached_property
     def names(self) -> Sequence[tuple[Path, str]]:
         """The names of the tasks that it waits for, each with its place."""
-        dependencies = self.task.depends_on
+        dependencies = self.task.get("depends_on")
         return () if dependencies is None else tuple(dependencies.names(self.task.at("depends_on")))
 
 
+@rule("tasks.depends_on", whole=("tasks.name",))
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that waits for one that is not there never starts."""
     known = {task.name: None for task in job.tasks if task.name}
     near = [name for name in list(known)[:COMPARED_TASKS] if len(name) <= LABEL_LIMIT]
     there = f"the job's tasks are {_enumerated(list(known))}" if known else "no task of the job has a name"
     suggestions = 0
-    for _, task in readable(map(Waiting, job.tasks), "names"):
+    for task in map(Waiting, job.tasks):
         for place, name in task.names:
             if name in known:
                 continue
@@ -80,9 +84,10 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
             yield NotFound(place, name, f"did you mean {_said(meant[0])}? {there}" if meant else there)
 
 
+@rule("tasks.depends_on")
 def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
     """To wait twice for a task means no more than once; what was meant may be another task."""
-    for _, task in readable(map(Waiting, job.tasks), "names"):
+    for task in map(Waiting, job.tasks):
         seen: dict[str, Path] = {}
         for place, name in task.names:
             first = seen.setdefault(name, place)
@@ -90,14 +95,16 @@ def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
                 yield Duplicate(place, name, f"{first} names this task already")
 
 
+@rule("tasks.depends_on", reads=("tasks.name",))
 def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that waits for itself never starts."""
-    for _, task in readable(map(Waiting, job.tasks), "name", "names"):
+    for task in map(Waiting, job.tasks):
         place = next((place for place, name in task.names if name == task.name), None)
         if place is not None:
             yield Invalid(place, task.name, "this is the task itself, which would never start: leave it out")
 
 
+@rule("tasks.depends_on", reads=("tasks.name",))
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Tasks that wait for each other never start. Volcano refuses every circle, also where one of several would do.
 
@@ -125,7 +132,7 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
 def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, Path]]:
     """Return for each task the other tasks that it waits for, by name and with the place where it says so."""
     tasks: dict[str, Waiting] = {}
-    for _, task in readable(map(Waiting, job.tasks), "name", "names"):
+    for task in map(Waiting, job.tasks):
         if task.name:
             tasks.setdefault(task.name, task)
     graph = {}
@@ -166,6 +173,7 @@ def gangs_can_start(*, refuse: bool) -> Rule:
         refuse: whether such a job is refused; else its user is told.
     """
 
+    @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)
     def gangs_do_not_wait_for_themselves(job: Job[Any], _: Context) -> Iterator[Cause | Notice]:
         """The pods of tasks that wait for nothing must do for a gang: the others are made when these run."""
         waiting = [task for task in map(Waiting, job.tasks) if task.names]

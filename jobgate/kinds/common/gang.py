@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webhook import Cause, Context, Invalid, Job, Notice, readable
+from webhook import Cause, Context, Invalid, Job, Notice, rule
 
 #: Operators count pods in 32 bits. Products and sums that do not fit come out as other numbers, negative ones too.
 COUNT_LIMIT = 2**31 - 1
@@ -22,6 +22,7 @@ def sum_of_minima(job: Job[Any]) -> int:
     return sum(task.replicas if task.min_available is None else task.min_available for task in job.tasks)
 
 
+@rule(whole=("tasks.replicas",))
 def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
     """An operator that adds up more pods than its integers hold gets a number that nobody wrote."""
     total = 0
@@ -33,6 +34,7 @@ def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
             yield Invalid(task.at("replicas"), task.replicas, detail)
 
 
+@rule("min_available", whole=("tasks.replicas",))
 def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A gang that needs more pods than the job has is never scheduled."""
     least: int | None = job.word("min_available")
@@ -44,15 +46,17 @@ def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
         yield Invalid(job.at("min_available"), least, detail)
 
 
+@rule("tasks.min_available", reads=("tasks.min_available", "tasks.replicas"))
 def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A gang that needs more pods of a task than the task has is never scheduled."""
-    for _, task in readable(job.tasks, "replicas", "min_available"):
+    for task in job.tasks:
         least, replicas = task.min_available, task.replicas
         if least is not None and least > replicas:
             detail = f"must be at most the replicas of its task, {replicas}: lower it, or bring them up to {least}"
             yield Invalid(task.at("min_available"), least, detail)
 
 
+@rule("min_available", whole=("tasks.min_available", "tasks.replicas"))
 def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     """The job's minimum decides: below the sum of its tasks' minima these are not enforced, above it more is needed.
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from jobgate.kinds.common.crew import plugins_of
 from jobgate.kinds.common.operator import Operator, operator_of
-from jobgate.plugins import installed
-from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable
+from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule
 
 #: The words that an operator may act on, and what becomes of a job whose operator does not.
 _JOB_WORDS = {
@@ -31,6 +31,7 @@ _TASK_WORDS = {
 WORDS = frozenset({"suspend", *_JOB_WORDS, *_TASK_WORDS})
 
 
+@rule("suspend")
 def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job that asks to wait and runs at once is worse than one that is refused."""
     operator = operator_of(job)
@@ -43,6 +44,7 @@ def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
         )
 
 
+@rule(*_JOB_WORDS, *(f"tasks.{word}" for word in _TASK_WORDS))
 def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     """What a user writes and nobody reads is no fault, but not what the user will get."""
     operator = operator_of(job)
@@ -52,8 +54,8 @@ def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     for word, consequence in _TASK_WORDS.items():
         if _acted_on(word, operator, job, context):
             continue
-        for _, task in readable(job.tasks):
-            if _says(word, task.word(word)):
+        for task in job.tasks:
+            if _says(word, task.get(word)):
                 yield _ignored(task.at(word), operator, consequence)
 
 
@@ -62,7 +64,8 @@ def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) ->
         return True
     provided = operator.members.provides if operator.members else frozenset()
     imposed = context.settings.plugins
-    return any(word in installed()[name].heeds(imposed[name]) for name in imposed if name not in provided)
+    plugins = plugins_of(context)
+    return any(word in plugins[name].heeds(imposed[name]) for name in imposed if name not in provided)
 
 
 def _says(word: str, value: Any) -> bool:

@@ -200,44 +200,46 @@ _POD_CLAIM: Final[Table] = {
     for name in ("resourceClaimName", "resourceClaimTemplateName")
 }
 
-#: The table: where in a template each newer field stands.
-TEMPLATE: Final[Table] = {
-    "spec": {
-        "os": New(23, "the pod would be taken for one of any operating system"),
-        "hostUsers": New(
-            25,
-            "root in the containers would be root on the node: leave it out, and run as another user",
-            _fatal_if(False),
+#: The tables: where in the spec of a pod, and so in a template, each newer field stands.
+_SPEC: Final[Table] = {
+    "os": New(23, "the pod would be taken for one of any operating system"),
+    "hostUsers": New(
+        25,
+        "root in the containers would be root on the node: leave it out, and run as another user",
+        _fatal_if(False),
+    ),
+    "resourceClaims": New(
+        26,
+        "the containers would not get the devices that they claim: ask for devices as extended resources",
+        Loss.FATAL,
+        _POD_CLAIM,
+    ),
+    "schedulingGates": New(26, "the pod would be scheduled at once"),
+    "resources": New(
+        32,
+        "the pod would have the requests and limits of its containers only: write them there",
+        inner={"claims": _CLAIMS},
+    ),
+    "hostnameOverride": New(34, "the pod would be called by its hostname"),
+    "schedulingGroup": New(36, "the pod would be scheduled alone, not with its group"),
+    "securityContext": {
+        "appArmorProfile": _APP_ARMOR,
+        "windowsOptions": _WINDOWS,
+        "supplementalGroupsPolicy": New(
+            31, "the groups that the image gives its user would be added: leave it out", _fatal_if("Strict")
         ),
-        "resourceClaims": New(
-            26,
-            "the containers would not get the devices that they claim: ask for devices as extended resources",
-            Loss.FATAL,
-            _POD_CLAIM,
+        "seLinuxChangePolicy": New(
+            32, "volumes might be labelled when they are mounted, as with MountOption", _told_unless("MountOption")
         ),
-        "schedulingGates": New(26, "the pod would be scheduled at once"),
-        "resources": New(
-            32,
-            "the pod would have the requests and limits of its containers only: write them there",
-            inner={"claims": _CLAIMS},
-        ),
-        "hostnameOverride": New(34, "the pod would be called by its hostname"),
-        "schedulingGroup": New(36, "the pod would be scheduled alone, not with its group"),
-        "securityContext": {
-            "appArmorProfile": _APP_ARMOR,
-            "windowsOptions": _WINDOWS,
-            "supplementalGroupsPolicy": New(
-                31, "the groups that the image gives its user would be added: leave it out", _fatal_if("Strict")
-            ),
-            "seLinuxChangePolicy": New(
-                32, "volumes might be labelled when they are mounted, as with MountOption", _told_unless("MountOption")
-            ),
-        },
-        "affinity": {"podAffinity": _POD_AFFINITY, "podAntiAffinity": _POD_AFFINITY},
-        "topologySpreadConstraints": Each(_SPREAD),
-        "volumes": Each(_VOLUME),
-        "initContainers": Each(_INIT_CONTAINER),
-        "containers": Each(_CONTAINER),
-        "ephemeralContainers": Each(_CONTAINER),
-    }
+    },
+    "affinity": {"podAffinity": _POD_AFFINITY, "podAntiAffinity": _POD_AFFINITY},
+    "topologySpreadConstraints": Each(_SPREAD),
+    "volumes": Each(_VOLUME),
+    "initContainers": Each(_INIT_CONTAINER),
+    "containers": Each(_CONTAINER),
+    "ephemeralContainers": Each(_CONTAINER),
 }
+TEMPLATE: Final[Table] = {"spec": _SPEC}
+
+#: The fields of a pod spec that are newer, or hold newer ones.
+POD_FIELDS: Final = _SPEC.keys()

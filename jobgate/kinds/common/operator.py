@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from jobgate.kinds.common import vintage
 from jobgate.kinds.common.members import Members
 from jobgate.kinds.common.pod.reading import mapping
-from webhook import Job, Path, Task
+from webhook import Job, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +24,7 @@ class Operator:
         overwrites: fields of the pod spec that it sets, whatever the template says, and what to.
         replaces: fields of the pod spec that it fills in by itself, with names of its own making.
         drops_metadata: whether the metadata of a template is lost.
-        volumes: gives the volumes of the job's spec that it adds to every pod.
-        volumes_path: where these stand.
+        adds_volumes: whether it adds the volumes of the job, its word `volumes`, to every pod.
         heeds: the words of a job and its tasks that it acts on, of those that not every operator does (`heeded.py`).
         members: how its pods tell whose they are, or None where they do not.
     """
@@ -37,8 +36,7 @@ class Operator:
     overwrites: Mapping[str, Any] = field(default_factory=dict)
     replaces: tuple[str, ...] = ()
     drops_metadata: bool = False
-    volumes: Callable[[Any], Sequence[Mapping[str, Any]]] = lambda _: ()
-    volumes_path: Path = Path("spec") / "volumes"
+    adds_volumes: bool = False
     heeds: frozenset[str] = frozenset()
     members: Members | None = None
 
@@ -51,22 +49,29 @@ class Operator:
         del job
         return self.pod_name
 
+    def volumes_of(self, job: Job[Any]) -> Sequence[Mapping[str, Any]]:
+        """Return the volumes of the job that it adds to every pod, after those of the template."""
+        return (job.word("volumes") or ()) if self.adds_volumes else ()
+
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """Return the Pod that this operator makes of a task, with these volumes of the job, or all.
 
-        Names and labels that it derives are left out: they are judged by themselves, once for the job.
+        It still has the fields that the operator's types do not (`known` takes them off). Names and labels that it
+        derives are left out: they are judged by themselves, once for the job.
         """
-        template = vintage.without(dict(task.template), self.minor)
-        spec = {**mapping(template.get("spec")), **self.overwrites}
+        spec = {**mapping(task.template.get("spec")), **self.overwrites}
         for name in self.replaces:
             spec.pop(name, None)
-        shared = self.volumes(job.spec) if shared is None else shared
+        shared = self.volumes_of(job) if shared is None else shared
         if shared:
             own = spec.get("volumes")
-            kept = vintage.without({"spec": {"volumes": list(shared)}}, self.minor)["spec"]["volumes"]
-            spec["volumes"] = [*(own if isinstance(own, list) else ()), *kept]
-        metadata = {} if self.drops_metadata else mapping(template.get("metadata"))
+            spec["volumes"] = [*(own if isinstance(own, list) else ()), *shared]
+        metadata = {} if self.drops_metadata else mapping(task.template.get("metadata"))
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+    def known(self, pod: dict[str, Any]) -> dict[str, Any]:
+        """Return a Pod without the fields that this operator's types do not have: the same object where it has none."""
+        return vintage.without(pod, self.minor)
 
 
 def operator_of(job: Job[Any]) -> Operator:

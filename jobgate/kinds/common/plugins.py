@@ -6,25 +6,27 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobgate.kinds.common.crew import crew_of, requested, written_plugins
+from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
-from jobgate.plugins import Derived, installed, offered
-from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong
+from jobgate.plugins import Derived
+from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
 
 #: Where `kubectl apply` keeps the file that it sent last.
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def plugins_are_known(job: Job[Any], _: Context) -> Iterator[Cause]:
+@rule("plugins")
+def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job that asks for what nobody has would run without it."""
-    known = offered()
+    known = [name for name, plugin in plugins_of(context).items() if not plugin.imposed]
     for name in mapping(job.word("plugins")):
         if name not in known:
             yield NotSupported(job.at("plugins").key(name), name, known)
 
 
+@rule(reads=("plugins",))
 def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[Notice]:
     """`kubectl apply` sends no entry whose value is null: the job would run without what its file asks for.
 
@@ -43,25 +45,25 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
             yield Notice(job.at("plugins").key(name), f"kubectl drops what is null: write `{name}: []`")
 
 
-def plugins_understand_their_arguments(job: Job[Any], __: Context) -> Iterator[Cause]:
+@rule("plugins")
+def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Iterator[Cause]:
     """What a plugin does not understand, it cannot do: the job would run otherwise than asked."""
-    yield from requested(job)[1]
+    yield from requested(job, plugins_of(context))[1]
 
 
+@rule("plugins")
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin says of the job what would keep it from its work."""
-    if not job.word("plugins"):
-        return
-    crew = crew_of(job, context.namespace, expected_name(context))
+    plugins = plugins_of(context)
+    crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
     for name, arguments in crew.plugins.items():
-        yield from installed()[name].check(crew, arguments, job.at("plugins").key(name))
+        yield from plugins[name].check(crew, arguments, job.at("plugins").key(name))
 
 
+@rule(reads=("plugins",), updates=True)
 def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A pod is wired when it is made, and keys are made once: who changes plugins should know what does not follow."""
-    if context.old is None:
-        return
-    before, after = written_plugins(job.kind, context.old), mapping(job.word("plugins"))
+    before, after = written_plugins(job.kind, context.old or {}), mapping(job.word("plugins"))
     for name in [*before, *(name for name in after if name not in before)]:
         verb = "removed" if name not in after else "added" if name not in before else "changed"
         if verb != "changed" or (before[name] or None) != (after[name] or None):
@@ -69,14 +71,13 @@ def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Not
             yield Notice(job.at("plugins").key(name), text)
 
 
+@rule("plugins")
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
     """What is called by the job cannot be made under a name that it may not have."""
-    if not job.word("plugins"):
-        return
-    crew = crew_of(job, context.namespace, expected_name(context))
-    yield from derived_names(
-        [one for name, arguments in crew.plugins.items() for one in installed()[name].derived(crew, arguments)], context
-    )
+    plugins = plugins_of(context)
+    crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
+    derived = [one for name, arguments in crew.plugins.items() for one in plugins[name].derived(crew, arguments)]
+    yield from derived_names(derived, context)
 
 
 def derived_names(derived: Iterable[Derived], context: Context) -> Iterator[Cause]:

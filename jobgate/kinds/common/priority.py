@@ -7,8 +7,8 @@ from typing import Any
 
 from jobgate.kinds.common.gang import gang_minimum
 from jobgate.kinds.common.pod.reading import mapping, text
-from webhook import Context, Job, Notice, Task
-from webhook.cause import shown
+from webhook import Context, Job, Notice, Task, rule
+from webhook.text import shown
 
 #: As many tasks as a message names.
 NAMED_TASKS = 3
@@ -19,14 +19,14 @@ def priority_class_of(job: Job[Any], task: Task) -> str:
     return text(mapping(task.template.get("spec")).get("priorityClassName")) or text(job.word("priority_class_name"))
 
 
+@rule(reads=("min_available", "priority_class_name"), whole=("tasks.min_available", "tasks.replicas", "tasks.template"))
 def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
     """A gang is as urgent as its least urgent pods: while they wait, or are evicted for others, all wait with them."""
-    tasks = [task for task in job.tasks if task.replicas]
-    if len(tasks) < 2 or gang_minimum(job) < 2:
+    having = [task for task in job.tasks if task.replicas and priority_class_of(job, task)]
+    if not having or gang_minimum(job) < 2:
         return
-    without = [task for task in tasks if not priority_class_of(job, task)]
-    having = [task for task in tasks if priority_class_of(job, task)]
-    for task in without if having else ():
+    without = [task for task in job.tasks if task.replicas and not priority_class_of(job, task)]
+    for task in without:
         yield Notice(
             task.template_path / "spec" / "priorityClassName",
             f"{_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority class, and this task "

@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-#: Where users write passwords and tokens.
-_PRIVATE = frozenset({"env", "command", "args", "httpHeaders", "volumeAttributes", "options", "annotations"})
+#: Where users write passwords and tokens: below these fields, of a job or of a pod template.
+_PRIVATE = frozenset(
+    {
+        "annotations",
+        "args",
+        "command",
+        "env",
+        "httpGet",  # a path may have a token in its query
+        "httpHeaders",
+        "options",
+        "plugins",
+        "repository",  # a URL may have a password in it
+        "volumeAttributes",
+    }
+)
 
 
 def is_private(path: Sequence[str | int], value: Any) -> bool:

@@ -24,7 +24,7 @@ _NANO: Final = Decimal("1e-9")
 _NANO_EXPONENT: Final = -9
 
 #: Longest text whose quantity is remembered, in characters.
-_REMEMBERED: Final = 32
+REMEMBERED: Final = 32
 
 #: Digits of an amount that Kubernetes parses as one machine word.
 _WORD_DIGITS: Final = 18
@@ -56,7 +56,7 @@ def parse(value: object) -> Decimal:
         ValueError: the value is not a quantity; its text says what would be one, and not what the value was.
     """
     if isinstance(value, str):
-        return _parse_short(value) if len(value) <= _REMEMBERED else _parse_text(value)
+        return _parse_short(value) if len(value) <= REMEMBERED else _parse_text(value)
     if value is None:
         return _ZERO
     if isinstance(value, int) and not isinstance(value, bool):

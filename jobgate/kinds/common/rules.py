@@ -45,7 +45,7 @@ def shared_rules(instead: Mapping[str, tuple[Rule, ...]] | None = None) -> tuple
         ValueError: there is no shared rule of that name.
     """
     instead = instead or {}
-    unknown = instead.keys() - {rule.__name__ for rule in SHARED}
+    unknown = instead.keys() - {rule.name for rule in SHARED}
     if unknown:
         raise ValueError(f"no shared rule is called {', '.join(sorted(unknown))}")
-    return tuple(one for rule in SHARED for one in instead.get(rule.__name__, (rule,)))
+    return tuple(one for rule in SHARED for one in instead.get(rule.name, (rule,)))

@@ -8,7 +8,8 @@ from typing import Any
 
 from crdgen import CustomResource, crd
 from crdgen.evaluate import Evaluator, Reason, Violation
-from jobgate.kinds.common.metadata import metadata_causes, type_word
+from jobgate.kinds.common.fitting import Predicate, surely_fits
+from jobgate.kinds.common.metadata import metadata_causes, metadata_fits, type_word
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.shape import Shape
 from webhook import Cause, Duplicate, Forbidden, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
@@ -33,6 +34,10 @@ class StructuralSchema:
     def _evaluator(self) -> Evaluator:
         return Evaluator(dict(self.shape.node))
 
+    @cached_property
+    def _fits(self) -> Predicate:
+        return surely_fits(self.shape.node)
+
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
         pruned: dict[str, Any] = self._evaluator.prune(document)
@@ -42,6 +47,10 @@ class StructuralSchema:
         """Return the object with the schema's defaults."""
         defaulted: dict[str, Any] = self._evaluator.default(document)
         return defaulted
+
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        """Tell in C whether `check` surely finds nothing. False says nothing: then ask it."""
+        return self._fits(document) and metadata_fits(document.get("metadata"))
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server refuses in the object before any validating webhook: shape and metadata."""
@@ -67,17 +76,24 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
     if violation.reason is Reason.FORBIDDEN:
         return Forbidden(path, violation.message)
     value = violation.value
-    if violation.reason is not Reason.TYPE_INVALID or not is_private(violation.path, value):
+    if violation.reason is not Reason.TYPE_INVALID:
         return _CAUSES[violation.reason].of(path, value, violation.message)
-    cause = TypeInvalid(path, type_word(value), violation.message)
+    hidden = is_private(violation.path, value) or (isinstance(value, str) and _holds_parts(shape, violation))
+    cause = TypeInvalid(path, type_word(value) if hidden else value, violation.message)
     cause.value = value
     return cause
+
+
+def _holds_parts(shape: Shape, violation: Violation) -> bool:
+    """Tell whether an object or a list belongs there: what is written in its place may be what a part of it holds."""
+    for step in violation.path:
+        shape = shape.below(step)
+    return shape.node.get("type") in {"object", "array"}
 
 
 _CAUSES: Mapping[Reason, type[Cause]] = {
     Reason.INVALID: Invalid,
     Reason.NOT_SUPPORTED: NotSupported,
-    Reason.TYPE_INVALID: TypeInvalid,
     Reason.TOO_LONG: TooLong,
     Reason.TOO_MANY: TooMany,
     Reason.DUPLICATE: Duplicate,

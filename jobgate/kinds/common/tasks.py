@@ -7,16 +7,17 @@ from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, dns_label
-from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, readable
+from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, rule
 
 #: As many characters as the API server adds to a `generateName`, which it cuts before.
 GENERATED_SUFFIX = "x" * 5
 
 
+@rule(reads=("tasks.name",))
 def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Pods are called by their task's name: two tasks of one name would fight for the same pods."""
     seen: dict[str, Task] = {}
-    for _, task in readable(job.tasks, "name"):
+    for task in job.tasks:
         if not task.name:
             continue
         first = seen.setdefault(task.name, task)
@@ -24,13 +25,15 @@ def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
             yield Duplicate(task.at("name"), task.name, f"{first.path} is called so already")
 
 
+@rule(reads=("tasks.name",))
 def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task's name is part of its pods' names and a label on them."""
-    for _, task in readable(job.tasks, "name"):
+    for task in job.tasks:
         if task.name and len(task.name) <= LABEL_LIMIT and (fault := dns_label(task.name)):
             yield Invalid(task.at("name"), task.name, fault)
 
 
+@rule(reads=("tasks.name", "tasks.replicas"))
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
 
@@ -43,10 +46,11 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     place = name_path(context)
     yield from labels_can_begin_with_the_name(context, _uses(operator))
     longest = LABEL_LIMIT - len(operator.service_name.format(job="")) if operator.service_name else LABEL_LIMIT
-    for _, task in readable(job.tasks, "name", "replicas"):
+    around = len(operator.pod_name.format(job=name, task="", index=""))
+    for task in job.tasks:
         if not task.name:
             continue
-        excess = len(operator.pod_name.format(job=name, task=task.name, index=max(task.replicas - 1, 0))) - LABEL_LIMIT
+        excess = around + len(task.name) + len(str(max(task.replicas - 1, 0))) - LABEL_LIMIT
         if excess > 0 and len(task.name) > len(name):
             detail = f"the pods of the job are called {_pattern(operator)}"
             yield TooLong(task.at("name"), task.name, max(len(task.name) - excess, 0), detail)

@@ -3,48 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from jobgate.kinds.common import pod, vintage
+from jobgate.kinds.common.losses import POD_FIELDS
 from jobgate.kinds.common.operator import Operator, operator_of
-from webhook import Cause, Context, Job, Notice, Path, Task, readable
+from jobgate.kinds.common.pod.reading import items, mapping, spec_of
+from webhook import Cause, Context, Job, Notice, Path, Task, rule
+
+_VOLUMES: Final = Path("spec") / "volumes"
 
 
-def pod_templates_make_sound_pods(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
+@rule(reads=("tasks.template", "volumes"))
+def pod_templates_make_sound_pods(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
-    yield from judged(job, pod.check)
+    yield from judged(job, context, pod.check, passes=lambda made: made.plain)
+
+
+class Made(NamedTuple):
+    """The Pod that an operator makes of a task's template.
+
+    Attributes:
+        task: the task.
+        pod: the Pod as its API server gets it: without the fields that the operator's types do not have.
+        plain: whether the Pod is surely sound.
+        whole: whether no field of the template is newer than the operator's types.
+        places: where the volumes of the job's own list that the Pod has stand in this list.
+    """
+
+    task: Task
+    pod: dict[str, Any]
+    plain: bool
+    whole: bool
+    places: Sequence[int]
 
 
 def judged(
-    job: Job[Any], check: Callable[[Mapping[str, Any], Path], Iterable[Cause | Notice]]
+    job: Job[Any],
+    context: Context,
+    check: Callable[[Mapping[str, Any], Path], Iterable[Cause | Notice]],
+    *,
+    passes: Callable[[Made], bool] = lambda _: False,
 ) -> Iterator[Cause | Notice]:
     """Judge the Pods that the operator makes of a job's templates, and yield what is found.
 
     Args:
         job: whose templates can be read.
+        context: of the review; where its time is over, this ends.
         check: gives what is found in a Pod, with the path of its template. What it finds in a volume of the job's own
-            list, which every pod has, is told once, where the volume stands.
+            list, which every pod has, is reported once, where the volume stands.
+        passes: tells at little cost of a Pod in which `check` surely finds nothing.
     """
-    operator = operator_of(job)
-    told: set[Cause | Notice] = set()
-    shared: Shared | None = None
-    for _, task in readable(job.tasks, "template"):
-        spec = task.template.get("spec")
-        own = spec.get("volumes") if isinstance(spec, Mapping) else None
-        own_count = len(own) if isinstance(own, list) else 0
-        if shared is None:
-            shared = Shared(operator.volumes(job.spec))
-            places: Sequence[int] = range(len(shared.volumes))
-        else:
-            places = shared.named_in(spec)
-        volumes = [shared.volumes[place] for place in places]
-        for finding in check(operator.pod(job, task, volumes), task.template_path):
-            moved = _of_the_job(finding, task.template_path, own_count, operator.volumes_path, places)
+    volumes_path = job.at("volumes")
+    reported: set[Cause | Notice] = set()
+    sound: set[str] = set()
+    for made in made_pods(job):
+        if context.spent():
+            return
+        if passes(made) or (text := _text(made.pod)) in sound:
+            continue
+        path, found = made.task.template_path, False
+        for finding in check(made.pod, path):
+            found = True
+            moved = _of_the_job(finding, path, made, volumes_path)
             if moved is None:
                 yield finding
-            elif moved not in told:
-                told.add(moved)
+            elif moved not in reported:
+                reported.add(moved)
                 yield moved
+        if not found and text:
+            sound.add(text)
+
+
+def _text(pod: dict[str, Any]) -> str:
+    """Return a text that only an equal Pod has; none of one that is nested too deeply."""
+    try:
+        return repr(pod)
+    except RecursionError:
+        return ""
+
+
+def made_pods(job: Job[Any]) -> Iterator[Made]:
+    """Yield the Pod of each task whose template can be read; it is made for the first rule that asks."""
+    operator = operator_of(job)
+    made: dict[int, Made] = job.shared.setdefault(made_pods, {})
+    shared: Shared | None = None
+    for task in job.tasks:
+        if id(task) not in made:
+            shared = shared or Shared(operator.volumes_of(job))
+            places = shared.named_in(task.template.get("spec")) if made else range(len(shared.volumes))
+            made[id(task)] = _made(operator, job, task, places, [shared.volumes[place] for place in places])
+        yield made[id(task)]
+
+
+def _made(
+    operator: Operator, job: Job[Any], task: Task, places: Sequence[int], volumes: Sequence[Mapping[str, Any]]
+) -> Made:
+    made = operator.pod(job, task, volumes)
+    plain = pod.plain(made)
+    # A field that is newer than any types makes a pod not plain.
+    known = made if plain else operator.known(made)
+    template, spec = mapping(task.template.get("spec")), made["spec"]
+    untouched = all(spec.get(name) is template[name] for name in POD_FIELDS & template.keys())
+    return Made(task, known, plain, known is made and untouched, places)
 
 
 class Shared:
@@ -62,10 +123,12 @@ class Shared:
             if isinstance(name, str):
                 self._places.setdefault(name, place)
 
-    def named_in(self, spec: Any) -> list[int]:
+    def named_in(self, spec: Any) -> Sequence[int]:
         """Return the places of the volumes whose name a pod spec says anywhere: where it mounts or reads them."""
+        if not self._places:
+            return ()
         places: set[int] = set()
-        parts: list[Any] = [spec] if self._places else []
+        parts: list[Any] = [spec]
         while parts:
             part = parts.pop()
             if isinstance(part, Mapping):
@@ -77,55 +140,58 @@ class Shared:
         return sorted(places)
 
 
-def _of_the_job(
-    finding: Cause | Notice, template: Path, own_volumes: int, job_volumes: Path, places: Sequence[int]
-) -> Cause | Notice | None:
-    """Return a finding about a volume of the job's own list where it stands in the job; `places` are those judged."""
-    prefix = f"{template}.spec.volumes["
-    if not finding.path.startswith(prefix):
+def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes: Path) -> Cause | Notice | None:
+    """Return a finding about a volume of the job's own list where it stands in the job."""
+    start, steps = (*template.steps, "spec", "volumes"), finding.path.steps
+    if not made.places or steps[: len(start)] != start or len(steps) == len(start):
         return None
-    index, bracket, rest = finding.path[len(prefix) :].partition("]")
-    if not bracket or not index.isdigit() or int(index) < own_volumes:
+    index, own_volumes = steps[len(start)], len(items(spec_of(made.task.template).get("volumes")))
+    if not isinstance(index, int) or index < own_volumes:
         return None
-    return finding.at(f"{job_volumes / places[int(index) - own_volumes]}{rest}")
+    place = job_volumes / made.places[index - own_volumes]
+    there = finding.path.moved(template / "spec" / "volumes" / index, place)
+    return None if there is None else finding.at(there)
 
 
+@rule(reads=("tasks.template", "volumes"))
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types drops newer fields without a word: what that breaks is refused."""
     operator = operator_of(job)
-    shared = {"spec": {"volumes": operator.volumes(job.spec)}}
+    shared = {"spec": {"volumes": operator.volumes_of(job)}}
     for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
-        yield finding.at(f"{operator.volumes_path}{finding.path.removeprefix('spec.volumes')}")
-    for _, task in readable(job.tasks, "template"):
-        yield from vintage.vintage_findings(
-            task.template, task.template_path, minor=operator.minor, operator=operator.name
-        )
+        yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
+    for made in made_pods(job):
+        if not made.whole:
+            task = made.task
+            yield from vintage.vintage_findings(
+                task.template, task.template_path, minor=operator.minor, operator=operator.name
+            )
 
 
+@rule(reads=("tasks.template",))
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
     """What the operator overwrites or drops is no fault, but not what the user will get."""
     operator = operator_of(job)
-    for _, task in readable(job.tasks, "template"):
-        spec = task.template.get("spec")
-        if isinstance(spec, Mapping):
-            yield from _overwritten(spec, task.template_path / "spec", operator)
-        if operator.drops_metadata:
-            yield from _dropped(task, operator)
+    if operator.overwrites or operator.replaces or operator.drops_metadata:
+        for task in job.tasks:
+            yield from _overwritten(task, operator)
+            if operator.drops_metadata:
+                yield from _dropped(task, operator)
 
 
-def _overwritten(spec: Mapping[str, Any], path: Path, operator: Operator) -> Iterator[Notice]:
+def _overwritten(task: Task, operator: Operator) -> Iterator[Notice]:
+    spec = mapping(task.template.get("spec"))
     for name, value in operator.overwrites.items():
-        if spec.get(name) not in {None, "", value}:
-            yield Notice(path / name, f"{operator.name} sets it to {value} in every pod")
+        if spec.get(name) not in (None, "", value):
+            yield Notice(task.template_path / "spec" / name, f"{operator.name} sets it to {value} in every pod")
     for name in operator.replaces:
         if spec.get(name):
-            yield Notice(path / name, f"{operator.name} replaces it in every pod")
+            yield Notice(task.template_path / "spec" / name, f"{operator.name} replaces it in every pod")
 
 
 def _dropped(task: Task, operator: Operator) -> Iterator[Notice]:
-    metadata = task.template.get("metadata")
-    written = sorted(key for key, value in metadata.items() if value) if isinstance(metadata, Mapping) else []
-    if written:
+    metadata = mapping(task.template.get("metadata"))
+    if written := sorted(key for key, value in metadata.items() if value):
         yield Notice(
             task.template_path / "metadata",
             f"{operator.name} does not carry it over to the pods ({', '.join(written)})",

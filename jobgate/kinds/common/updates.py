@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -10,8 +12,9 @@ from jobgate.kinds.common.changes import Change, Sort, changes
 from jobgate.kinds.common.fields import Field, Table
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.schema import shape_of
-from webhook import Cause, Context, Forbidden, Job
-from webhook.cause import shown
+from webhook import Cause, Context, Forbidden, Job, Rule
+from webhook.rule import Check
+from webhook.text import shown
 
 
 class When(Enum):
@@ -23,14 +26,23 @@ class When(Enum):
     NEVER = "once the job is stored"
 
 
+@dataclass(frozen=True, kw_only=True)
+class UpdateRule(Rule):
+    """A rule of what may change in a stored job.
+
+    Attributes:
+        table: by which it decides.
+    """
+
+    table: MayChange
+
+
 class MayChange:
-    """The rule that fields change only when they may. The most specific entry of a kind's table decides.
+    """When which fields may change: a kind's table, and the rule by it. The most specific entry decides.
 
     Both objects have the defaults of today when they are compared, so that a default which came with a newer version is
     never taken for the user's change. What counts as a change, and what does not: see `changes`.
     """
-
-    __name__ = "fields_change_only_when_they_may"
 
     def __init__(
         self,
@@ -51,6 +63,19 @@ class MayChange:
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
         self._table = Table(fields, When.NEVER, keys or {})
+
+    def rule(self, check: Check | None = None) -> UpdateRule:
+        """Return the rule that fields change only when they may.
+
+        Args:
+            check: what judges by this table, where that is not enough by itself (`@MAY_CHANGE.rule`).
+        """
+        if check is None:
+            about = inspect.getdoc(type(self)) or ""
+            name = "fields_change_only_when_they_may"
+        else:
+            about, name = inspect.getdoc(check) or "", getattr(check, "__name__", "")
+        return UpdateRule(name=name, about=" ".join(about.split()), check=check or self, updates=True, table=self)
 
     def __call__(self, job: Job[Any], context: Context) -> Iterator[Cause]:
         """Yield a cause for each field that changes and may not."""

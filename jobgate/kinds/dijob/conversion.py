@@ -11,7 +11,7 @@ from typing import Any
 
 from jobgate.kinds.dijob.models import RESOURCE
 from webhook import Conversion
-from webhook.cause import shown
+from webhook.text import shown
 
 #: What upstream's own sample calls the one task of a job without roles.
 SERIAL = "serial"

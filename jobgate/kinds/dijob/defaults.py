@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobgate.kinds.common.defaults import copy_amounts, fill, limit_what_is_not_shared
+from jobgate.kinds.common.defaults import copy_amounts, fill, fill_each, limit_what_is_not_shared
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
 from webhook import Context, Draft
@@ -17,8 +17,7 @@ def job_defaults(job: Draft, _: Context) -> None:
 
 def task_defaults(job: Draft, _: Context) -> None:
     """A task without a type plays no role; without a number of replicas it has one pod."""
-    for task in job.each("spec", "tasks"):
-        fill(task, Task)
+    fill_each(job, "spec", "tasks", model=Task)
 
 
 #: The types that a task can be called by.
@@ -27,9 +26,9 @@ _ROLES = frozenset(TaskType) - {TaskType.NONE}
 
 def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
     """DI-orchestrator names them so on its first reconcile; doing it here keeps its update a no-op."""
-    for task in job.each("spec", "tasks"):
+    for task in job.each("spec", "tasks", lacking=("name",)):
         role = task.get("type")
-        if "name" not in task and isinstance(role, str) and role in _ROLES:
+        if isinstance(role, str) and role in _ROLES:
             task["name"] = role
 
 
@@ -39,7 +38,7 @@ def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     Requests that are left out mean the limits to Kubernetes as well, so nothing changes but that they are written down.
     """
     for task in job.each("spec", "tasks"):
-        for container in task.each("template", "spec", "containers"):
+        for container in task.each("template", "spec", "containers", holding="resources"):
             resources = container.at("resources")
             if container.get("name") != MAIN_CONTAINER or resources is None or resources.get("requests"):
                 continue

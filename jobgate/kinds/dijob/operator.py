@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.dijob.members import MEMBERS
-from jobgate.kinds.dijob.models import DIJobSpec
 
 #: What an installation says whose operator does not die of a preemptible job.
 PREEMPTIBLE = "dijobs/preemptible"
 
 #: The container that the operator takes for the one that trains.
 MAIN_CONTAINER = "di-container"
-
-
-def job_volumes(spec: DIJobSpec) -> Sequence[Mapping[str, Any]]:
-    """Return the volumes that the operator adds to every pod, after those of the template."""
-    return spec.volumes or ()
 
 
 DI_ORCHESTRATOR = Operator(
@@ -29,6 +20,6 @@ DI_ORCHESTRATOR = Operator(
     overwrites={"restartPolicy": "Never"},
     replaces=("hostname", "subdomain", "nodeName"),
     drops_metadata=True,
-    volumes=job_volumes,
+    adds_volumes=True,
     members=MEMBERS,
 )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
-from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Required, Rule, readable
+from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Required, Rule, readable, rule
 
 
+@rule("tasks")
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """The operator marks a job with two learners Failed after it is stored; refuse it while the user watches."""
     seen: dict[TaskType, int] = {}
@@ -25,6 +26,7 @@ def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[C
             yield Duplicate(f"spec.tasks[{index}].type", task.type, detail)
 
 
+@rule("tasks")
 def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """A typed task is called by its type; a task without a type has nothing that the operator could call it by."""
     for index, task in readable(job.spec.tasks, "type", "name"):
@@ -32,6 +34,7 @@ def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
             yield Required(f"spec.tasks[{index}].name", "a task of type none needs a name of its own")
 
 
+@rule("preemptible")
 def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
     """DI-orchestrator v1.1 reads past the end of a list for such a job: its process dies, again at every start."""
     if job.spec.preemptible and PREEMPTIBLE not in context.settings.operator_can:
@@ -42,6 +45,7 @@ def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Contex
         )
 
 
+@rule("template", "engine_fields")
 def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """Operator v1.0 had one template for all pods; the operator of today reads nothing of it, and makes no pod."""
     mend = "the operator has read tasks since v1.1: `jobgate convert FILE` writes the job in the new shape"
@@ -50,17 +54,17 @@ def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cau
             yield Forbidden(job.at(word), f"this is the shape of operator v1.0; {mend}")
 
 
+@rule("group")
 def group_is_read_by_nobody(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
     """The samples of operator v1.1 still write it, and its own definition drops it."""
     if job.spec.group:
         yield Notice("spec.group", "no operator since v1.1 reads it: leave it out, or make it a label of the job")
 
 
+@rule("min_available", "tasks.min_available", reads=("min_available",), whole=OF_GANGS)
 def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Who asks for a gang gets one that can start; the operator itself starts pods one by one."""
-    stated = job.spec.min_available is not None or any(task.min_available is not None for task in job.tasks)
-    if stated:
-        yield from gangs_can_start(refuse=True)(job, context)
+    yield from gangs_can_start(refuse=True)(job, context)
 
 
 def has_started(status: Mapping[str, Any]) -> bool:
@@ -88,5 +92,5 @@ RULES: tuple[Rule, ...] = (
     preemptible_only_where_the_operator_can,
     *shared_rules(),
     a_gang_can_start,
-    MAY_CHANGE,
+    MAY_CHANGE.rule(),
 )

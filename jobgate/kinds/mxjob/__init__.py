@@ -17,7 +17,28 @@ def tasks(spec: MxJobSpec) -> Iterator[Task]:
     """Yield the neutral views of an MxJob's roles. A task is called as the operator calls it in names."""
     for index, role in enumerate(spec.replica_specs):
         path = Path("spec") / "replicaSpecs" / index
-        yield Task(path, role, names={"type": "mx_replica_type"}, places={"name": path / "mxReplicaType"})
+        named = {"name": role.name} if "mx_replica_type" in role.__dict__ else {}
+        yield Role(path, role, names={"type": "mx_replica_type"}, places={"name": path / "mxReplicaType"}, **named)
 
 
-MXJOB = bind(RESOURCE, operator=MXNET_OPERATOR, tasks=tasks, defaults=DEFAULTS, rules=RULES, settings=MxJobSettings)
+class Role(Task):
+    """A role of an MxJob. What it is called follows from its type."""
+
+    __slots__ = ()
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """The words that do not fit their schema and cannot be read."""
+        broken = super().broken
+        return broken | {"name"} if "type" in broken else broken
+
+
+MXJOB = bind(
+    RESOURCE,
+    operator=MXNET_OPERATOR,
+    tasks=tasks,
+    defaults=DEFAULTS,
+    rules=RULES,
+    parts="replica_specs",
+    settings=MxJobSettings,
+)

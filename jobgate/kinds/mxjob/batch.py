@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.mxjob.models import MxJobSpec
 from jobgate.kinds.mxjob.operator import BATCH_LABELS, LABELS, MXNET_OPERATOR
-from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, readable
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, rule
 
 _POLICIES = ("OnFailure", "Never")
 
 
+@rule(reads=("tasks.template",))
 def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The API server takes no batch Job whose pods are always restarted: it would never be done."""
-    for _place, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         spec = task.template.get("spec")
         policy = mapping(spec).get("restartPolicy")
         if isinstance(spec, dict) and policy not in _POLICIES:
@@ -22,9 +23,10 @@ def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(task.template_path / "spec" / "restartPolicy", policy, detail)
 
 
+@rule(reads=("tasks.template",))
 def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The API server refuses a batch Job whose template says whose it is: nobody can know before it is made."""
-    for _place, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         labels = mapping(metadata_of(task.template).get("labels"))
         for key in BATCH_LABELS:
             if key in labels:
@@ -32,9 +34,10 @@ def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> It
                 yield Forbidden(path, "the API server sets it on the pods of batch Jobs: leave it out")
 
 
+@rule(reads=("tasks.template",))
 def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """The operator finds its pods by these labels, and overwrites what the template has."""
-    for _place, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         labels = mapping(metadata_of(task.template).get("labels"))
         for key in LABELS:
             if key in labels:

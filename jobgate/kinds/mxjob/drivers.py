@@ -13,7 +13,7 @@ from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
 from jobgate.kinds.mxjob.accelerators import Accelerator, HostVolume, accelerators_of
 from jobgate.kinds.mxjob.models import MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
-from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, readable
+from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, rule
 
 
 def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
@@ -54,13 +54,14 @@ def _equip(
             variables[variable.name] = len(variables), {}
 
 
+@rule(reads=("tasks.template",))
 def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """What a template has of its own at a name or a mount path that an accelerator needs must be the same.
 
     Without the driver the container could not use what it asks for, and it would be found out when it runs.
     """
     accelerators = accelerators_of(context)
-    for _, task in readable(job.tasks, "template") if accelerators else ():
+    for task in job.tasks if accelerators else ():
         spec, path = spec_of(task.template), task.template_path / "spec"
         volumes = _by_name(spec.get("volumes"))
         told: set[str] = set()

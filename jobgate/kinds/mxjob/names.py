@@ -8,7 +8,7 @@ from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name, labels_c
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
 from jobgate.kinds.mxjob.operator import MADE_UP_ID, MXNET_OPERATOR
 from jobgate.names import LABEL_LIMIT, dns_label
-from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, readable
+from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, rule
 
 _USES = (
     f"{MXNET_OPERATOR.name} calls batch Jobs and the scheduler's Service <job>-<role>-<runtimeId>-<index>, of at most "
@@ -16,6 +16,7 @@ _USES = (
 )
 
 
+@rule(reads=("runtime_id", "former_runtime_id"))
 def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The runtime id is a part of names, and a label on all that the job is made of."""
     identity = job.spec.identity
@@ -23,6 +24,7 @@ def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
         yield Invalid(_identity_path(job), identity, fault)
 
 
+@rule("job_mode")
 def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """The scheduler is found by its Service, whose name begins with the job's: dots may not be in it.
 
@@ -41,14 +43,14 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
         )
 
 
+@rule(reads=("runtime_id", "former_runtime_id", "tasks.name", "tasks.replicas"))
 def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The largest index of the longest role counts. Of what is too long, the longer is blamed: name or runtime id."""
     name = expected_name(context)
     if not name:
         return
     identity = job.spec.identity or MADE_UP_ID
-    tasks = readable(job.tasks, "name", "replicas")
-    endings = [f"-{task.name}-{identity}-{max(task.replicas, 1) - 1}" for _, task in tasks]
+    endings = [f"-{task.name}-{identity}-{max(task.replicas, 1) - 1}" for task in job.tasks]
     excess = len(name) + max(map(len, endings), default=0) - LABEL_LIMIT
     if excess <= 0:
         return

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, MXNET_OPERATOR
-from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, readable
+from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, readable, rule
 
 ROLES = Path("spec") / "replicaSpecs"
 
 
+@rule("replica_specs")
 def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The names of the pods are of role and index: those of two elements of one role would be the same."""
     seen: dict[ReplicaType, int] = {}
@@ -27,6 +28,7 @@ def _is_one(role: ReplicaType, job: Job[MxJobSpec]) -> bool:
     return role is ReplicaType.SCHEDULER or getattr(job.spec, "job_mode", None) is JobMode.LOCAL
 
 
+@rule("job_mode", reads=("replica_specs",))
 def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job has nobody to schedule or to serve: its worker trains alone."""
     if job.spec.job_mode is not JobMode.LOCAL:
@@ -37,6 +39,7 @@ def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Ca
             yield Forbidden(ROLES / index / "mxReplicaType", detail)
 
 
+@rule(reads=("job_mode", "replica_specs"), whole=("tasks.type",))
 def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job is its worker; in a distributed one, pods of a role that nobody plays would be waited for."""
     played = {role.mx_replica_type for role in job.spec.replica_specs}
@@ -46,6 +49,7 @@ def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterat
             yield Required(ROLES, f"a {mode} job has a {role}: add an element of mxReplicaType {role}")
 
 
+@rule("replica_specs")
 def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator fails a job with more, after it is stored: all others are told the address of the first."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "replicas"):
@@ -53,6 +57,7 @@ def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(ROLES / index / "replicas", role.replicas, "must be 1: a job has one SCHEDULER")
 
 
+@rule("job_mode", reads=("replica_specs",))
 def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator makes one pod of a local job, whatever number it says."""
     if job.spec.job_mode is not JobMode.LOCAL:
@@ -63,6 +68,7 @@ def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause
             yield Invalid(ROLES / index / "replicas", role.replicas, detail)
 
 
+@rule("replica_specs")
 def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """All roles are told the SCHEDULER's port. A port of another is legal, and read by nobody."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port"):
@@ -71,9 +77,10 @@ def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Noti
             yield Notice(ROLES / index / spelling, "only the SCHEDULER's port is read: leave it out")
 
 
+@rule(reads=("tasks.template",))
 def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator looks for it by name, among the containers proper, to tell it what it is and whom to call."""
-    for _place, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         spec = task.template.get("spec")
         containers = spec.get("containers") if isinstance(spec, Mapping) else None
         items = containers if isinstance(containers, list) else ()

@@ -24,6 +24,7 @@ from webhook import Cause, Context, Job
 _MAY_CHANGE = MayChange({"spec.plugins": When.ALWAYS})
 
 
+@_MAY_CHANGE.rule
 def stored_jobs_stay_as_they_are(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The operator passes over edits: who makes one should know that nothing comes of it.
 

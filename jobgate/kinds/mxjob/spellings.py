@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.mxjob.models import MxJobSpec
-from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable
+from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
 
 #: Each field by its spelling of today: the one that it was published in.
 FORMER_OF_THE_JOB = {"runtimeId": "RuntimeId"}
 FORMER_OF_A_ROLE = {"psRootPort": "PsRootPort"}
 
 
+@rule(reads=("replica_specs",))
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """Of two spellings the operator reads the one that comes last: the user should say which.
 
@@ -27,6 +28,7 @@ def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[
             yield Forbidden(path / former, f"{canonical} is there too, and is the same field: leave {former} out")
 
 
+@rule(reads=("replica_specs",))
 def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """The old spelling works, and is no other tool's."""
     for path, canonical, former, current, old in _spellings(job):

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from jobgate.kinds.common.pod.reading import objects, spec_of
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, MXNET_OPERATOR, OWN_VARIABLES, VARIABLES
-from webhook import Context, Job, Notice, Path, readable
+from webhook import Context, Job, Notice, Path, rule
 
 
+@rule(reads=("job_mode", "tasks.template"))
 def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """All roles must be told the same, and only the operator knows what."""
     for path, variables in _variables(job):
@@ -19,6 +20,7 @@ def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) ->
                 yield Notice(path / index / "name", detail)
 
 
+@rule(reads=("job_mode", "tasks.template"))
 def own_variables_want_a_mended_operator(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
     """The published operator writes its five variables by their place: over others, or past the end of a shorter list.
 
@@ -41,7 +43,7 @@ def _variables(job: Job[MxJobSpec]) -> Iterator[tuple[Path, object]]:
     """Yield the place and the list of the variables of each main container of a distributed job."""
     if job.spec.job_mode is not JobMode.DIST:
         return
-    for _, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         for index, container in objects(spec_of(task.template).get("containers")):
             if container.get("name") == MAIN_CONTAINER:
                 yield task.template_path / "spec" / "containers" / index / "env", container.get("env")

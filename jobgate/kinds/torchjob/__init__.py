@@ -13,6 +13,7 @@ TORCHJOB = bind(
     RESOURCE,
     operator=TORCH_ON_K8S,
     tasks=tasks,
+    parts="torch_task_specs",
     defaults=DEFAULTS,
     rules=RULES,
     words={word: ("scheduling_policy", word) for word in ("queue", "min_available", "priority_class_name")},

@@ -11,11 +11,12 @@ from jobgate.kinds.torchjob.models import RendezvousBackend, TorchElasticPolicy,
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
 from jobgate.names import LABEL_LIMIT
-from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, readable
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, readable, rule
 
 POLICY = Path("spec") / "torchElasticPolicy"
 
 
+@rule("enable_torch_elastic", reads=("torch_elastic_policy",))
 def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Without its policy torchrun has no arguments, and without both bounds the operator never scales the job."""
     if not job.spec.enable_torch_elastic:
@@ -36,6 +37,7 @@ def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[
             yield Required(POLICY / str(TorchElasticPolicy.model_fields[attribute].alias), reason)
 
 
+@rule("torch_elastic_policy", reads=("torch_elastic_policy.num_min_replicas", "torch_elastic_policy.num_max_replicas"))
 def the_bounds_of_an_elastic_job_do_not_cross(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Between bounds that cross, there is no number of workers."""
     policy = job.spec.torch_elastic_policy
@@ -46,6 +48,11 @@ def the_bounds_of_an_elastic_job_do_not_cross(job: Job[TorchJobSpec], _: Context
         yield cause
 
 
+@rule(
+    "enable_torch_elastic",
+    reads=("torch_task_specs", "torch_elastic_policy.num_min_replicas", "torch_elastic_policy.num_max_replicas"),
+    whole=("tasks.replicas",),
+)
 def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """An elastic job starts with a number of workers that it may have, and is never scaled to another.
 
@@ -69,6 +76,11 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
         yield Invalid(worker.at("replicas"), worker.replicas, detail)
 
 
+@rule(
+    "enable_torch_elastic",
+    reads=("torch_elastic_policy.num_min_replicas", "torch_elastic_policy.num_max_replicas"),
+    whole=("tasks.replicas",),
+)
 def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The workers that the job may be scaled to need legal names as well: scaled later, it would be stuck."""
     policy, name = job.spec.torch_elastic_policy, expected_name(context)
@@ -88,6 +100,7 @@ def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Ite
 _HOST: Final = re.compile(r"[\w.:-]+|\[[\w.:-]+\]")
 
 
+@rule("torch_elastic_policy")
 def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Pods that cannot read where they meet end at once, and are restarted to no avail.
 
@@ -105,12 +118,14 @@ def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[
             yield Invalid(POLICY / "rendezvousEndpoint", endpoint, detail)
 
 
+@rule("torch_elastic_policy", reads=("enable_torch_elastic",))
 def a_policy_counts_when_it_is_enabled(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """A policy by itself does nothing."""
     if job.spec.torch_elastic_policy is not None and not job.spec.enable_torch_elastic:
         yield Notice(POLICY, "does nothing until spec.enableTorchElastic is true")
 
 
+@rule("enable_torch_elastic")
 def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Each would take the other's changes back."""
     if job.spec.enable_torch_elastic and scaled_by_ai_master(job):
@@ -120,6 +135,7 @@ def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
         )
 
 
+@rule()
 def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """The operator compares the annotation's value letter by letter."""
     value = annotation(job, ELASTIC_TRAINING)
@@ -128,6 +144,7 @@ def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Co
         yield Notice(place, 'only the value "true" enables elastic training: the job runs without it')
 
 
+@rule("enable_torch_elastic")
 def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """Other than the rest of the operator, its scaler does not read keys of any case."""
     worker = task_of(job, TaskType.WORKER)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.tasks import MINIMA, TaskType, torch_tasks, type_of
-from webhook import Cause, Context, Duplicate, Invalid, Job, Notice, NotSupported, readable
+from webhook import Cause, Context, Duplicate, Invalid, Job, Notice, NotSupported, rule
 
 
+@rule("min_members", reads=("torch_task_specs",))
 def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A minimum is of a task that the job has. An AIMaster is scheduled by itself, and has none."""
     written: dict[str, str] = {}
@@ -24,14 +25,16 @@ def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> I
             yield Invalid(path, key, f"the job has no {type_of(key)}: leave it out, or add the task")
 
 
+@rule("min_members", reads=("tasks.replicas",))
 def minima_can_be_reached(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator makes no gang that needs more pods than its task has."""
-    counts = {task.name: task.replicas for _, task in readable(torch_tasks(job), "replicas")}
+    counts = {task.name: task.replicas for task in torch_tasks(job)}
     for key, least in (job.spec.min_members or {}).items():
         if (count := counts.get(key.lower())) is not None and least > count:
             yield Invalid(MINIMA.key(key), least, f"must be at most {count}, the pods of the task")
 
 
+@rule("min_available", whole=("tasks.replicas",))
 def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A gang of more pods than there are never starts. The AIMaster's do not count."""
     least = job.word("min_available")
@@ -42,6 +45,7 @@ def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) ->
         yield Invalid(job.at("min_available"), least, f"must be at most {total}, the pods of the Master and the Worker")
 
 
+@rule("min_members")
 def one_sort_of_minimum_counts(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """Which of the two is read depends on how the operator was started."""
     if job.spec.min_members and job.word("min_available"):

@@ -69,14 +69,14 @@ def contract(member: Member) -> Iterator[Variable]:
 def _master_port(job: Job[TorchJobSpec]) -> int:
     """Return the port of the container that trains in the master: the operator looks for it by name."""
     master = task_of(job, TaskType.MASTER)
-    for _, task in readable([master] if master else [], "template"):
-        for _, container in objects(spec_of(task.template).get("containers")):
-            if container.get("name") != MAIN_CONTAINER:
-                continue
-            for _, port in objects(container.get("ports")):
-                number = whole(port.get("containerPort"))
-                if port.get("name") == PORT_NAME and number is not None:
-                    return number
+    template = master.get("template") if master is not None else None
+    for _, container in objects(spec_of(template or {}).get("containers")):
+        if container.get("name") != MAIN_CONTAINER:
+            continue
+        for _, port in objects(container.get("ports")):
+            number = whole(port.get("containerPort"))
+            if port.get("name") == PORT_NAME and number is not None:
+                return number
     return PORT
 
 

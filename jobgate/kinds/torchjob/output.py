@@ -9,13 +9,14 @@ from jobgate.kinds.torchjob.model_version import NFS, LocalStorage
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME
 from jobgate.names import LABEL_LIMIT, dns_subdomain
-from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, readable
+from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, readable, rule
 
 MODEL_VERSION = Path("spec") / "modelVersion"
 SPEC = MODEL_VERSION / "spec"
 STORAGE = SPEC / "storage"
 
 
+@rule("model_version", reads=("model_version.spec",))
 def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator reads all of it, and dies of a job that leaves some out."""
     output = job.spec.model_version
@@ -30,10 +31,12 @@ def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[C
     for _, spec in readable([output.spec], "image_repo"):
         if not spec.image_repo:
             yield Required(SPEC / "imageRepo", "the repository of the image that is built")
-    if output.spec.storage is None:
-        yield Required(STORAGE, "nfs or localStorage, where the pods write the model to")
+    for _, spec in readable([output.spec], "storage"):
+        if spec.storage is None:
+            yield Required(STORAGE, "nfs or localStorage, where the pods write the model to")
 
 
+@rule("model_version.spec.model_name")
 def a_model_has_a_legal_name(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """It is the name of an object, and the value of a label."""
     output = job.spec.model_version
@@ -44,6 +47,9 @@ def a_model_has_a_legal_name(job: Job[TorchJobSpec], _: Context) -> Iterator[Cau
         yield Invalid(SPEC / "modelName", name, fault)
 
 
+@rule(
+    "model_version.spec.storage", reads=("model_version.spec.storage.nfs", "model_version.spec.storage.local_storage")
+)
 def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The pods write the model to one volume."""
     output = job.spec.model_version
@@ -56,6 +62,7 @@ def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
         yield Required(STORAGE, "nfs or localStorage, where the pods write the model to")
 
 
+@rule("model_version.spec.storage")
 def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """Both sorts of storage are a folder somewhere, and one in the containers."""
     output = job.spec.model_version
@@ -91,6 +98,14 @@ def _folder_faults(storage: NFS | LocalStorage, path: Path) -> Iterator[Cause]:
             yield Required(path / "mountPath", "where the containers see the folder, and write the model to")
 
 
+@rule(
+    "model_version",
+    reads=(
+        "tasks.template",
+        "model_version.spec.storage.nfs.mount_path",
+        "model_version.spec.storage.local_storage.mount_path",
+    ),
+)
 def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator adds a volume of this name to every pod, and mounts it into every container: pods need it unique."""
     output = job.spec.model_version
@@ -99,7 +114,7 @@ def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context
     storage = output.spec.storage if output.spec is not None else None
     used = (storage.nfs or storage.local_storage) if storage is not None else None
     mount_path = used.mount_path if used is not None else None
-    for _, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         path = task.template_path / "spec"
         pod = mapping(task.template.get("spec"))
         for index, volume in objects(pod.get("volumes")):
@@ -113,6 +128,7 @@ def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context
                     yield Duplicate(at, mount_path, "torch-on-k8s mounts the storage of spec.modelVersion there")
 
 
+@rule("model_version")
 def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The field holds a whole object, and the operator makes one of its own from the spec."""
     output = job.spec.model_version

@@ -29,9 +29,23 @@ from jobgate.kinds.torchjob.spellings import spelling_rules
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, task_of, torch_tasks
 from jobgate.kinds.torchjob.updates import update_rules
 from jobgate.names import dns_subdomain, label_value, qualified_name
-from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, NotSupported, Path, Required, readable
+from webhook import (
+    Cause,
+    Context,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    Job,
+    Notice,
+    NotSupported,
+    Path,
+    Required,
+    readable,
+    rule,
+)
 
 
+@rule("torch_task_specs")
 def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator makes no pods of another type, and yet counts them into the world size: the job would wait."""
     for task in torch_tasks(job):
@@ -39,6 +53,7 @@ def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             yield NotSupported(task.path, task.key, TaskType)
 
 
+@rule()
 def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A key alone is no task: the API server drops it, where it is asked before us."""
     for key, value in mapping(mapping(job.document.get("spec")).get("torchTaskSpecs")).items():
@@ -46,6 +61,7 @@ def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(TASKS.key(key), None, "its value is null: give it a template, or leave the key out")
 
 
+@rule("torch_task_specs")
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Keys are read in any case: of two that are then the same, the operator would drop one."""
     seen: dict[str | None, str] = {}
@@ -55,6 +71,7 @@ def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterat
             yield Duplicate(task.path, task.key, f"{TASKS.key(first)} is read as the same: keep one of the two")
 
 
+@rule(reads=("torch_task_specs",))
 def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Every pod is told the address of the master with index 0; the operator makes no second one."""
     master = task_of(job, TaskType.MASTER)
@@ -63,13 +80,14 @@ def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             TASKS.key(TaskType.MASTER.value),
             "the pods find each other by the Master (a key with null for its value is none)",
         )
-    elif master.replicas != 1:
+    elif master.get("replicas") not in {None, 1}:
         yield Invalid(master.at("replicas"), master.replicas, "must be 1: a job has one master")
 
 
+@rule(reads=("tasks.replicas",))
 def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Notice]:
     """A Worker without pods is for an AIMaster to scale up; an AIMaster without pods is waited for."""
-    for _, task in readable(torch_tasks(job), "replicas"):
+    for task in torch_tasks(job):
         if task.replicas == 0 and task.role is TaskType.WORKER and not scaled_by_ai_master(job):
             yield Invalid(task.at("replicas"), 0, "must be at least 1: leave the Worker out if there are none")
         if task.replicas == 0 and task.role is TaskType.AI_MASTER:
@@ -77,9 +95,10 @@ def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Not
             yield Notice(task.at("replicas"), f"{waits}: leave the AIMaster out if there is none")
 
 
+@rule(reads=("tasks.template",))
 def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator finds the port of the master, and what it starts, by the name of the container."""
-    for _, task in readable(torch_tasks(job), "template"):
+    for task in torch_tasks(job):
         if task.role not in {TaskType.MASTER, TaskType.WORKER}:
             continue
         containers = mapping(task.template.get("spec")).get("containers")
@@ -88,6 +107,7 @@ def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> I
             yield Required(path, f"one of them is called {MAIN_CONTAINER}: it is the one that trains")
 
 
+@rule()
 def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The operator makes a Service for each pod, of its name, and a Service's name begins with a letter."""
     name = expected_name(context)
@@ -96,6 +116,7 @@ def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Ite
         yield Invalid(name_path(context), context.name or context.generate_name, detail)
 
 
+@rule("tasks.spot_task_spec")
 def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The pods of the highest indices may be taken away, and never the only master."""
     for task, whole in _spot_tasks(job, "num_tasks"):
@@ -108,6 +129,7 @@ def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iter
                 yield Invalid(path, count, f"must be at most {task.at('replicas')}, which is {task.replicas}")
 
 
+@rule("tasks.spot_task_spec")
 def spot_tasks_make_sound_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """Labels and priority class go into the pods as they are."""
     for task, whole in _spot_tasks(job):
@@ -123,13 +145,15 @@ def spot_tasks_make_sound_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[
                 yield Invalid(path / "priorityClassName", spot.priority_class_name, fault)
 
 
-def spot_tasks_keep_their_priority(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+@rule("tasks.spot_task_spec")
+def spot_tasks_keep_their_priority(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The operator replaces the priority class of spot pods also by none."""
-    for task, spot in _spot_tasks(job, "template"):
+    for task, whole in _spot_tasks(job, "template"):
         own = mapping(task.template.get("spec")).get("priorityClassName")
-        if spot.num_spot_tasks and not spot.priority_class_name and own:
-            path = task.at("spot_task_spec") / "priorityClassName"
-            yield Notice(path, "without it the spot pods have no priority class, not even that of the template")
+        for _, spot in readable([whole], "num_spot_tasks", "priority_class_name"):
+            if spot.num_spot_tasks and not spot.priority_class_name and own:
+                path = task.at("spot_task_spec") / "priorityClassName"
+                yield Notice(path, "without it the spot pods have no priority class, not even that of the template")
 
 
 def _spot_tasks(job: Job[TorchJobSpec], *words: str) -> Iterator[tuple[TorchTask, SpotTaskSpec]]:
@@ -140,6 +164,7 @@ def _spot_tasks(job: Job[TorchJobSpec], *words: str) -> Iterator[tuple[TorchTask
                 yield task, part.spot_task_spec
 
 
+@rule()
 def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Of any other value the operator makes nothing, without a word."""
     mode = annotation(job, NETWORK_MODE)
@@ -147,9 +172,10 @@ def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
         yield NotSupported((Path("metadata") / "annotations").key(NETWORK_MODE), mode, ["host"])
 
 
+@rule(reads=("tasks.template",))
 def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The operator sets that of the pods by the task, whatever the template says."""
-    for _, task in readable(torch_tasks(job), "template"):
+    for task in torch_tasks(job):
         written = mapping(task.template.get("spec")).get("restartPolicy")
         made = restart_policy_of_pods(job, task)
         if written and made and written != made:
@@ -162,9 +188,10 @@ def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iter
             yield Notice(path, f"torch-on-k8s sets it to {made} in every pod, {why}")
 
 
+@rule(reads=("tasks.template",))
 def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The operator appends its own, and of two variables of one name the last wins."""
-    for _, task in readable(torch_tasks(job), "template"):
+    for task in torch_tasks(job):
         path = task.template_path / "spec" / "containers"
         for place, container in objects(mapping(task.template.get("spec")).get("containers")):
             for index, variable in objects(container.get("env")):
@@ -173,6 +200,7 @@ def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Cont
                     yield Notice(path / place / "env" / index / "name", f"torch-on-k8s sets {name} itself, and wins")
 
 
+@rule("tasks.depends_on")
 def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """torch-on-k8s of today cannot be told what a task waits for: it has a fixed order."""
     if DEPENDS_ON in context.settings.operator_can:

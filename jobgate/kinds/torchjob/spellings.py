@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import CANONICAL_SPELLINGS
-from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable
-from webhook.cause import shown
+from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
+from webhook.text import shown
 
 
 class Spelling(NamedTuple):
@@ -29,6 +29,7 @@ OF_JOBS = (
 OF_ELASTIC_POLICIES = (Spelling("num_workers_per_node_policy", "nproc_per_node"),)
 
 
+@rule(reads=("torch_elastic_policy",))
 def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Of two spellings of one word the operator reads one, and not always the one that the user changes."""
     for part, path, spelling in _words(job):
@@ -40,6 +41,7 @@ def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator
             yield Forbidden(path / _json_name(part, spelling.old), detail)
 
 
+@rule(reads=("torch_elastic_policy",))
 def old_spellings_are_told_the_canonical_one(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """The old spellings stay valid; whoever writes one learns the other."""
     for part, path, spelling in _words(job):
@@ -48,6 +50,7 @@ def old_spellings_are_told_the_canonical_one(job: Job[TorchJobSpec], _: Context)
             yield Notice(path / _json_name(part, spelling.old), f"deprecated: the canonical spelling is {name}")
 
 
+@rule(reads=("torch_elastic_policy",))
 def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """torch-on-k8s reads the old spellings only: a time limit that it does not see must not be lost in silence."""
     if CANONICAL_SPELLINGS in context.settings.operator_can:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec, TorchJobSpec
 from webhook import Job, Path, Task, readable
@@ -67,8 +67,10 @@ class Surroundings:
         return frozenset(key.lower() for key in self._spec.torch_task_specs)
 
     @cached_property
-    def minima(self) -> Mapping[str, tuple[str, int]]:
-        """The minima for gangs by name of the task, each with its key."""
+    def minima(self) -> Mapping[str, tuple[str, int]] | None:
+        """The minima for gangs by name of the task, each with its key; None where they do not fit their schema."""
+        if "min_members" not in self._spec.__dict__:
+            return None
         return {key.lower(): (key, least) for key, least in (self._spec.min_members or {}).items()}
 
 
@@ -76,6 +78,7 @@ class TorchTask(Task):
     """A task of a TorchJob, called by its key in lower case, as in the names of its pods."""
 
     __slots__ = ("_around", "key")
+    part: TaskSpec
 
     def __init__(self, key: str, part: TaskSpec, around: Surroundings) -> None:
         path = TASKS.key(key)
@@ -89,20 +92,26 @@ class TorchTask(Task):
         return type_of(self.key)
 
     @property
-    def part(self) -> TaskSpec:
-        """The task in the kind's own words; it may lack what is broken."""
-        return cast("TaskSpec", self._part)
-
-    @property
     def restart_policy(self) -> RestartPolicy | None:
         """What happens to a pod that has ended, or None where that cannot be read."""
         policy: RestartPolicy | None = getattr(self.part, "restart_policy", None)
         return policy
 
+    @property
+    def said(self) -> set[str]:
+        """The words that the task has; what it waits for may be implied, and its minimum is beside the tasks."""
+        return super().said | {"tasks.depends_on", "tasks.min_available"}
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """The words that do not fit their schema and cannot be read."""
+        broken = super().broken
+        return broken if self._around.minima is not None else broken | {"min_available"}
+
     def word(self, word: str) -> Any:
         """Return a word that not every kind has: those of gangs stand beside the tasks, dependencies are implied."""
         if word == "min_available":
-            return self._around.minima.get(self.key.lower(), (self.key, None))[1]
+            return (self._around.minima or {}).get(self.key.lower(), (self.key, None))[1]
         if word == "depends_on":
             return self._waits()
         return super().word(word)
@@ -110,7 +119,7 @@ class TorchTask(Task):
     def at(self, word: str) -> Path:
         """Return where a word stands in the job."""
         if word == "min_available":
-            return MINIMA.key(self._around.minima.get(self.key.lower(), (self.key, None))[0])
+            return MINIMA.key((self._around.minima or {}).get(self.key.lower(), (self.key, None))[0])
         return super().at(word)
 
     def _waits(self) -> Waits | None:

@@ -12,7 +12,7 @@ from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
-from webhook import Cause, Context, Forbidden, Job
+from webhook import Cause, Context, Forbidden, Job, Path, rule
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
@@ -42,6 +42,7 @@ MAY_CHANGE = MayChange(
 )
 
 
+@rule(updates=True)
 def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The ranks and the world size of a job are counted over its tasks. Another case of a key is the same task."""
     if context.old is None:
@@ -55,6 +56,7 @@ def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
             yield Forbidden(TASKS.key(key), "a task may not be removed once the job is stored")
 
 
+@MAY_CHANGE.rule
 def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The pods of a job are made of its templates over its whole life; see `MAY_CHANGE` for what is free.
 
@@ -98,13 +100,10 @@ def _canonical(name: str) -> str:
     return type_of(name) or name
 
 
-def _as_written(path: str, keys: Mapping[str, str]) -> str:
+def _as_written(path: Path, keys: Mapping[str, str]) -> Path:
     """Return a path into a comparable job as the user's own leads there."""
-    for canonical, key in keys.items():
-        prefix = str(TASKS.key(canonical))
-        if path == prefix or path.startswith((f"{prefix}.", f"{prefix}[")):
-            return f"{TASKS.key(key)}{path.removeprefix(prefix)}"
-    return path
+    moved = (path.moved(TASKS.key(canonical), TASKS.key(key)) for canonical, key in keys.items())
+    return next((there for there in moved if there is not None), path)
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.kinds.common.defaults import fill, fill_each, limit_what_is_not_shared
 from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import whole
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
@@ -36,8 +36,8 @@ def job_defaults(job: Draft, _: Context) -> None:
 
 def task_defaults(job: Draft, _: Context) -> None:
     """A task has no pods and three retries unless it says otherwise."""
-    for task in job.each("spec", "tasks"):
-        fill(task, TaskSpec)
+    fill_each(job, "spec", "tasks", model=TaskSpec)
+    for task in job.each("spec", "tasks", holding="partitionPolicy"):
         if (partitions := task.at("partitionPolicy")) is None:
             continue
         fill(partitions, PartitionPolicy)
@@ -67,9 +67,8 @@ def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
 
 def tasks_need_all_their_pods(job: Draft, _: Context) -> None:
     """A task that names no minimum needs all its pods, or as many groups of them as its partition policy says."""
-    for task in job.each("spec", "tasks"):
-        least = _least(task)
-        if least is not None and "minAvailable" not in task:
+    for task in job.each("spec", "tasks", lacking=("minAvailable",)):
+        if (least := _least(task)) is not None:
             task["minAvailable"] = least
 
 

@@ -10,9 +10,10 @@ from jobgate.kinds.common.tasks import derived_names_are_legal
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.names import dns_1035_label, dns_label
 from jobgate.plugins import Derived
-from webhook import Cause, Context, Job, Path, Required, TooLong, readable
+from webhook import Cause, Context, Job, Path, Required, TooLong, readable, rule
 
 
+@rule("tasks")
 def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano calls a task without a name by its place; a name that is written and empty cannot be overwritten."""
     for index, task in readable(job.spec.tasks, "name"):
@@ -21,6 +22,7 @@ def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
             yield Required(path, f"leave it out, and the task is called default{index}, or give a name")
 
 
+@rule(reads=("tasks.name", "tasks.replicas"))
 def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """The name of a pod holds those of its job and its task, and is cut nowhere: the largest index counts.
 
@@ -38,9 +40,10 @@ _BY_PLUGINS: Final = (
 _BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", dns_label, 13)
 
 
+@rule("plugins", "volumes")
 def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """Under a job's name that its Service or its volumes cannot have, the job would stay Pending."""
-    plugins = {f"plugin {plugin}" for plugin in job.spec.plugins or {}}
+    plugins = {f"plugin {plugin}" for plugin in job.word("plugins") or {}}
     derived = [one for one in _BY_PLUGINS if one.maker in plugins]
-    derived += [_BY_VOLUMES] if job.spec.volumes else []
+    derived += [_BY_VOLUMES] if job.word("volumes") else []
     yield from derived_names(derived, context)

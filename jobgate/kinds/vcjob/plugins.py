@@ -22,6 +22,7 @@ from webhook import (
     NotSupported,
     Path,
     Required,
+    rule,
 )
 
 #: Flags that a plugin had once. Manifests still have them, and run.
@@ -30,6 +31,7 @@ RETIRED: Final = {("ssh", "no-root")}
 _PLACE: Final = Path("spec") / "plugins"
 
 
+@rule("plugins")
 def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano's plugins are compiled into it; it leaves a job Pending that asks for another."""
     for name in job.spec.plugins or {}:
@@ -37,6 +39,7 @@ def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
             yield NotSupported(_PLACE.key(name), name, PLUGINS)
 
 
+@rule("plugins")
 def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
     """What a plugin does not understand, it passes over with all that follows: the job runs otherwise than asked."""
     for name, arguments in (job.spec.plugins or {}).items():
@@ -90,6 +93,7 @@ _LEADERS: Final = {
 }
 
 
+@rule("plugins", whole=("tasks.name",))
 def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
     """A framework's plugin finds the leading task by name. Volcano refuses an MPI job without, and no other."""
     names = [task.name for task in job.tasks]
@@ -105,6 +109,7 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
         yield cause if role.refuses else Notice(cause.path, cause.message)
 
 
+@rule("plugins")
 def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Volcano makes the lists of svc whatever their size, and their volume beside a user's of that name."""
     if "svc" not in (job.spec.plugins or {}):

@@ -8,7 +8,7 @@ from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.names import LABEL_LIMIT
-from webhook import Cause, Context, Forbidden, Job, NotFound, Operation, Required, Rule, TooLong
+from webhook import Cause, Context, Forbidden, Job, NotFound, Operation, Required, Rule, TooLong, rule
 
 _PLACE = "spec.queue"
 
@@ -16,6 +16,7 @@ _PLACE = "spec.queue"
 _OPEN = "Open"
 
 
+@rule("queue", "scheduler_name")
 def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """An empty name is no name, and cannot be overwritten: the job would wait where nobody looks."""
     if context.operation is not Operation.CREATE:
@@ -25,12 +26,14 @@ def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterat
             yield Required(job.at(word), f"leave it out for {default}, or give a name")
 
 
+@rule("queue")
 def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """The root queue shares out the cluster among the others, and takes no jobs itself."""
     if job.spec.queue == ROOT_QUEUE:
         yield Forbidden(_PLACE, f"{ROOT_QUEUE} takes no jobs: name a queue below it, as default")
 
 
+@rule("queue")
 def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job in a queue that is not there, or not open, is never scheduled.
 
@@ -51,6 +54,7 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
         yield Forbidden(_PLACE, f"the queue {job.spec.queue} takes no jobs: its state is {word}, and must be {_OPEN}")
 
 
+@rule("queue")
 def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano labels every pod with its queue: under a longer name, no pod can be made."""
     if len(job.spec.queue) > LABEL_LIMIT:

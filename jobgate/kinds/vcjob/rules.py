@@ -18,18 +18,20 @@ from jobgate.kinds.vcjob.queue import queue_rules
 from jobgate.kinds.vcjob.topology import topology_rules
 from jobgate.kinds.vcjob.updates import update_rules
 from jobgate.kinds.vcjob.volumes import volume_rules
-from webhook import Context, Job, Notice, Operation, readable
+from webhook import Context, Job, Notice, Operation, rule
 
 
+@rule(reads=("tasks.replicas",))
 def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
     """Volcano makes no pod of a task that does not say how many: a slip, more often than a plan."""
     if context.operation is not Operation.CREATE:
         return
-    for _, task in readable(job.tasks, "replicas"):
+    for task in job.tasks:
         if task.replicas == 0:
             yield Notice(task.at("replicas"), "the task has no pods: say how many it shall have")
 
 
+@rule("min_success", whole=("tasks.replicas",))
 def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
     """Volcano takes a job that asks for more successes than it has pods: whatever becomes of these, it fails."""
     total = sum(task.replicas for task in job.tasks)

@@ -9,11 +9,12 @@ from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.quantity import is_whole, parse
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
-from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, Rule, readable
+from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, Rule, readable, rule
 
 _TASKS = Path("spec") / "tasks"
 
 
+@rule("network_topology", "tasks.partition_policy", reads=("tasks",))
 def tiers_are_named_in_one_way(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """The highest tier is said by its number or by its name: both could contradict each other."""
     for _, spec in readable([job.spec], "network_topology"):
@@ -28,6 +29,7 @@ def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
             yield Forbidden(path / "highestTierName", "highestTierAllowed is set already: say the tier in one way")
 
 
+@rule("tasks.partition_policy", reads=("tasks",))
 def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """The groups of a task are of equal size, and every pod is in one."""
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size"):
@@ -44,6 +46,7 @@ def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
                 yield Invalid(path / "replicas", one.replicas, f"{groups}: must be {total}")
 
 
+@rule("tasks.partition_policy", reads=("tasks",))
 def no_more_partitions_are_needed_than_there_are(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """A task that needs more groups than it has never starts."""
     for path, _, policy in _partitioned(job, "total_partitions", "min_partitions"):
@@ -52,6 +55,7 @@ def no_more_partitions_are_needed_than_there_are(job: Job[JobSpec], __: Context)
             yield Invalid(path / "partitionPolicy" / "minPartitions", policy.min_partitions, detail)
 
 
+@rule("tasks.partition_policy", reads=("tasks",))
 def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """Where a task says how many groups it needs, its minimum of pods says the same, or nothing."""
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size", "min_partitions"):
@@ -73,6 +77,7 @@ def _partitioned(job: Job[JobSpec], *words: str) -> Iterator[tuple[Path, TaskSpe
             yield _TASKS / index, task, policy
 
 
+@rule("tasks.topology_policy", reads=("tasks",))
 def pods_of_a_numa_policy_have_whole_cpus(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """Only whole CPUs are a pod's own, and only its own can be placed on one NUMA node.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.vcjob.models import JobSpec
-from webhook import Cause, Context, Forbidden, Job, Path, Rule, readable
+from webhook import Cause, Context, Forbidden, Job, Path, Rule, readable, rule
 
 #: What may change in a stored job, whatever its phase.
 MAY_CHANGE = MayChange(
@@ -23,6 +23,7 @@ MAY_CHANGE = MayChange(
 )
 
 
+@rule(reads=("volumes",), updates=True)
 def existing_claims_stay(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """The pods that run have the claim that was named first: Volcano writes the names of those alone that it makes."""
     if context.old is None:
@@ -39,4 +40,4 @@ def existing_claims_stay(job: Job[JobSpec], context: Context) -> Iterator[Cause]
                 yield cause
 
 
-update_rules: tuple[Rule, ...] = (MAY_CHANGE, existing_claims_stay)
+update_rules: tuple[Rule, ...] = (MAY_CHANGE.rule(), existing_claims_stay)

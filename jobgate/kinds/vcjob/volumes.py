@@ -21,11 +21,13 @@ from webhook import (
     Required,
     Rule,
     readable,
+    rule,
 )
 
 _PLACE = Path("spec") / "volumes"
 
 
+@rule("volumes")
 def mount_paths_have_no_colon(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
     """The API server takes one, though its documentation says not to: some runtimes read it as the path's end."""
     for index, volume in readable(job.spec.volumes or (), "mount_path"):
@@ -33,6 +35,7 @@ def mount_paths_have_no_colon(job: Job[JobSpec], __: Context) -> Iterator[Notice
             yield Notice(_PLACE / index / "mountPath", "a container runtime may end the path at the ':': leave it out")
 
 
+@rule("volumes")
 def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """Two volumes cannot be mounted at one place."""
     seen: dict[str, int] = {}
@@ -42,12 +45,13 @@ def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], __: Context) -
             yield Duplicate(_PLACE / index / "mountPath", volume.mount_path, f"{_PLACE / first} is mounted there")
 
 
+@rule("volumes", reads=("tasks.template",))
 def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """Volcano mounts the job's volumes into every container, and the API server refuses two mounts at one place."""
     places = {volume.mount_path: index for index, volume in reversed(tuple(_mounted(job)))}
     if not places:
         return
-    for _, task in readable(job.tasks, "template"):
+    for task in job.tasks:
         for path, mounted in _mounts(task.template, task.template_path):
             if mounted in places:
                 detail = f"{_PLACE / places[mounted]} is mounted there in every container: take another path for one"
@@ -70,6 +74,7 @@ def _mounts(template: Mapping[str, object], path: Path) -> Iterator[tuple[Path, 
             yield path / "spec" / "containers" / place / "volumeMounts" / index, text(mapping(mount).get("mountPath"))
 
 
+@rule("volumes")
 def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A volume is a claim that is there, or one that Volcano makes, and writes the name of into the stored job."""
     for index, volume in readable(job.spec.volumes or (), "volume_claim", "volume_claim_name"):
@@ -81,6 +86,7 @@ def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Caus
             yield Forbidden(path / "volumeClaimName", detail)
 
 
+@rule("volumes")
 def claims_have_legal_names(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """The name of a claim is a DNS subdomain."""
     for index, volume in readable(job.spec.volumes or (), "volume_claim_name"):
@@ -88,6 +94,7 @@ def claims_have_legal_names(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
             yield Invalid(_PLACE / index / "volumeClaimName", volume.volume_claim_name, fault)
 
 
+@rule("volumes")
 def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """The job would stay Pending of which the API server refuses the claim that Volcano makes."""
     for index, volume in readable(job.spec.volumes or (), "volume_claim"):
@@ -95,6 +102,7 @@ def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
             yield from claim_spec(volume.volume_claim, _PLACE / index / "volumeClaim")
 
 
+@rule("volumes")
 def claims_are_mounted_once(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
     """Of several volumes of one claim, Volcano mounts the first, and says nothing of the others."""
     seen: dict[str, int] = {}

@@ -15,6 +15,7 @@ import tests.crdgen
 from crdgen import SchemaError, structural_schema
 from crdgen.podtemplate import MINORS, load
 from jobgate.kinds import built_in
+from jobgate.render.definitions import resource_of
 from tests.crdgen.cel.expressions import SCHEMA as EXPRESSIONS
 from tests.crdgen.objects.edges import EDGES
 from tests.crdgen.objects.madeup import made
@@ -81,7 +82,7 @@ def _name(model: type[BaseModel]) -> str:
 
 def _of_kinds() -> Iterator[type[BaseModel]]:
     for kind in built_in():
-        for version in kind.resource.versions:
+        for version in resource_of(kind).versions:
             yield version.spec
             if version.status is not None:
                 yield version.status

@@ -80,7 +80,7 @@ ITSELF = "this is the task itself, which would never start: leave it out"
           f'spec.tasks[0].dependsOn.name[0]: Invalid value: "a": {ITSELF}',
           f'spec.tasks[1].dependsOn.name[0]: Invalid value: "a": {CIRCLE.format("a → b → a")}']),
         ("a broken part hides no other", job(task("a", dependsOn={"name": "b"}), task("b", dependsOn={"name": ["b"], "iteration": "some"})),
-         ['spec.tasks[0].dependsOn.name: Invalid value: "b": must be a list',
+         ['spec.tasks[0].dependsOn.name: Invalid value: "string": must be a list',
           'spec.tasks[1].dependsOn.iteration: Unsupported value: "some": supported values: "any", "all"',
           f'spec.tasks[1].dependsOn.name[0]: Invalid value: "b": {ITSELF}']),
     ],

@@ -19,7 +19,7 @@ def told(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
     document["metadata"]["annotations"] = {APPLIED: text}
     response = jobs.validate(document)
     assert response.allowed
-    return [str(notice) for notice in response.notices if notice.path.startswith("spec.plugins")]
+    return [str(notice) for notice in response.notices if str(notice.path).startswith("spec.plugins")]
 
 
 def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:

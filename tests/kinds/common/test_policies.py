@@ -53,7 +53,7 @@ def of_task(*policies: Any, **fields: Any) -> Json:
 def test_policies_that_apply_are_allowed(case: str, policies: list[Json]) -> None:
     for document in (of_job(*policies), of_task(*policies)):
         response = validate(document, policy_rules)
-        assert (response.causes, response.notices) == ([], []), case
+        assert (*response.causes, *response.notices) == (), case
 
 
 SAYS_WHEN = "Required value: a policy needs event, events or exitCode: without any it would never apply"
@@ -131,7 +131,7 @@ def test_each_list_is_judged_on_its_own() -> None:
 def test_a_broken_list_hides_no_other() -> None:
     document = job(task("a", policies="none"), task("b", policies=[at(0)]), policies=[on()])
     assert faults(document, policy_rules) == [
-        'spec.tasks[0].policies: Invalid value: "none": must be a list',
+        'spec.tasks[0].policies: Invalid value: "string": must be a list',
         f"spec.policies[0]: {SAYS_WHEN}",
         "spec.tasks[1].policies[0].exitCode: Invalid value: 0: 0 is no failure: use event TaskCompleted for pods that succeed",
     ]

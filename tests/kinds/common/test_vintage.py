@@ -225,7 +225,7 @@ def ids(case: tuple[Any, ...]) -> str:
 def test_a_job_that_cannot_do_without_is_refused(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
     found = list(vintage_findings(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
-    assert [(type(finding), finding.path) for finding in found] == [(Forbidden, f"template.spec.{where}")]
+    assert [(type(finding), str(finding.path)) for finding in found] == [(Forbidden, f"template.spec.{where}")]
     says = f"Forbidden: Trainer drops it, being built for Kubernetes 1.{since - 1} (it came with 1.{since}): "
     assert found[0].message.startswith(says)
     assert len(found[0].message) > len(says) + 20
@@ -236,7 +236,9 @@ def test_a_job_that_cannot_do_without_is_refused(case: tuple[str, int, dict[str,
 def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
     found = list(vintage_findings(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
-    assert [(isinstance(finding, Forbidden), finding.path) for finding in found] == [(False, f"template.spec.{where}")]
+    assert [(isinstance(finding, Forbidden), str(finding.path)) for finding in found] == [
+        (False, f"template.spec.{where}")
+    ]
     assert found[0].message.startswith("Trainer drops it, being built for Kubernetes 1.")
     assert not next(iter(dropped(pod_template, since - 1))).fatal
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from jobgate import plugins
 from jobgate.kinds.dijob import DIJOB
 from webhook import Operation, Phase, Registry, Request, Response, Settings, review
 
-KINDS = Registry([DIJOB])
+KINDS = Registry([DIJOB], plugins.installed())
 
 
 def template(**spec: Any) -> dict[str, Any]:

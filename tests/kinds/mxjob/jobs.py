@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from jobgate import plugins
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings
 from webhook import Operation, Phase, Registry, Request, Response, Settings, review
 
-KINDS = Registry([MXJOB])
+KINDS = Registry([MXJOB], plugins.installed())
 
 #: Where the template of the first role stands.
 TEMPLATE = "spec.replicaSpecs[0].template"

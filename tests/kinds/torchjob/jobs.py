@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from jobgate import plugins
 from jobgate.kinds.torchjob import TORCHJOB
 from webhook import Operation, Phase, Registry, Request, Response, Settings, review
 
-KINDS = Registry([TORCHJOB])
+KINDS = Registry([TORCHJOB], plugins.installed())
 TASKS = "spec.torchTaskSpecs"
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jobgate import plugins
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.operator import QUEUES
 from webhook import Objects, Operation, Phase, Registry, Request, Response, review
 
-KINDS = Registry([VCJOB])
+KINDS = Registry([VCJOB], plugins.installed())
 
 
 def template(**spec: Any) -> dict[str, Any]:

@@ -93,4 +93,4 @@ def test_a_job_with_an_older_fault_can_still_be_scaled() -> None:
         jsonpatch.apply_patch(broken, [{"op": "add", "path": "/spec/tasks/0/replicas", "value": 4}]), broken
     )
     assert faults(response) == []
-    assert any("it was stored so before" in warning for warning in response.warnings)
+    assert any("already stored" in warning for warning in response.warnings)

@@ -25,7 +25,11 @@ async def main(certificate: str, key: str, delay: str) -> None:
     with stopping_on_signals(stop):
         polling = asyncio.create_task(poller.run())
         await serve(
-            endpoint, certificates.front, Addresses("127.0.0.1", 0, 0), Drain(delay=float(delay), finish=10), stop=stop
+            endpoint,
+            certificates.context,
+            Addresses("127.0.0.1", 0, 0),
+            Drain(delay=float(delay), finish=10),
+            stop=stop,
         )
         polling.cancel()
 

@@ -30,15 +30,53 @@ def go(value: Any) -> bytes:
 
 
 @settings(max_examples=60)
-@given(st.dictionaries(st.text(st.sampled_from('<>&\\u03ce"a'), max_size=8), json_values, max_size=3))
+@given(st.dictionaries(st.text(st.sampled_from('<>&\\u03ce"a:'), max_size=8), json_values, max_size=3))
 def test_what_go_writes_is_read_as_it_was(value: dict[str, Any]) -> None:
     assert decode(go(value)) == as_go_holds(value)
 
 
-@pytest.mark.parametrize("value", [{"a": "x<y>z&w", "b": [1, 2.5, None, 'é\n"\\']}, {"<": {"&": ">"}}, []])
-def test_what_go_writes_is_read_once(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        go({"a": "x<y>z&w:", "b": [1, 2.5, None, 'é\n"\\']}),
+        b' { "a" : "b\\u0041\\/" , "c": 1.50e+1 }\r\n',
+        json.dumps({"a": "é:ü", ":": [{}]}, indent=2).encode(),
+    ],
+)
+def test_a_body_is_read_once_however_it_is_spelled(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body, "_refuse_duplicates", lambda _: pytest.fail("read a second time"))
-    assert decode(go(value)) == value
+    assert decode(text) == json.loads(text)
+
+
+#: What JSON is made of, so that texts of them are often JSON, and full of what could hide a colon.
+MEMBERS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [b'"a"', b'":"', b'"\\u003a"', b'"\\u003A"', b'"\\\\u003a"', b'"\\u0061"', b'"a\\u003a:"', b'""']
+        ),
+        st.sampled_from([b":", b" : "]),
+        st.sampled_from(
+            [b"1", b'":"', b'"\\u003a\\u003A"', b'{"a":1}', b'{"a":1,"a":2}', b'["\\u003a",":"]', b"1e5", b"null"]
+        ),
+    ),
+    max_size=5,
+)
+
+
+@settings(max_examples=400)
+@given(MEMBERS)
+def test_the_colons_say_what_a_reader_that_minds_each_key_says(members: list[tuple[bytes, bytes, bytes]]) -> None:
+    text = b"{" + b",".join(b"".join(member) for member in members) + b"}"
+    expected = read = None
+    try:
+        body._refuse_duplicates(text)
+    except BadRequest as error:
+        expected = error.reason
+    try:
+        decode(text)
+    except BadRequest as error:
+        read = error.reason
+    assert read == expected
 
 
 KEYS = st.lists(st.text(st.sampled_from('<&\\u03ce"a'), max_size=6), min_size=1, max_size=4)

@@ -102,6 +102,9 @@ async def test_what_is_no_admission_review_is_a_bad_request(server: Running, con
         (post(Content_Type="application/json; charset=utf-16"), 415),
         (post(Content_Type="application/json; charset=utf-8"), 200),
         (post(Content_Type="application/json;charset=UTF-8"), 200),
+        (post(Content_Type="application/json; charset=utf-8; charset=utf-16"), 415),
+        (post(Content_Type="application/json; charset=utf-8; charset=utf-8"), 415),
+        (post(Content_Type="application/json, text/plain"), 415),
         (post(Content_Encoding="gzip"), 415),
         (post(Content_Encoding="deflate"), 415),
         (post(Content_Encoding="br"), 415),
@@ -135,6 +138,10 @@ async def test_what_is_no_admission_review_is_a_bad_request(server: Running, con
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
         (b"GET / HTTP/9.9\r\n\r\n", 400),
+        (post().replace(b"HTTP/1.1", b"HTTP/0.9"), 400),
+        (post().replace(b"HTTP/1.1", b"HTTP/2.0"), 400),
+        (post().replace(b"HTTP/1.1", b"HTTP/1.2"), 400),
+        (post().replace(b"HTTP/1.1", b"HTTP/1.0"), 200),
     ],
     ids=lambda value: value.split(b"\r\n\r\n")[0][:120].decode("latin-1") if isinstance(value, bytes) else "",
 )
@@ -144,6 +151,17 @@ async def test_each_request_has_its_code(server: Running, request_: bytes, code:
     assert code != 405 or answer.headers["allow"] == "POST"
     assert b"xxxx" not in answer.body
     assert await server.lives()
+
+
+@pytest.mark.parametrize("request_", [post(), post(b"{"), head("GET", "/"), b"x\r\n\r\n"])
+async def test_no_answer_names_the_server(server: Running, request_: bytes) -> None:
+    assert "server" not in (await server.ask(request_)).headers
+
+
+async def test_an_answer_in_http_1_0_ends_the_connection(server: Running) -> None:
+    connection = await server.connect()
+    answer = await connection.ask(post(Connection="keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0"))
+    assert (answer.code, answer.headers["connection"], await connection.closed()) == (200, "close", True)
 
 
 async def test_a_head_request_gets_no_body(server: Running) -> None:

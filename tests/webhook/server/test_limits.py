@@ -71,6 +71,15 @@ async def test_a_client_that_still_sends_too_much_gets_the_answer_and_no_reset(s
     assert (await connection.answer()).code == 413
 
 
+async def test_a_client_that_sends_much_too_much_is_cut_off(start: Start) -> None:
+    server = await start(body=10 * KIB)
+    connection = await server.connect()
+    await connection.send(head(Content_Length=10**9))
+    with pytest.raises(ConnectionError):  # noqa: PT012
+        for _ in range(1024):
+            await connection.send(b" " * 64 * KIB)
+
+
 async def test_a_body_of_the_largest_size_is_read(start: Start) -> None:
     server = await start(body=len(LARGE))
     assert (await server.ask(post(LARGE))).code == 200
@@ -80,12 +89,12 @@ async def test_large_bodies_together_are_told_to_come_back_and_small_ones_are_no
     server = await start(small=8 * KIB, buffered=16 * KIB, body_time=0.5)
     slow = await server.connect()
     await slow.send(head(Content_Length=len(LARGE)) + LARGE[: 20 * KIB])
-    await until(lambda: server.endpoint._buffer.held > 0)
+    await until(lambda: server.endpoint.held.bytes > 0)
     refused = await server.ask(post(LARGE))
     assert (refused.code, refused.headers["retry-after"]) == (429, "1")
     assert await server.lives()
     assert (await slow.answer()).code == 408
-    assert server.endpoint._buffer.held == 0
+    assert server.endpoint.held.bytes == 0
     assert (await server.metrics())['jobgate_shed_requests_total{reason="buffered"}'] == 1
 
 
@@ -94,7 +103,7 @@ async def test_too_many_at_once_are_told_to_come_back(start: Start) -> None:
     slow = [await server.connect() for _ in range(2)]
     for connection in slow:
         await connection.send(head(Content_Length=100))
-    await until(lambda: server.endpoint._in_flight == 2)
+    await until(lambda: server.endpoint.in_flight == 2)
     refused = await server.ask(post())
     assert (refused.code, refused.headers["retry-after"]) == (429, "1")
     assert [(await connection.answer()).code for connection in slow] == [408, 408]
@@ -147,7 +156,7 @@ async def test_a_slow_body_is_answered_and_the_connection_closed(start: Start) -
     answer = await connection.ask(head(Content_Length=100) + b"{")
     assert (answer.code, answer.headers["connection"]) == (408, "close")
     assert await closes(connection)
-    assert server.endpoint._in_flight == 0
+    assert server.endpoint.in_flight == 0
 
 
 async def test_a_body_is_awaited_no_longer_than_the_caller_waits(start: Start) -> None:
@@ -158,7 +167,7 @@ async def test_a_body_is_awaited_no_longer_than_the_caller_waits(start: Start) -
 
 
 async def test_an_idle_connection_is_closed_in_the_end(start: Start) -> None:
-    server = await start(keepalive=0.2)
+    server = await start(keepalive=0.2, unused_time=0.2)
     used, unused = await server.connect(), await server.connect()
     assert (await used.ask(post())).code == 200
     assert await closes(used)
@@ -183,22 +192,69 @@ async def test_an_answer_that_is_not_taken_ends_the_connection(start: Start) -> 
 # Too many connections
 
 
-async def test_connections_beyond_the_cap_are_closed_and_the_others_kept(start: Start) -> None:
-    server: Running = await start(connections_per_address=3)
-    held = [await server.connect() for _ in range(3)]
-    assert (await held[0].ask(post())).code == 200
-    with pytest.raises((ConnectionError, EOFError)):
-        await (await server.connect()).ask(post())
-    assert (await held[0].ask(post())).code == 200
+async def begun(server: Running) -> Connection:
+    """A connection in the middle of a request, which gives way to nobody."""
+    connection = await server.connect()
+    before = server.endpoint.in_flight
+    await connection.send(head(Content_Length=100))
+    await until(lambda: server.endpoint.in_flight > before)
+    return connection
+
+
+async def refused(server: Running) -> bool:
+    """Whether the next caller is turned away."""
+    try:
+        return not await server.lives()
+    except (ConnectionError, EOFError):
+        return True
+
+
+@pytest.mark.parametrize(
+    "limits", [{"connections": 3}, {"connections_per_address": 3}], ids=["in all", "of an address"]
+)
+async def test_connections_beyond_the_cap_are_refused_while_all_others_are_at_work(
+    start: Start, limits: dict[str, int]
+) -> None:
+    server: Running = await start(**limits)
+    held = [await begun(server) for _ in range(3)]
+    assert await refused(server)
+    assert await refused(server)
     await held[1].close()
+    await until(server.lives)
+    metrics = await server.metrics()
+    assert metrics["jobgate_refused_connections_total"] >= 2
+    assert metrics["jobgate_connections"] <= 3
 
-    async def admitted() -> bool:
-        try:
-            return await server.lives()
-        except (ConnectionError, EOFError):
-            return False
 
-    await until(admitted)
+@pytest.mark.parametrize(
+    "limits", [{"connections": 3}, {"connections_per_address": 3}], ids=["in all", "of an address"]
+)
+async def test_the_longest_idle_gives_way_to_a_new_connection(start: Start, limits: dict[str, int]) -> None:
+    server: Running = await start(**limits)
+    first, second, third = [await server.connect() for _ in range(3)]
+    for connection in (second, first, third):
+        assert (await connection.ask(post())).code == 200
+    assert await server.lives()
+    assert await closes(second)
+    assert [(await connection.ask(post())).code for connection in (first, third)] == [200, 200]
+
+
+async def test_half_open_connections_are_counted_and_give_way(start: Start) -> None:
+    server: Running = await start(connections=10)
+    half_open = [await server.connect(tls=False) for _ in range(10)]
+
+    async def full() -> bool:
+        return await server.connected() == 10
+
+    await until(full)
+    assert await server.lives()
+    assert await closes(half_open[0])
+
+
+async def test_a_connection_that_is_never_used_is_closed_soon(start: Start) -> None:
+    server = await start(unused_time=0.2)
+    unused = await server.connect()
+    assert await closes(unused)
 
 
 async def test_probes_are_answered_whatever_the_admission_port_holds(start: Start) -> None:
@@ -215,7 +271,7 @@ async def test_a_client_that_leaves_leaves_nothing_behind(start: Start) -> None:
         await asyncio.sleep(0.02)
         connection.writer.transport.abort()
     await until(server.left)
-    assert (server.endpoint._in_flight, server.endpoint._buffer.held) == (0, 0)
+    assert (server.endpoint.in_flight, server.endpoint.held.bytes) == (0, 0)
     assert (await server.metrics())["controller_runtime_webhook_panics_total"] == 0
     assert await server.lives()
 
@@ -283,6 +339,14 @@ def is_cancelled(job: Job[Any], context: Context) -> Iterator[Cause]:
     raise asyncio.CancelledError
 
 
+def is_interrupted(job: Job[Any], context: Context) -> Iterator[Cause]:
+    raise KeyboardInterrupt
+
+
+def leaves_a_generator(job: Job[Any], context: Context) -> Iterator[Cause]:
+    raise GeneratorExit
+
+
 def times_out(job: Job[Any], context: Context) -> Iterator[Cause]:
     raise TimeoutError
 
@@ -311,6 +375,8 @@ def gives_what_is_no_text(job: Job[Any], context: Context) -> Iterator[Cause]:
         runs_out_of_memory,
         exits,
         is_cancelled,
+        is_interrupted,
+        leaves_a_generator,
         times_out,
         loses_the_connection,
         gives_nothing,

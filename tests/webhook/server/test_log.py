@@ -242,14 +242,6 @@ async def test_how_late_the_server_is_is_measured(server: Running) -> None:
     await until(measured)
 
 
-async def test_connections_that_are_too_many_are_counted(start: Start) -> None:
-    server = await start(connections=1)
-    connection = await server.connect()
-    assert (await connection.ask(post())).code == 200
-    assert await (await server.connect()).closed()
-    assert (await server.metrics())["jobgate_refused_connections_total"] == 1
-
-
 async def test_labels_are_bounded_whatever_is_sent(server: Running) -> None:
     for place in range(30):
         await server.ask(head("GET", f"/{place}"))

@@ -67,7 +67,7 @@ async def test_what_is_in_flight_is_finished_and_idle_connections_are_closed(sta
     assert (await idle.ask(post())).code == 200
     content = body()
     await reading.send(head(Content_Length=len(content)) + content[:10])
-    await until(lambda: server.endpoint._in_flight == 1)
+    await until(lambda: server.endpoint.in_flight == 1)
     server.stop.set()
     assert await idle.closed()
     with pytest.raises(OSError):  # refused

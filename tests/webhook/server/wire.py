@@ -217,7 +217,7 @@ async def running(
     served = asyncio.create_task(
         serve(
             endpoint,
-            certificates.front if certificates else context(shown.certificate, shown.key),
+            certificates.context if certificates else context(shown.certificate, shown.key),
             Addresses("127.0.0.1", 0, 0),
             drain or Drain(finish=0.5),
             stop=stop,

@@ -1,6 +1,6 @@
-"""What the API server refuses in a Pod, by family; one file a family, each with its `check(pod, path)`.
+"""What the API server refuses in a Pod, by family; one file a family, each with its `FAMILY` (`family.py` says how).
 
-It answers as kube-apiserver answers the creation of the Pod, with more to say on how to mend it: refuses nothing that
+It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it: refuses nothing that
 the server takes, and finds what the server would find, before there is a job. How well it does is measured against
 a real server; `docs/pod-templates.md` has the figures.
 """
@@ -29,32 +29,63 @@ from jobgate.kinds.common.pod import (
     tolerations,
     volumes,
 )
+from jobgate.kinds.common.pod.family import Families, Keys
 from webhook import Cause, Notice, Path
 
-__all__ = ["check"]
+__all__ = ["FAMILIES", "check", "plain"]
+
+#: Keys that no family reads, or only beside keys of its own. A pod with a key that is nowhere here is not plain.
+_UNRULED = Keys(
+    metadata=dict.fromkeys(("creationTimestamp",), Any),
+    spec=dict.fromkeys(
+        (
+            "automountServiceAccountToken",
+            "enableServiceLinks",
+            "hostIPC",
+            "hostNetwork",
+            "hostPID",
+            "imagePullSecrets",
+            "schedulerName",
+            "setHostnameAsFQDN",
+            "terminationGracePeriodSeconds",
+        ),
+        Any,
+    ),
+    container=dict.fromkeys(
+        ("args", "command", "stdin", "stdinOnce", "terminationMessagePath", "tty", "workingDir"), Any
+    ),
+)
 
 #: In the order in which a reader looks at a template.
-_FAMILIES = (
-    metadata,
-    containers,
-    init_containers,
-    env,
-    ports,
-    resources,
-    pod_resources,
-    mounts,
-    volumes,
-    probes,
-    lifecycle,
-    security,
-    selectors,
-    affinity,
-    tolerations,
-    spread,
-    scheduling,
-    host,
-    dns,
+FAMILIES: Families[Cause | Notice] = Families(
+    (
+        metadata.FAMILY,
+        containers.FAMILY,
+        init_containers.FAMILY,
+        env.FAMILY,
+        ports.FAMILY,
+        resources.FAMILY,
+        pod_resources.FAMILY,
+        mounts.FAMILY,
+        volumes.FAMILY,
+        probes.FAMILY,
+        lifecycle.FAMILY,
+        security.FAMILY,
+        selectors.FAMILY,
+        affinity.FAMILY,
+        tolerations.FAMILY,
+        spread.FAMILY,
+        scheduling.FAMILY,
+        host.FAMILY,
+        dns.FAMILY,
+    ),
+    _UNRULED,
 )
+
+
+def plain(pod: Mapping[str, Any]) -> bool:
+    """Tell whether a Pod is surely sound: `check` finds nothing in it. False says nothing."""
+    return FAMILIES.plain(pod)
 
 
 def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
@@ -64,5 +95,4 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
         pod: the Pod that an operator makes of a template; its shape has been checked by the schema.
         path: where the template stands in the job, to say where each fault is.
     """
-    for family in _FAMILIES:
-        yield from family.check(pod, path)
+    return FAMILIES.check(pod, path)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import items, mapping, metadata_of, objects, spec_of, text, whole
 from jobgate.kinds.common.pod.selectors import (
     WITH_VALUES,
     WITHOUT_VALUES,
+    PlainExpression,
+    PlainSelector,
     label_key,
     label_keys,
     label_selector,
     label_values,
     merged_keys,
 )
+from jobgate.kinds.common.pod.shapes import Plain, QualifiedName
 from webhook.cause import Cause, Forbidden, Invalid, Notice, Required
 from webhook.path import Path
 
@@ -24,6 +31,10 @@ PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 #: Operators that compare a node's label with one whole number.
 COMPARING: Final = ("Gt", "Lt")
+
+#: How much a preference weighs at most.
+WEIGHT_LIMIT: Final = 100
+_Weight: TypeAlias = Annotated[int, Meta(ge=1, le=WEIGHT_LIMIT)]
 
 #: The one field of a node that `matchFields` knows.
 NODE_NAME: Final = "metadata.name"
@@ -149,5 +160,47 @@ def _pod_term(term: Mapping[str, Any], labels: Mapping[str, Any], path: Path) ->
 def _weight(weight: Any, path: Path) -> Iterator[Cause]:
     """A preference weighs 1 to 100."""
     number = whole(weight)
-    if number is not None and not 1 <= number <= 100:
-        yield Invalid(path, weight, "must be between 1 and 100")
+    if number is not None and not 1 <= number <= WEIGHT_LIMIT:
+        yield Invalid(path, weight, f"must be between 1 and {WEIGHT_LIMIT}")
+
+
+class _NodeTerm(Plain):
+    match_expressions: list[PlainExpression] = msgspec.field(default_factory=list)
+
+
+class _NodeSelector(Plain):
+    node_selector_terms: Annotated[list[_NodeTerm], Meta(min_length=1)]
+
+
+class _PreferredNode(Plain):
+    weight: _Weight
+    preference: _NodeTerm
+
+
+class _NodeAffinity(Plain):
+    required: _NodeSelector | UnsetType = msgspec.field(name=REQUIRED, default=UNSET)
+    preferred: list[_PreferredNode] = msgspec.field(name=PREFERRED, default_factory=list)
+
+
+class _PodTerm(Plain):
+    topology_key: QualifiedName
+    label_selector: PlainSelector | UnsetType = UNSET
+
+
+class _PreferredPod(Plain):
+    weight: _Weight
+    pod_affinity_term: _PodTerm
+
+
+class _PodAffinity(Plain):
+    required: list[_PodTerm] = msgspec.field(name=REQUIRED, default_factory=list)
+    preferred: list[_PreferredPod] = msgspec.field(name=PREFERRED, default_factory=list)
+
+
+class _Affinity(Plain):
+    node_affinity: _NodeAffinity | UnsetType = UNSET
+    pod_affinity: _PodAffinity | UnsetType = UNSET
+    pod_anti_affinity: _PodAffinity | UnsetType = UNSET
+
+
+FAMILY = Family(check=check, spec={"affinity": _Affinity})

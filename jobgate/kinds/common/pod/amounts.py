@@ -14,8 +14,9 @@ from jobgate import names
 from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.parts import Json
 from jobgate.kinds.common.pod.reading import mapping
-from webhook.cause import Cause, Forbidden, Invalid, Required, shown
+from webhook.cause import Cause, Forbidden, Invalid, Required
 from webhook.path import Path
+from webhook.text import shown
 
 Amounts: TypeAlias = dict[str, Decimal]
 

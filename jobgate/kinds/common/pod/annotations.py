@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
+
+from msgspec import Meta
 
 from jobgate import names
 from jobgate.kinds.common.pod import tolerations
 from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
+from jobgate.kinds.common.pod.shapes import whole_text
 from webhook.cause import Cause, Forbidden, Invalid, TooLong
 from webhook.path import Path
 
@@ -22,6 +25,20 @@ DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 APPARMOR_CONTAINER: Final = "container.apparmor.security.beta.kubernetes.io/"
+
+#: What Kubernetes reads has this in its key.
+_READ: Final = "kubernetes.io/"
+
+_NOT_READ = whole_text(f"(?!.*{re.escape(_READ)}){names.QUALIFIED_NAME}")
+
+#: So few and so short that they are far from the limit, at four bytes a character; and none that Kubernetes reads.
+PlainAnnotations: TypeAlias = Annotated[
+    dict[
+        Annotated[str, Meta(pattern=_NOT_READ, max_length=names.LABEL_LIMIT)],
+        Annotated[str, Meta(max_length=900)],
+    ],
+    Meta(max_length=TOTAL_LIMIT // (4 * 1024)),
+]
 
 _WHOLE = re.compile(r"(-[0-9]+|0|[1-9][0-9]*)\Z")
 _PLAIN_SECCOMP: Final = {
@@ -47,7 +64,7 @@ def annotation_causes(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         if fault := names.annotation_key(key):
             yield Invalid(where, key, fault)
     yield from _total(annotations, where)
-    if any("kubernetes.io/" in key for key in annotations):
+    if any(_READ in key for key in annotations):
         yield from _mirror(pod, annotations, where)
         yield from _tolerations(annotations, where)
         yield from _deletion_cost(annotations, where)

@@ -6,17 +6,23 @@ The rules are those of `core/v1` validation of Kubernetes (`validateContainers`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+
+from msgspec import Meta
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.parts import WHITE_SPACE, Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
+from jobgate.kinds.common.pod.shapes import DnsLabel, whole_text
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required, TooMany
 from webhook.path import Path
 
-PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-TERMINATION_MESSAGE_POLICIES: Final = ("FallbackToLogsOnError", "File")
+PullPolicy: TypeAlias = Literal["Always", "IfNotPresent", "Never"]
+TerminationMessagePolicy: TypeAlias = Literal["FallbackToLogsOnError", "File"]
+PULL_POLICIES: Final = get_args(PullPolicy)
+TERMINATION_MESSAGE_POLICIES: Final = get_args(TerminationMessagePolicy)
 RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
 RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
 EXIT_CODE_OPERATORS: Final = ("In", "NotIn")
@@ -24,6 +30,10 @@ EXIT_CODE_OPERATORS: Final = ("In", "NotIn")
 #: Most restart rules of a container, and most exit codes of a rule.
 RESTART_RULES_LIMIT: Final = 20
 EXIT_CODES_LIMIT: Final = 255
+
+
+#: The plain name of an image: printable ASCII, without blanks around it.
+Image: TypeAlias = Annotated[str, Meta(pattern=whole_text("[!-~](?:[ -~]*[!-~])?"))]
 
 
 def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
@@ -116,3 +126,25 @@ def _restart_rule(rule: Json, path: Path) -> Iterator[Cause]:
             yield NotSupported(path / "exitCodes" / "operator", operator, EXIT_CODE_OPERATORS)
         if isinstance(values, list) and len(values) > EXIT_CODES_LIMIT:
             yield TooMany(path / "exitCodes" / "values", len(values), EXIT_CODES_LIMIT)
+
+
+def _there_are_some_of_different_names(spec: Json, containers: Sequence[Json]) -> bool:
+    if not spec.get("containers"):
+        return False
+    return len(containers) == 1 or len({container["name"] for container in containers}) == len(containers)
+
+
+FAMILY = Family(
+    check=check,
+    needs=frozenset({"name", "image"}),
+    spec={"ephemeralContainers": LOOK},
+    container={
+        "name": DnsLabel,
+        "image": Image,
+        "imagePullPolicy": PullPolicy,
+        "terminationMessagePolicy": TerminationMessagePolicy,
+        "restartPolicy": LOOK,
+        "restartPolicyRules": LOOK,
+    },
+    agree=_there_are_some_of_different_names,
+)

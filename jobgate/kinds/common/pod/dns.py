@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of, text
 from webhook.cause import Cause, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
-POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+ClusterPolicy: TypeAlias = Literal["ClusterFirstWithHostNet", "ClusterFirst", "Default"]
+POLICIES: Final = (*get_args(ClusterPolicy), "None")
 
 #: Limits that Kubernetes took from the resolver of libc (`core/v1` validation).
 NAMESERVER_LIMIT: Final = 3
@@ -70,3 +72,6 @@ def _options(options: Any, path: Path) -> Iterator[Cause]:
     for index, option in objects(options):
         if not option.get("name"):
             yield Required(path / index / "name", "must name an option of the resolver, as in ndots")
+
+
+FAMILY = Family(check=check, spec={"dnsPolicy": ClusterPolicy, "dnsConfig": LOOK})

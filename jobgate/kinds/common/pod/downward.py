@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from decimal import Decimal
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from jobgate import names
 from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.parts import Json, unset
+from jobgate.kinds.common.pod.shapes import Plain, one_of
 from webhook.cause import Cause, Invalid, NotSupported, Required
 from webhook.path import Path
 
@@ -139,3 +142,10 @@ def _is_among(divisor: Any, amount: Decimal, supported: tuple[str, ...]) -> bool
     if match is None or match == "1":
         return match is not None
     return not quantity.is_exponential(divisor) and quantity.is_binary(divisor) == quantity.is_binary(match)
+
+
+class PlainResource(Plain):
+    """The plain shape of a `resourceFieldRef`, which divides by nothing."""
+
+    resource: Annotated[str, Meta(pattern=one_of(*RESOURCES))]
+    container_name: Annotated[str, Meta(min_length=1)] = "its own"

@@ -6,13 +6,17 @@ The rules are those of `core/v1` validation of Kubernetes (`ValidateEnv`, `Valid
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final
+
+from msgspec import UNSET, Meta, UnsetType
 
 from jobgate import names
-from jobgate.kinds.common.pod.downward import ENVIRONMENT_FIELDS, field_reference, resource_reference
+from jobgate.kinds.common.pod.downward import ENVIRONMENT_FIELDS, PlainResource, field_reference, resource_reference
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
+from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName, Plain, one_of
 from webhook.cause import Cause, Forbidden, Invalid, NotFound, Notice, Required
 from webhook.path import Path
 
@@ -139,3 +143,56 @@ def _empty_dirs(pod: Json) -> dict[str, bool]:
         for _, volume in objects(spec_of(pod).get("volumes"))
         if isinstance(volume.get("name"), str)
     }
+
+
+class _Field(Plain):
+    field_path: Annotated[str, Meta(pattern=one_of(*ENVIRONMENT_FIELDS))]
+    api_version: Annotated[str, Meta(pattern=one_of("v1"))] = "v1"
+
+
+class _Key(Plain):
+    name: DnsSubdomain
+    key: ConfigKey
+    optional: Any = None
+
+
+class _Source(Plain):
+    field_ref: _Field | UnsetType = UNSET
+    resource_field_ref: PlainResource | UnsetType = UNSET
+    config_map_key_ref: _Key | UnsetType = UNSET
+    secret_key_ref: _Key | UnsetType = UNSET
+
+
+class _Variable(Plain):
+    name: EnvironmentName
+    value: str | UnsetType = UNSET
+    value_from: _Source | UnsetType = UNSET
+
+
+class _Object(Plain):
+    name: DnsSubdomain
+    optional: Any = None
+
+
+class _BulkSource(Plain):
+    prefix: EnvironmentName | UnsetType = UNSET
+    config_map_ref: _Object | UnsetType = UNSET
+    secret_ref: _Object | UnsetType = UNSET
+
+
+def _values_have_one_source(_: Json, containers: Sequence[Json]) -> bool:
+    for container in containers:
+        for variable in container.get("env", ()):
+            if "valueFrom" in variable and ("value" in variable or len(variable["valueFrom"]) != 1):
+                return False
+        for source in container.get("envFrom", ()):
+            if len(source.keys() & BULK_SOURCES) != 1:
+                return False
+    return True
+
+
+FAMILY = Family(
+    check=check,
+    container={"env": list[_Variable], "envFrom": list[_BulkSource]},
+    agree=_values_have_one_source,
+)

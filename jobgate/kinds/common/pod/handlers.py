@@ -6,15 +6,19 @@ The rules are those of `core/v1` validation of Kubernetes (`validateHandler`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+
+from msgspec import UNSET, Meta, UnsetType
 
 from jobgate import names
 from jobgate.kinds.common.pod.parts import Json
 from jobgate.kinds.common.pod.reading import objects, spec_of, whole
+from jobgate.kinds.common.pod.shapes import Plain, PortName, PortNumber
 from webhook.cause import Cause, Forbidden, Invalid, NotSupported, Required
 from webhook.path import Path
 
-SCHEMES: Final = ("HTTP", "HTTPS")
+Scheme: TypeAlias = Literal["HTTP", "HTTPS"]
+SCHEMES: Final = get_args(Scheme)
 
 #: How long a pod may take to end, where it does not say.
 GRACE_PERIOD: Final = 30
@@ -93,3 +97,31 @@ def port(value: Any, path: Path, *, named: bool) -> Iterator[Cause]:
             yield Invalid(path, value, fault)
     elif (number := whole(value)) is not None and (fault := names.port_number(number)):
         yield Invalid(path, number, fault)
+
+
+class _Exec(Plain):
+    command: Annotated[list[Any], Meta(min_length=1)]
+
+
+class _HttpGet(Plain):
+    port: PortNumber | PortName
+    path: Any = None
+    scheme: Scheme = "HTTP"
+    host: Any = None
+
+
+class _TcpSocket(Plain):
+    port: PortNumber | PortName
+    host: Any = None
+
+
+class PlainHandler(Plain):
+    """The plain shape of a handler of one sort."""
+
+    exec: _Exec | UnsetType = UNSET
+    http_get: _HttpGet | UnsetType = UNSET
+    tcp_socket: _TcpSocket | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if [self.exec, self.http_get, self.tcp_socket].count(UNSET) != 2:
+            raise ValueError("not of one sort")

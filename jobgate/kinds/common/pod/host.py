@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import containers, items, objects, spec_of, text
+from jobgate.kinds.common.pod.shapes import DnsLabel
 from webhook.cause import Cause, Forbidden, Invalid, Notice, TooLong
 from webhook.path import Path
 
@@ -86,3 +88,17 @@ def _node_name(spec: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         yield Invalid(path, spec["nodeName"], fault)
     if items(spec.get("schedulingGates")):
         yield Forbidden(path, "may not be set while the pod has schedulingGates")
+
+
+FAMILY = Family(
+    check=check,
+    spec={
+        "hostUsers": LOOK,
+        "shareProcessNamespace": LOOK,
+        "hostname": DnsLabel,
+        "subdomain": DnsLabel,
+        "hostnameOverride": LOOK,
+        "hostAliases": LOOK,
+        "nodeName": LOOK,
+    },
+)

@@ -7,9 +7,10 @@ hooks with those of probes and hooks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.parts import Container, Json, containers
 from jobgate.kinds.common.pod.reading import objects, spec_of
 from webhook.cause import Cause, Forbidden, Invalid, Notice
@@ -49,3 +50,12 @@ def _is_stop_signal_only(lifecycle: object) -> bool:
     if not isinstance(lifecycle, dict) or lifecycle.get("stopSignal") is None:
         return False
     return lifecycle.get("postStart") is None and lifecycle.get("preStop") is None
+
+
+def _none_has_what_only_running_containers_may_have(spec: Json, _: Sequence[Json]) -> bool:
+    return "initContainers" not in spec or all(
+        container.keys().isdisjoint((*_OF_RUNNING_CONTAINERS, "resizePolicy")) for container in spec["initContainers"]
+    )
+
+
+FAMILY = Family(check=check, spec={"initContainers": list}, agree=_none_has_what_only_running_containers_may_have)

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from jobgate.kinds.common.pod.handlers import grace_period, handler
+from msgspec import UNSET, UnsetType
+
+from jobgate.kinds.common.pod.family import Family
+from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler
 from jobgate.kinds.common.pod.parts import Json, containers
+from jobgate.kinds.common.pod.shapes import Plain
 from webhook.cause import Cause, Notice
 from webhook.path import Path
 
@@ -32,3 +36,11 @@ def hooks_have_one_handler(lifecycle: Json, path: Path, grace: int) -> Iterator[
         given = lifecycle.get(hook)
         if isinstance(given, dict):
             yield from handler(given, path / hook, HANDLERS, grace)
+
+
+class _Lifecycle(Plain):
+    post_start: PlainHandler | UnsetType = UNSET
+    pre_stop: PlainHandler | UnsetType = UNSET
+
+
+FAMILY = Family(check=check, container={"lifecycle": _Lifecycle})

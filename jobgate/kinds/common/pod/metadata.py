@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate import names
-from jobgate.kinds.common.pod.annotations import annotation_causes
+from jobgate.kinds.common.pod.annotations import PlainAnnotations, annotation_causes
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import items, metadata_of, text
 from jobgate.kinds.common.pod.selectors import labels
+from jobgate.kinds.common.pod.shapes import DnsLabel, DnsSubdomain, Labels
 from webhook.cause import Cause, Invalid, Notice
 from webhook.path import Path
 
@@ -51,3 +53,16 @@ def _finalizers(finalizers: Any, path: Path) -> Iterator[Cause]:
             yield Invalid(path / index, finalizer, fault)
     if ORPHAN in finalizers and FOREGROUND in finalizers:
         yield Invalid(path, finalizers, f"may hold {ORPHAN} or {FOREGROUND}, not both")
+
+
+FAMILY = Family(
+    check=check,
+    metadata={
+        "name": DnsSubdomain,
+        "generateName": LOOK,
+        "namespace": DnsLabel,
+        "labels": Labels,
+        "annotations": PlainAnnotations,
+        "finalizers": LOOK,
+    },
+)

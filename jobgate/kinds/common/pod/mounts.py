@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
+from msgspec import UNSET, UnsetType
+
+from jobgate.kinds.common.pod.family import LOOK, Family
+from jobgate.kinds.common.pod.shapes import Plain, RelativePath, Text
 from jobgate.kinds.common.pod.volumes.fields import Fields, each, mapping, required, text
 from jobgate.kinds.common.pod.volumes.files import relative, without_backsteps
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice, NotSupported
@@ -156,3 +160,30 @@ def _apart_from_mounts(devices: list[Fields], mounts: list[Fields], path: Path) 
         if place and place in taken:
             detail = f"must not be the mountPath of {path / 'volumeMounts' / taken[place]}"
             yield Invalid(here / "devicePath", place, detail)
+
+
+class _Mount(Plain):
+    name: Text
+    mount_path: Text
+    read_only: Any = None
+    sub_path: RelativePath | UnsetType = UNSET
+    mount_propagation: Literal["HostToContainer", "None"] = "None"
+
+
+def _volumes_are_there_and_places_differ(spec: Fields, containers: Sequence[Fields]) -> bool:
+    volumes: set[str] | None = None
+    for container in containers:
+        if mounts := container.get("volumeMounts"):
+            volumes = {text(volume, "name") for volume in each(spec, "volumes")} if volumes is None else volumes
+            if not volumes.issuperset([mount["name"] for mount in mounts]):
+                return False
+            if len({mount["mountPath"] for mount in mounts}) != len(mounts):
+                return False
+    return True
+
+
+FAMILY = Family(
+    check=check,
+    container={"volumeMounts": list[_Mount], "volumeDevices": LOOK},
+    agree=_volumes_are_there_and_places_differ,
+)

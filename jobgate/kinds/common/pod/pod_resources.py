@@ -13,10 +13,12 @@ from typing import Final
 from jobgate import names
 from jobgate.kinds.common.pod import amounts
 from jobgate.kinds.common.pod.amounts import Amounts
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.reading import mapping, spec_of
-from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported, shown
+from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported
 from webhook.path import Path
+from webhook.text import shown
 
 SUPPORTED: Final = ("cpu", "memory", "hugepages-SIZE")
 
@@ -133,3 +135,6 @@ def _raise_to(total: Amounts, given: Mapping[str, Decimal]) -> None:
     for name, amount in given.items():
         if name not in total or amount > total[name]:
             total[name] = amount
+
+
+FAMILY = Family(check=check, spec={"resources": LOOK})

@@ -6,16 +6,21 @@ The rules are those of `core/v1` validation of Kubernetes (`validateContainerPor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from msgspec import UNSET, UnsetType, field
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.parts import Container, Json, containers
 from jobgate.kinds.common.pod.reading import objects, spec_of, text, whole
+from jobgate.kinds.common.pod.shapes import Plain, PortName, PortNumber
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
-PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+Protocol: TypeAlias = Literal["SCTP", "TCP", "UDP"]
+PROTOCOLS: Final = get_args(Protocol)
 
 
 def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
@@ -100,3 +105,24 @@ def host_ports_are_container_ports_on_the_host_network(container: Container) -> 
 def _fault(number: Any) -> str | None:
     value = whole(number)
     return None if value is None else names.port_number(value)
+
+
+class _Port(Plain):
+    """A port that takes none of the host's."""
+
+    container_port: PortNumber
+    name: PortName | UnsetType = UNSET
+    protocol: Protocol = "TCP"
+    host_ip: Any = field(name="hostIP", default=None)
+
+
+def _names_differ_and_the_network_is_the_pods(spec: Json, containers: Sequence[Json]) -> bool:
+    for container in containers:
+        if ports := container.get("ports"):
+            named = [port["name"] for port in ports if "name" in port]
+            if len(set(named)) != len(named) or spec.get("hostNetwork") is True:
+                return False
+    return True
+
+
+FAMILY = Family(check=check, container={"ports": list[_Port]}, agree=_names_differ_and_the_network_is_the_pods)

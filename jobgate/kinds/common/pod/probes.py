@@ -7,9 +7,12 @@ and `startupProbe`, of containers and of native sidecars.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Annotated, Final
 
-from jobgate.kinds.common.pod.handlers import grace_period, handler
+from msgspec import Meta
+
+from jobgate.kinds.common.pod.family import Family
+from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.reading import whole
 from webhook.cause import Cause, Forbidden, Invalid, Notice
@@ -60,3 +63,24 @@ def grace_periods_are_positive_and_not_of_readiness(probe: Json, path: Path, sor
         yield Forbidden(here, "a readinessProbe ends no container: leave it out")
     elif period <= 0:
         yield Invalid(here, period, "must be at least 1")
+
+
+#: A time or a threshold; once is enough for a container to have started, or to live.
+_Count = Annotated[int, Meta(ge=0)]
+_Once = Annotated[int, Meta(ge=0, le=1)]
+
+
+class _ReadinessProbe(PlainHandler):
+    initial_delay_seconds: _Count = 0
+    timeout_seconds: _Count = 0
+    period_seconds: _Count = 0
+    success_threshold: _Count = 0
+    failure_threshold: _Count = 0
+
+
+class _Probe(_ReadinessProbe):
+    success_threshold: _Once = 0
+    termination_grace_period_seconds: Annotated[int, Meta(ge=1)] = 1
+
+
+FAMILY = Family(check=check, container={**dict.fromkeys(PROBES, _Probe), "readinessProbe": _ReadinessProbe})

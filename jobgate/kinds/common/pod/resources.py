@@ -8,17 +8,27 @@ The rules are those of `core/v1` validation of Kubernetes (`ValidateContainerRes
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Final
+from functools import lru_cache
+from typing import Annotated, Final, TypeAlias
+
+from msgspec import Meta, field
 
 from jobgate import names
+from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod import amounts, claims
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
+from jobgate.kinds.common.pod.shapes import Plain
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
 RESIZED: Final = ("cpu", "memory")
 RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
+
+#: Names and amounts so short that they can be remembered.
+_Name: TypeAlias = Annotated[str, Meta(max_length=names.LABEL_LIMIT)]
+_Amount: TypeAlias = Annotated[str, Meta(max_length=quantity.REMEMBERED)] | Annotated[int, Meta(ge=0, le=2**53)]
 
 
 def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
@@ -82,3 +92,33 @@ def resize_policies_fit_the_pod(container: Container, pod: Json) -> Iterator[Cau
             yield NotSupported(here / "restartPolicy", restart, RESIZE_POLICIES)
         elif never and restart == "RestartContainer":
             yield Invalid(here / "restartPolicy", restart, "must be NotRequired: the pod's restartPolicy is Never")
+
+
+class _Requirements(Plain):
+    limits: dict[_Name, _Amount] = field(default_factory=dict)
+    requests: dict[_Name, _Amount] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, limit in self.limits.items():
+            if not _fits(name, limit, limit):
+                raise ValueError("a limit that may be wrong")
+        for name, request in self.requests.items():
+            if not _fits(name, request, self.limits.get(name)):
+                raise ValueError("a request that may be wrong, or not fit its limit")
+
+
+@lru_cache(maxsize=4096)
+def _fits(name: str, request: str | int, limit: str | int | None) -> bool:
+    """Tell whether no rule has anything to say of a request and the limit beside it."""
+    try:
+        asked, most = quantity.parse(request), quantity.parse(limit)
+    except ValueError:
+        return False
+    if asked < 0 or name_fault(name) or name.startswith(amounts.HUGE_PAGES):
+        return False
+    if name in amounts.PLAIN:
+        return limit is None or asked <= most
+    return asked == most and quantity.is_whole(asked) and limit is not None
+
+
+FAMILY = Family(check=check, container={"resources": _Requirements, "resizePolicy": LOOK})

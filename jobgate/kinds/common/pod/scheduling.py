@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+
+from msgspec import Meta
 
 from jobgate import names
 from jobgate.kinds.common import quantity
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text, whole
+from jobgate.kinds.common.pod.shapes import DnsSubdomain
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
-RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
+RestartPolicy: TypeAlias = Literal["Always", "OnFailure", "Never"]
+RESTART_POLICIES: Final = get_args(RestartPolicy)
 PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 SYSTEMS: Final = ("linux", "windows")
 
@@ -182,3 +187,23 @@ def _system(system: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         yield Required(path / "name", "must be linux or windows")
     elif name is not None and name not in SYSTEMS:
         yield NotSupported(path / "name", name, SYSTEMS)
+
+
+FAMILY = Family(
+    check=check,
+    spec={
+        "serviceAccountName": DnsSubdomain,
+        "serviceAccount": DnsSubdomain,
+        "priorityClassName": DnsSubdomain,
+        "runtimeClassName": DnsSubdomain,
+        "restartPolicy": RestartPolicy,
+        "activeDeadlineSeconds": Annotated[int, Meta(ge=1, le=DEADLINE_LIMIT)],
+        "priority": LOOK,
+        "preemptionPolicy": LOOK,
+        "schedulingGates": LOOK,
+        "readinessGates": LOOK,
+        "resourceClaims": LOOK,
+        "overhead": LOOK,
+        "os": LOOK,
+    },
+)

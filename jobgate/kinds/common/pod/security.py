@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from jobgate.kinds.common.pod import windows
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.parts import WHITE_SPACE, Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, whole
+from jobgate.kinds.common.pod.shapes import Plain, UnixId
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required, TooLong
 from webhook.path import Path
 
@@ -25,8 +30,9 @@ PROC_MOUNTS: Final = ("Default", "Unmasked")
 
 #: Policies of a pod: how its volumes and its users' groups are treated. `seLinuxChangePolicy: MountOption` needs a
 #: feature that is off by default.
+FsGroupChangePolicy: TypeAlias = Literal["Always", "OnRootMismatch"]
 POLICIES: Final = {
-    "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
+    "fsGroupChangePolicy": get_args(FsGroupChangePolicy),
     "supplementalGroupsPolicy": ("Merge", "Strict"),
     "seLinuxChangePolicy": ("Recursive",),
 }
@@ -190,3 +196,47 @@ def _namespace(sysctl: str) -> str | None:
     if name.startswith("net."):
         return "hostNetwork"
     return "hostIPC" if name in _IPC or name.startswith("fs.mqueue.") else None
+
+
+class _Seccomp(Plain):
+    type: Literal["RuntimeDefault", "Unconfined"]
+
+
+class _OfAll(Plain):
+    run_as_user: UnixId = 0
+    run_as_group: UnixId = 0
+    run_as_non_root: Any = None
+    seccomp_profile: _Seccomp | UnsetType = UNSET
+    se_linux_options: Any = None
+
+
+class _OfPod(_OfAll):
+    fs_group: UnixId = 0
+    fs_group_change_policy: FsGroupChangePolicy = "Always"
+    supplemental_groups: list[UnixId] = msgspec.field(default_factory=list)
+
+
+class _Capabilities(Plain):
+    add: list[str] = msgspec.field(default_factory=list)
+    drop: Any = None
+
+
+class _OfContainer(_OfAll):
+    privileged: Any = None
+    allow_privilege_escalation: Any = None
+    capabilities: _Capabilities | UnsetType = UNSET
+    read_only_root_filesystem: Any = None
+
+    def __post_init__(self) -> None:
+        if self.allow_privilege_escalation is False and (
+            self.privileged is True or (self.capabilities and "CAP_SYS_ADMIN" in self.capabilities.add)
+        ):
+            raise ValueError("denied and given")
+
+
+# A Windows pod may say nothing of what is Linux' own: `os` is of this family too.
+FAMILY = Family(
+    check=check,
+    spec={"securityContext": _OfPod, "os": LOOK},
+    container={"securityContext": _OfContainer},
+)

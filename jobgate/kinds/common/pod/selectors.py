@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from msgspec import field
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of, text
+from jobgate.kinds.common.pod.shapes import Labels, LabelValue, Plain, QualifiedName
 from webhook.cause import Cause, Forbidden, Invalid, Notice, Required
 from webhook.path import Path
 
 #: Operators of a label selector's expression: those that need values, and those that may have none.
 WITH_VALUES: Final = ("In", "NotIn")
 WITHOUT_VALUES: Final = ("Exists", "DoesNotExist")
+
+
+class PlainExpression(Plain):
+    """The plain shape of an expression on labels, of nodes or of pods."""
+
+    key: QualifiedName
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: list[LabelValue] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if bool(self.values) != (self.operator in WITH_VALUES):
+            raise ValueError("an operator without its values, or with too many")
+
+
+class PlainSelector(Plain):
+    """The plain shape of a label selector."""
+
+    match_labels: Labels = field(default_factory=dict)
+    match_expressions: list[PlainExpression] = field(default_factory=list)
 
 
 def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
@@ -115,3 +138,6 @@ def merged_keys(selector: Any, match: Any, mismatch: Any, pod_labels: Mapping[st
     for key, index in places.items():
         if key in other:
             yield Invalid(path / "matchLabelKeys" / index, key, "may not be in mismatchLabelKeys too")
+
+
+FAMILY = Family(check=check, spec={"nodeSelector": Labels})

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
+from msgspec import UNSET, Meta, UnsetType
+
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, whole
-from jobgate.kinds.common.pod.selectors import label_keys, label_selector, merged_keys
+from jobgate.kinds.common.pod.selectors import PlainSelector, label_keys, label_selector, merged_keys
+from jobgate.kinds.common.pod.shapes import Plain, Text
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
-ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
+Action: TypeAlias = Literal["DoNotSchedule", "ScheduleAnyway"]
+ACTIONS: Final = get_args(Action)
 NODE_POLICIES: Final = ("Honor", "Ignore")
 
 
@@ -85,3 +90,20 @@ def _one_of_a_kind(constraints: Any, path: Path) -> Iterator[Cause]:
         if kind in seen:
             yield Duplicate(path / index, "{" + ", ".join(kind) + "}", "topologyKey and whenUnsatisfiable as before")
         seen.add(kind)
+
+
+class _Constraint(Plain):
+    max_skew: Annotated[int, Meta(ge=1)]
+    topology_key: Text
+    when_unsatisfiable: Action
+    label_selector: PlainSelector | UnsetType = UNSET
+
+
+def _each_is_of_its_own_kind(spec: Mapping[str, Any], _: Sequence[Mapping[str, Any]]) -> bool:
+    constraints = spec.get("topologySpreadConstraints")
+    return not constraints or len(
+        {(constraint["topologyKey"], constraint["whenUnsatisfiable"]) for constraint in constraints}
+    ) == len(constraints)
+
+
+FAMILY = Family(check=check, spec={"topologySpreadConstraints": list[_Constraint]}, agree=_each_is_of_its_own_kind)

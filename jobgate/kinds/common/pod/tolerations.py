@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from msgspec import UNSET, UnsetType
 
 from jobgate import names
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import objects, spec_of, text
+from jobgate.kinds.common.pod.shapes import LabelValue, Plain, QualifiedName
 from webhook.cause import Cause, Invalid, Notice, NotSupported
 from webhook.path import Path
 
-EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+Effect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+EFFECTS: Final = get_args(Effect)
 
 #: The operators that every cluster takes; Lt and Gt are behind a feature gate that is off
 #: (`TaintTolerationComparisonOperators`).
-OPERATORS: Final = ("Equal", "Exists")
+Operator: TypeAlias = Literal["Equal", "Exists"]
+OPERATORS: Final = get_args(Operator)
 
 
 def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
@@ -67,3 +73,20 @@ def _effect(toleration: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         yield NotSupported(path / "effect", effect, EFFECTS)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         yield Invalid(path / "effect", effect, "must be NoExecute when tolerationSeconds is set")
+
+
+class _Toleration(Plain):
+    key: QualifiedName
+    operator: Operator = "Equal"
+    value: LabelValue = ""
+    effect: Effect | UnsetType = UNSET
+    toleration_seconds: int | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.value and self.operator == "Exists") or (
+            self.toleration_seconds is not UNSET and self.effect != "NoExecute"
+        ):
+            raise ValueError("contradicts itself")
+
+
+FAMILY = Family(check=check, spec={"tolerations": list[_Toleration]})

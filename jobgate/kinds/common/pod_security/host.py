@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from msgspec import UNSET, UnsetType
+
+from jobgate.kinds.common.fitting import Never
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import containers, mapping, objects, spec_of, whole
+from jobgate.kinds.common.pod.shapes import Part
 from jobgate.kinds.common.pod_security.contexts import of_all
 from jobgate.kinds.common.pod_security.violation import Level, Violation
 from webhook.path import Path
@@ -49,3 +54,37 @@ def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Vio
             if host := mapping(handler.get(way)).get("host"):
                 right = "must be left out: the pod itself is asked then"
                 yield Violation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
+
+
+class _OwnPort(Part):
+    host_port: Never | UnsetType = UNSET
+
+
+class _Own(Part):
+    host: Never | UnsetType = UNSET
+
+
+class _OwnHandler(Part):
+    http_get: _Own | UnsetType = UNSET
+    tcp_socket: _Own | UnsetType = UNSET
+
+
+class _OwnHooks(Part):
+    post_start: _OwnHandler | UnsetType = UNSET
+    pre_stop: _OwnHandler | UnsetType = UNSET
+
+
+class _NotOfWindows(Part):
+    windows_options: Never | UnsetType = UNSET
+
+
+BASELINE = Family(
+    check=check,
+    spec={**dict.fromkeys(_NAMESPACES, LOOK), "securityContext": _NotOfWindows, "ephemeralContainers": LOOK},
+    container={
+        **dict.fromkeys(_PROBES, _OwnHandler),
+        "lifecycle": _OwnHooks,
+        "ports": list[_OwnPort],
+        "securityContext": _NotOfWindows,
+    },
+)

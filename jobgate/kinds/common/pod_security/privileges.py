@@ -7,15 +7,20 @@ admission.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.pod.shapes import Part
 from jobgate.kinds.common.pod_security.contexts import Context, of_containers, on_windows
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
 
-#: What container runtimes give by default, save for NET_RAW.
-DEFAULT: Final = (
+#: What container runtimes give by default, except NET_RAW.
+Capability: TypeAlias = Literal[
     "AUDIT_WRITE",
     "CHOWN",
     "DAC_OVERRIDE",
@@ -29,8 +34,10 @@ DEFAULT: Final = (
     "SETPCAP",
     "SETUID",
     "SYS_CHROOT",
-)
+]
+DEFAULT: Final = get_args(Capability)
 #: The one that may be added where all must be dropped.
+Binding: TypeAlias = Literal["NET_BIND_SERVICE"]
 _BINDING: Final = "NET_BIND_SERVICE"
 
 #: Since when the level restricted asks for each, and since when not of Windows, which has none of it.
@@ -65,3 +72,40 @@ def _capabilities(context: Context, until: int) -> Iterator[Violation]:
     if "ALL" not in dropped:
         shown = list(dropped) or None
         yield Violation(here / "drop", shown, 'must have "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until)
+
+
+class _Capabilities(Part):
+    add: list[Capability] = msgspec.field(default_factory=list)
+
+
+class _NotPrivileged(Part):
+    privileged: bool = False
+    capabilities: _Capabilities | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.privileged:
+            raise ValueError("privileged")
+
+
+class _CapabilitiesDropped(Part):
+    drop: list[str]
+    add: list[Binding] = msgspec.field(default_factory=list)
+
+
+class _Kept(Part):
+    allow_privilege_escalation: bool
+    capabilities: _CapabilitiesDropped
+    privileged: bool = False
+
+    def __post_init__(self) -> None:
+        if self.privileged or self.allow_privilege_escalation or "ALL" not in self.capabilities.drop:
+            raise ValueError("not kept from gaining privileges")
+
+
+BASELINE = Family(check=check, spec={"ephemeralContainers": LOOK}, container={"securityContext": _NotPrivileged})
+RESTRICTED = Family(
+    check=check,
+    needs=frozenset({"securityContext"}),
+    spec={"ephemeralContainers": LOOK},
+    container={"securityContext": _Kept},
+)

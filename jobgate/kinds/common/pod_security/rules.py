@@ -7,17 +7,18 @@ from functools import partial
 from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, spec_of
-from jobgate.kinds.common.pod_security.levels import violations
+from jobgate.kinds.common.pod_security.levels import keeps_to, violations
 from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from jobgate.kinds.common.templates import judged
-from webhook import Cause, Context, Invalid, Job, Notice, Path, Required
-from webhook.cause import shown
+from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
+from webhook.text import shown
 
 #: What the rule looks up.
 NAMESPACES: Final = "namespaces.v1."
 
 
+@rule(reads=("tasks.template", "volumes"))
 def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """A namespace's `pod-security.kubernetes.io/enforce` refuses pods, and never a job: its operator would fail alone.
 
@@ -26,8 +27,10 @@ def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context
     class, and what the namespace only warns of, is told.
     """
     policy = _policy(context)
-    if policy.enforce.level is not Level.PRIVILEGED or policy.warn.level is not Level.PRIVILEGED:
-        yield from judged(job, partial(_findings, policy=policy, namespace=context.namespace))
+    level = max(policy.enforce.level, policy.warn.level)
+    if level is not Level.PRIVILEGED:
+        check = partial(_findings, level=level, policy=policy, namespace=context.namespace)
+        yield from judged(job, context, check, passes=lambda made: keeps_to(level, made.pod))
 
 
 def _policy(context: Context) -> Policy:
@@ -39,13 +42,15 @@ def _policy(context: Context) -> Policy:
     return policy_of(mapping(mapping(mapping(namespace).get("metadata")).get("labels")))
 
 
-def _findings(pod: Mapping[str, Any], path: Path, *, policy: Policy, namespace: str) -> Iterator[Cause | Notice]:
+def _findings(
+    pod: Mapping[str, Any], path: Path, *, level: Level, policy: Policy, namespace: str
+) -> Iterator[Cause | Notice]:
     """Yield what a policy minds in a Pod, once a field: the surest."""
     exempt = spec_of(pod).get("runtimeClassName")
-    found: dict[str, tuple[int, Cause | Notice]] = {}
-    for violation in violations(pod, path):
+    found: dict[Path, tuple[int, Cause | Notice]] = {}
+    for violation in violations(pod, path, level):
         rank, finding = _finding(violation, policy, namespace, exempt)
-        place = str(violation.path)
+        place = violation.path
         if finding is not None and (place not in found or rank < found[place][0]):
             found[place] = rank, finding
     yield from (finding for _, finding in found.values())

@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from msgspec import UNSET, UnsetType
+
+from jobgate.kinds.common.fitting import Never
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import objects
-from jobgate.kinds.common.pod_security.contexts import of_pod
+from jobgate.kinds.common.pod.shapes import Part
+from jobgate.kinds.common.pod_security.contexts import CONTEXT, of_pod
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
 
@@ -39,3 +44,10 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         if safe:
             where = context.path / "sysctls" / index / "name"
             yield Violation(where, name, f"must be one of {', '.join(SAFE)}", Level.BASELINE, until=safe)
+
+
+class _None(Part):
+    sysctls: Never | UnsetType = UNSET
+
+
+BASELINE = Family(check=check, spec={CONTEXT: _None})

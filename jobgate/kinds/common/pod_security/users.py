@@ -5,11 +5,15 @@ From the checks runAsNonRoot and runAsUser of Pod Security admission.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
 
+from msgspec import Meta
+
+from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import whole
-from jobgate.kinds.common.pod_security.contexts import has_own_users, of_all, of_containers, of_pod
+from jobgate.kinds.common.pod.shapes import Part
+from jobgate.kinds.common.pod_security.contexts import CONTEXT, has_own_users, of_all, of_containers, of_pod
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
 
@@ -32,3 +36,26 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     if silent and own.json.get("runAsNonRoot") is None:
         right = "must be true, here or in every container"
         yield Violation(own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
+
+
+class _NotRoot(Part):
+    run_as_non_root: bool = True
+    run_as_user: Annotated[int, Meta(ge=1)] = 1
+
+    def __post_init__(self) -> None:
+        if not self.run_as_non_root:
+            raise ValueError("may be root")
+
+
+def _all_say_so(spec: Mapping[str, Any], containers: Sequence[Mapping[str, Any]]) -> bool:
+    return "runAsNonRoot" in spec.get(CONTEXT, ()) or all(
+        "runAsNonRoot" in container.get(CONTEXT, ()) for container in containers
+    )
+
+
+RESTRICTED = Family(
+    check=check,
+    spec={CONTEXT: _NotRoot, "ephemeralContainers": LOOK},
+    container={CONTEXT: _NotRoot},
+    agree=_all_say_so,
+)

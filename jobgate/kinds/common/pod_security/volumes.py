@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from msgspec import UNSET, defstruct
+
+from jobgate.kinds.common.fitting import Never
+from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import objects, spec_of
 from jobgate.kinds.common.pod_security.violation import Level, Violation
 from webhook.path import Path
@@ -48,3 +52,11 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
             if volume.get(source) is not None:
                 right = "must be another sort of volume, as a persistentVolumeClaim"
                 yield Violation(here / source, source, right, Level.RESTRICTED)
+
+
+def _volumes_without(*sources: str) -> Any:
+    return list[defstruct("Volume", [(source, Never, UNSET) for source in sources])]  # type: ignore[misc]  # made just now
+
+
+BASELINE = Family(check=check, spec={"volumes": _volumes_without("hostPath")})
+RESTRICTED = Family(check=check, spec={"volumes": _volumes_without("hostPath", *_OUTSIDE)})

@@ -89,7 +89,10 @@ class Policies:
     @property
     def policies(self) -> Sequence[LifecyclePolicy]:
         """The policies; none where the owner has no such word."""
-        policies: Sequence[LifecyclePolicy] | None = self.owner.word("policies")
+        owner = self.owner
+        policies: Sequence[LifecyclePolicy] | None = (
+            owner.get("policies") if isinstance(owner, Task) else owner.word("policies")
+        )
         return policies or ()
 
     @property
@@ -115,12 +118,7 @@ class Policies:
 
 
 def lists_of(job: Job[Any]) -> Iterator[Policies]:
-    """Yield the lists of policies that can be read: the job's, then those of its tasks."""
-    for _, policies in readable(_owners(job), "policies"):
-        yield policies
-
-
-def _owners(job: Job[Any]) -> Iterator[Policies]:
+    """Yield the lists of policies: the job's, then those of its tasks."""
     yield Policies(job)
     for task in job.tasks:
         yield Policies(task)

@@ -33,9 +33,11 @@ from webhook import (
     Path,
     Required,
     Task,
+    rule,
 )
 
 
+@rule("policies", "tasks.policies")
 def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Volcano takes a policy for events or for an exit code, one of both."""
     for policies in lists_of(job):
@@ -49,6 +51,7 @@ def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
                 )
 
 
+@rule("policies", "tasks.policies")
 def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A policy without an action would match, and keep all later ones from being looked at, for nothing."""
     for policies in lists_of(job):
@@ -57,6 +60,7 @@ def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
                 yield Required(path / "action", f"say what is done: {_one_of(USEFUL_ACTIONS)}")
 
 
+@rule("policies", "tasks.policies")
 def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Volcano answers its internal events by itself, before it looks at any policy."""
     for policies in lists_of(job):
@@ -66,6 +70,7 @@ def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
                 yield NotSupported.of(place, event, detail)
 
 
+@rule("policies", "tasks.policies")
 def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Internal actions are steps of Volcano's controllers, of no use or harm to a job; exit codes are no exception.
 
@@ -78,6 +83,7 @@ def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
                 yield NotSupported.of(path / "action", policy.action, detail)
 
 
+@rule("policies", "tasks.policies")
 def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Of two policies of one list for the same event, the second would never apply."""
     for policies in lists_of(job):
@@ -88,6 +94,7 @@ def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
                 yield Duplicate(place, event, f"{first} is for this event already, and the first policy counts")
 
 
+@rule("policies", "tasks.policies")
 def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Volcano refuses `*` beside other events in a list, before or behind: they would be covered twice."""
     for policies in lists_of(job):
@@ -101,6 +108,7 @@ def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
             yield Invalid(any_event, Event.ANY, detail)
 
 
+@rule("policies", "tasks.policies")
 def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A policy for an exit code is looked at when a pod has failed, and then the code is not 0."""
     for policies in lists_of(job):
@@ -109,6 +117,7 @@ def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
                 yield Invalid(path / "exitCode", 0, "0 is no failure: use event TaskCompleted for pods that succeed")
 
 
+@rule("policies", "tasks.policies")
 def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Of two policies of one list for the same exit code, the second would never apply."""
     for policies in lists_of(job):
@@ -122,6 +131,7 @@ def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
                 yield Duplicate(path / "exitCode", policy.exit_code, detail)
 
 
+@rule("policies", "tasks.policies")
 def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A duration that Go cannot hold stops every typed client that lists the jobs, the controller first."""
     for policies in lists_of(job):
@@ -130,6 +140,7 @@ def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
                 yield Invalid(path / "timeout", policy.timeout, f"must be at most {LONGEST_DURATION}")
 
 
+@rule("policies", "tasks.policies")
 def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Some events that Volcano's webhook takes reach no policy, or none of a task."""
     for policies in lists_of(job):
@@ -142,6 +153,7 @@ def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
                 )
 
 
+@rule("policies", "tasks.policies")
 def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Every pod is pending at first: Volcano passes over a policy for that which does not say for how long."""
     for policies in lists_of(job):
@@ -150,6 +162,7 @@ def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
                 yield Notice(place, "PodPending applies only with a timeout: say how long a pod may be pending")
 
 
+@rule("policies", "tasks.policies", whole=("tasks.template",))
 def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Volcano raises TaskFailed when the containers of a task have restarted too often; some never restart."""
     for policies in lists_of(job):
@@ -170,6 +183,7 @@ def _never_restarts(task: Task) -> bool:
     return spec.get("restartPolicy") == "Never" and not any(own)
 
 
+@rule("policies", "tasks.policies", whole=("tasks.partition_policy",))
 def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
     """RestartPartition is about the group of pods that the pod belongs to; without groups nothing is restarted."""
     for policies in lists_of(job):
@@ -182,6 +196,7 @@ def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
                 )
 
 
+@rule("policies", "tasks.policies")
 def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notice]:
     """An exit code comes with PodFailed: an earlier policy for that, or for `*`, is taken first."""
     for policies in lists_of(job):
@@ -196,6 +211,7 @@ def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notic
             )
 
 
+@rule("policies", whole=("tasks.policies",))
 def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
     """The job's policies are for what those of a task leave over; where every task has its own, they never apply."""
     own = Policies(job)
@@ -238,7 +254,7 @@ class _Handled:
     def _by_one(task: Task, every: set[Event]) -> tuple[set[Event], set[int]]:
         events: set[Event] = set()
         codes: set[int] = set()
-        for path, policy in Policies(task).read():
+        for path, policy in Policies(task).read("event", "events", "exit_code", "timeout"):
             for _, event in events_of(policy, path):
                 matched = every if event is Event.ANY else {event}
                 events |= matched if policy.timeout is not None else matched - {Event.POD_PENDING}

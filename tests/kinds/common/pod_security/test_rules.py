@@ -171,7 +171,7 @@ def test_a_job_that_was_stored_before_its_namespace_was_held_to_a_level_can_be_c
     after = jobs.job(jobs.task("learner", template={"spec": plain()}, replicas=1), priority="high")
     response = asked(after, {ENFORCE: "restricted"}, old=before)
     assert not [fault for fault in jobs.faults(response) if "Pod Security" in fault]
-    assert all("was stored so before" in notice for notice in told(response))
+    assert all("already stored" in notice for notice in told(response))
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)

@@ -5,6 +5,6 @@ family: `local`, `network`, `cloud`, `cluster` (what other objects of the cluste
 `drivers`.
 """
 
-from jobgate.kinds.common.pod.volumes.volumes import SOURCES, check, check_volumes
+from jobgate.kinds.common.pod.volumes.volumes import FAMILY, SOURCES, check, check_volumes
 
-__all__ = ["SOURCES", "check", "check_volumes"]
+__all__ = ["FAMILY", "SOURCES", "check", "check_volumes"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from jobgate import names
 from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.selectors import label_selector, labels
+from jobgate.kinds.common.pod.shapes import Plain, Text
 from jobgate.kinds.common.pod.volumes.fields import Fields, mapping, required, text, texts
 from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported, Required, TooLong
 from webhook.path import Path
@@ -38,6 +40,13 @@ _OF_OBJECTS_ONLY = (
 )
 
 _CLASSES = ("storageClassName", "volumeAttributesClassName")
+
+
+class PlainClaim(Plain):
+    """The plain shape of a persistentVolumeClaim volume."""
+
+    claim_name: Text
+    read_only: Any = None
 
 
 def persistent_volume_claim(source: Fields, path: Path) -> Iterator[Cause | Notice]:

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from msgspec import field
+
+from jobgate.kinds.common.pod.shapes import Plain, Text
 from jobgate.kinds.common.pod.volumes.downward import downward_file
 from jobgate.kinds.common.pod.volumes.fields import Fields, each, required
-from jobgate.kinds.common.pod.volumes.files import key_to_paths, mode
+from jobgate.kinds.common.pod.volumes.files import PlainKeyToPath, PlainMode, key_to_paths, mode
 from webhook.cause import Cause, Notice
 from webhook.path import Path
+
+
+class _Files(Plain, kw_only=True):
+    default_mode: PlainMode = 0
+    items: list[PlainKeyToPath] = field(default_factory=list)
+    optional: Any = None
+
+
+class PlainConfigMap(_Files, kw_only=True):
+    """The plain shape of a configMap volume."""
+
+    name: Text
+
+
+class PlainSecret(_Files, kw_only=True):
+    """The plain shape of a secret volume."""
+
+    secret_name: Text
 
 
 def config_map(source: Fields, path: Path) -> Iterator[Cause | Notice]:

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta
 
 from jobgate.kinds.common.pod.reading import whole
+from jobgate.kinds.common.pod.shapes import Plain, RelativePath, Text
 from jobgate.kinds.common.pod.volumes.fields import Fields, each, required, text
 from webhook.cause import Cause, Invalid, Required
 from webhook.path import Path
 
 #: The highest mode of a file: nine permission bits, no set-user-ID, set-group-ID or sticky bit.
 HIGHEST_MODE = 0o777
+
+
+PlainMode: TypeAlias = Annotated[int, Meta(ge=0, le=HIGHEST_MODE)]
+
+
+class PlainKeyToPath(Plain):
+    """The plain shape of an item that maps a key to a file."""
+
+    key: Text
+    path: RelativePath
+    mode: PlainMode = 0
 
 
 def without_backsteps(value: str, path: Path) -> Iterator[Cause]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from msgspec import UNSET, Meta, UnsetType
 
 from jobgate.kinds.common import quantity
+from jobgate.kinds.common.pod.shapes import AbsolutePath, Plain, whole_text
 from jobgate.kinds.common.pod.volumes.fields import Fields, required, text
 from jobgate.kinds.common.pod.volumes.files import relative, without_backsteps
 from webhook.cause import Cause, Invalid, Notice, NotSupported
 from webhook.path import Path
 
 #: `core/v1` HostPathType.
-HOST_PATH_TYPES = (
+HostPathType: TypeAlias = Literal[
     "",
     "BlockDevice",
     "CharDevice",
@@ -21,9 +25,28 @@ HOST_PATH_TYPES = (
     "File",
     "FileOrCreate",
     "Socket",
-)
+]
+HOST_PATH_TYPES = get_args(HostPathType)
 
 _MEDIUM = re.compile(r"(Memory|HugePages(-.+)?)?\Z")
+
+
+#: An amount of memory as people write it.
+_Size: TypeAlias = Annotated[str, Meta(pattern=whole_text("[0-9]{1,12}(?:[kMGT]|[KMGT]i)?"))]
+
+
+class PlainEmptyDir(Plain):
+    """The plain shape of an emptyDir."""
+
+    medium: Literal["", "Memory"] = ""
+    size_limit: _Size | UnsetType = UNSET
+
+
+class PlainHostPath(Plain):
+    """The plain shape of a hostPath."""
+
+    path: AbsolutePath
+    type: HostPathType = ""
 
 
 def empty_dir(source: Fields, path: Path) -> Iterator[Cause | Notice]:

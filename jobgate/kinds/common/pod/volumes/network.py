@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from jobgate import names
 from jobgate.kinds.common.pod.reading import whole
+from jobgate.kinds.common.pod.shapes import AbsolutePath, Plain, Text
 from jobgate.kinds.common.pod.volumes.fields import Fields, mapping, required, text, within
 from webhook.cause import Cause, Invalid, Notice, Required
 from webhook.path import Path
@@ -26,6 +28,14 @@ _AUTHORITY = re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]")
 _EUI = re.compile(r"eui.[A-Za-z0-9]{16}\Z")
 _NAA = re.compile(r"naa.[A-Za-z0-9]{32}\Z")
 _HOST_PORT = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]*):[^\[\]:]*\Z")
+
+
+class PlainNfs(Plain):
+    """The plain shape of an nfs volume."""
+
+    server: Text
+    path: AbsolutePath
+    read_only: Any = None
 
 
 def nfs(source: Fields, path: Path) -> Iterator[Cause | Notice]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from jobgate import names
+from jobgate.kinds.common.pod.family import Family
+from jobgate.kinds.common.pod.shapes import DnsLabel, Plain
 from jobgate.kinds.common.pod.volumes import claims, cloud, cluster, drivers, local, network
 from jobgate.kinds.common.pod.volumes.fields import Fields, each, mapping, objects, required, text
 from jobgate.kinds.common.pod.volumes.projected import projected
@@ -135,3 +139,24 @@ def _made_claims(volumes: Sequence[Fields], pod_name: str, path: Path) -> Iterat
         if claim in made:
             detail = f"must not be the claim that is made for {path / made[claim]}"
             yield Invalid(path / index / "persistentVolumeClaim" / "claimName", claim, detail)
+
+
+class _Volume(Plain):
+    """A volume of one of the sources that jobs have."""
+
+    name: DnsLabel
+    config_map: cluster.PlainConfigMap | UnsetType = UNSET
+    empty_dir: local.PlainEmptyDir | UnsetType = UNSET
+    host_path: local.PlainHostPath | UnsetType = UNSET
+    nfs: network.PlainNfs | UnsetType = UNSET
+    persistent_volume_claim: claims.PlainClaim | UnsetType = UNSET
+    secret: cluster.PlainSecret | UnsetType = UNSET
+
+
+def _names_differ_and_each_has_one_source(spec: Fields, _: Sequence[Fields]) -> bool:
+    volumes = spec.get("volumes")
+    # A volume of one source has two keys.
+    return not volumes or len({volume["name"] for volume in volumes if len(volume) == 2}) == len(volumes)
+
+
+FAMILY = Family(check=check, spec={"volumes": list[_Volume]}, agree=_names_differ_and_each_has_one_source)

@@ -1,0 +1,45 @@
+"""The webhook in Go, built once into the project's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from tests.controlplane import Terminal
+from tests.controlplane.cache import cache_folder, is_program, locked
+from tests.controlplane.golang import find_or_install_go
+from tests.controlplane.run import run_with_news
+
+FOLDER = Path(__file__).parent.parent / "go"
+_REMEDY = "see that this machine reaches a Go module proxy (`go env GOPROXY`) and that the disk has 2 GB free"
+
+
+def find_or_build(module: Path = FOLDER) -> Path:
+    """Return the program of a module, kept in the cache under the hash of its sources.
+
+    Raises:
+        BuildError: with what failed and what to do.
+    """
+    progress = Terminal()
+    folder = cache_folder(os.environ) / "bench" / f"{module.name}-{_digest(module)}"
+    program = folder / "webhook"
+    with locked(folder.with_suffix(".lock"), progress):
+        if not is_program(program):
+            go = find_or_install_go(os.environ, progress)
+            half = folder / "half"
+            run_with_news(
+                [str(go.command), "build", "-p=2", "-trimpath", "-buildvcs=false", "-o", str(half), "."],
+                step="compiling the webhook in Go (some minutes, once)",
+                folder=module,
+                environment=go.environment,
+                progress=progress,
+                remedy=_REMEDY,
+            )
+            half.rename(program)
+    return program
+
+
+def _digest(module: Path) -> str:
+    sources = sorted([*module.glob("*.go"), module / "go.mod", module / "go.sum"])
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]

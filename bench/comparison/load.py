@@ -1,0 +1,76 @@
+"""`wrk` on a core of its own, and what it measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+_SCRIPT = Path(__file__).with_name("load.lua")
+#: Connections of a server under full load: enough to keep it busy while answers are on their way.
+CONNECTIONS = 8
+#: Where one review takes so long that a queue of them would be shed.
+CONNECTIONS_OF_LARGE = 2
+#: Connections at a given rate: more than ever wait at once.
+CONNECTIONS_AT_RATE = 64
+
+
+class Missing(RuntimeError):
+    """A program that is needed is not there; the message says how to get it."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What wrk saw, latencies in milliseconds."""
+
+    requests: int
+    seconds: float
+    failed: int
+    wrong: int
+    p50: float
+    p99: float
+    p999: float
+
+
+def find_or_install_wrk() -> str:
+    """Return the path of `wrk`, installed by apt-get where that can be done."""
+    if found := shutil.which("wrk"):
+        return found
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        for words in (["update"], ["install", "--yes", "--no-install-recommends", "wrk"]):
+            subprocess.run(["apt-get", "--quiet", *words], check=True, stdout=subprocess.DEVNULL)
+        if found := shutil.which("wrk"):
+            return found
+    raise Missing("wrk is missing: install it with the system's package manager (apt-get install wrk)")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What is sent: the bodies of a file, a line each, to a path; each answer has to contain the words."""
+
+    path: str
+    bodies: Path
+    words: str
+
+
+def drive(
+    wrk: str,
+    port: int,
+    sent: Sent,
+    seconds: int,
+    core: int,
+    *,
+    connections: int = CONNECTIONS,
+    rate: float | None = None,
+) -> Load:
+    """Send for so many seconds, as fast as connections are free again, or at a rate."""
+    connections = connections if rate is None else CONNECTIONS_AT_RATE
+    command = ["taskset", "--cpu-list", str(core), wrk, "--threads", "1", "--connections", str(connections)]
+    command += ["--duration", f"{seconds}s", "--timeout", "20s", "--script", str(_SCRIPT)]
+    command += [f"https://127.0.0.1:{port}", "--", sent.path, str(sent.bodies), sent.words]
+    command += [] if rate is None else [str(rate)]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    return Load(**json.loads(ran.stdout.splitlines()[-1]))

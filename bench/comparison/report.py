@@ -1,0 +1,119 @@
+"""The figures as tables: plain for the terminal, Markdown for the page."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+
+from bench import plot
+from bench.comparison.measuring import Measured
+from bench.comparison.scenarios import ALL, SCENARIOS, Scenario
+from bench.comparison.servers import CONSTANT, GO, JOBGATE
+from bench.page import piped
+
+_SERVERS = (JOBGATE, GO, CONSTANT)
+
+
+def table(measured: Measured) -> str:
+    """Return everything for the terminal."""
+    parts = [_aligned([_COSTS, *_costs(measured)]), _aligned([_PAIRS, *_pairs(measured)])]
+    parts += [_aligned([_HALVES, *_halves(measured)]), _aligned([_MEMORY, *_memory(measured)])]
+    return "\n\n".join(parts)
+
+
+def markdown(measured: Measured) -> str:
+    """Return everything for the page."""
+    parts = [
+        ("Mutation and validation together, by what they cost another server (CPU)", [_PAIRS, *_pairs(measured)]),
+        ("One call under full load", [_COSTS, *_costs(measured)]),
+        ("At half of the maximum rate, arrivals at random", [_HALVES, *_halves(measured)]),
+        ("Memory in MiB (RSS)", [_MEMORY, *_memory(measured)]),
+    ]
+    shown = [f"### {title}\n\n{piped(rows)}" for title, rows in parts]
+    return "\n\n".join([_made_on(), "![What both calls cost, by tasks](performance/comparison.svg)", *shown])
+
+
+def _made_on() -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in ("aiohttp", "uvloop", "msgspec", "pydantic"))
+    return f"Made on {os.cpu_count()} shared cores, Linux, Python {platform.python_version()}, {versions}."
+
+
+def draw(measured: Measured) -> None:
+    """Plot what both calls for a DIJob cost, by its tasks."""
+    plain = {
+        scenario.name: scenario.tasks
+        for scenario in SCENARIOS
+        if isinstance(scenario, Scenario) and scenario.servers == ALL
+    }
+    lines = {
+        server: [
+            (tasks, statistics.median(pair)) for name, tasks in plain.items() if (pair := measured.pair(name, server))
+        ]
+        for server in _SERVERS
+    }
+    title = "A DIJob's create: mutation and validation together"
+    plot.write(
+        "comparison", title, ("tasks", "µs CPU of the server"), {name: line for name, line in lines.items() if line}
+    )
+
+
+_COSTS = ("scenario", "call", "bytes", "server", "µs CPU", "reviews/s", "p50 ms", "p99 ms", "p99.9 ms", "of constant")
+_PAIRS = ("scenario", "jobgate µs", "controller-runtime µs", "ratio", "ratio, mutate", "ratio, validate")
+_HALVES = ("scenario", "call", "server", "reviews/s", "µs CPU", "p50 ms", "p99 ms", "p99.9 ms")
+_MEMORY = ("when", *_SERVERS)
+
+
+def _calls(measured: Measured, *, half: bool) -> list[tuple[str, str, str]]:
+    found = [(turn.scenario, turn.phase, turn.server) for turn in measured.turns if turn.half is half]
+    order = list(dict.fromkeys(turn.scenario for turn in measured.turns))
+    return sorted(set(found), key=lambda call: (order.index(call[0]), call[1], _SERVERS.index(call[2])))
+
+
+def _costs(measured: Measured) -> Iterator[tuple[str, ...]]:
+    for scenario, phase, server in _calls(measured, half=False):
+        values = [measured.of(scenario, phase, server, name) for name in ("micros", "rate", "p50", "p99", "p999")]
+        micros, rate, *latencies = values
+        least = measured.ratio(scenario, CONSTANT, phase) if server == JOBGATE else None
+        size = f"{measured.bytes[f'{scenario}, {phase}']:,}"
+        shown = [_number(micros), _number(rate), *map(_short, latencies), _short(least)]
+        yield (scenario, phase, size, server, *shown)
+
+
+def _pairs(measured: Measured) -> Iterator[tuple[str, ...]]:
+    for scenario in dict.fromkeys(turn.scenario for turn in measured.turns):
+        ratios = [measured.ratio(scenario, GO, phase) for phase in (None, "mutate", "validate")]
+        if ratios[0] is None and ratios[2] is None:
+            continue
+        pairs = [
+            sum(measured.of(scenario, phase, server, "micros") or 0 for phase in ("mutate", "validate"))
+            for server in (JOBGATE, GO)
+        ]
+        yield (scenario, *map(_number, pairs), *map(_short, ratios))
+
+
+def _halves(measured: Measured) -> Iterator[tuple[str, ...]]:
+    for scenario, phase, server in _calls(measured, half=True):
+        names = ("rate", "micros", "p50", "p99", "p999")
+        rate, micros, *latencies = [measured.of(scenario, phase, server, name, half=True) for name in names]
+        yield (scenario, phase, server, _number(rate), _number(micros), *map(_short, latencies))
+
+
+def _memory(measured: Measured) -> Iterator[tuple[str, ...]]:
+    for when, sizes in measured.rss.items():
+        yield (when, *(_number(sizes.get(server)) for server in _SERVERS))
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}"
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

@@ -1,0 +1,211 @@
+"""What is measured: which jobs, how they are sent, who answers, and what the answer has to be."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import jsonpatch
+import orjson
+
+from bench import cluster
+from bench.comparison import bodies, jobs
+from bench.comparison.servers import CONSTANT, GO, JOBGATE
+from jobgate.kinds import installed
+from webhook import Kind, Phase, Request
+from webhook.review import review
+
+#: As many different bodies are sent in turn; fewer where they are large, for the client's memory.
+VARIANTS, VARIANTS_OF_LARGE, LARGE = 256, 64, 100
+
+ALL, KINDS_ONLY, PAIR = (JOBGATE, GO, CONSTANT), (JOBGATE,), (JOBGATE, GO)
+
+
+class Review(Protocol):
+    """What is sent, to whom, and what has to come back."""
+
+    @property
+    def name(self) -> str:
+        """What the row is called."""
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Who is measured."""
+
+    @property
+    def large(self) -> bool:
+        """Whether a server needs long for one."""
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The calls that are measured."""
+
+    @property
+    def denied(self) -> bool:
+        """Whether the answer has to be a refusal."""
+
+    @property
+    def half(self) -> bool:
+        """Whether it is measured at half of the maximum rate too."""
+
+    def path(self, phase: Phase) -> str:
+        """Return where it is sent to."""
+
+    def requests(self, phase: Phase) -> list[bytes]:
+        """Return the bodies."""
+
+    def check(self, patched: dict[str, Any]) -> None:
+        """Check an object as the answer leaves it."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One row of the comparison.
+
+    Attributes:
+        kind: of the jobs.
+        tasks: how many each has.
+        servers: who is measured.
+        update: an UPDATE that changes an image, instead of a CREATE.
+        denied: the job breaks a rule that every server has.
+        plugins: that each job asks for.
+        half: measured at half of the maximum rate too.
+    """
+
+    kind: str
+    tasks: int
+    servers: tuple[str, ...] = KINDS_ONLY
+    update: bool = False
+    denied: bool = False
+    plugins: dict[str, Any] | None = field(default=None, hash=False)
+    half: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the row is called."""
+        what = ["UPDATE" if self.update else "CREATE"]
+        what += ["denied"] if self.denied else []
+        what += ["plugins"] if self.plugins else []
+        return f"{self.kind}, {self.tasks} task{'s' * (self.tasks > 1)}, {', '.join(what)}"
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The calls that are measured: what breaks a rule passes mutation."""
+        return (Phase.VALIDATE,) if self.denied else tuple(Phase)
+
+    @property
+    def large(self) -> bool:
+        """Whether a server needs long for one."""
+        return self.tasks >= LARGE
+
+    def of(self) -> Kind:
+        """Return the kind."""
+        return next(kind for kind in installed() if kind.gvk.kind == self.kind)
+
+    def path(self, phase: Phase) -> str:
+        """Return the path of the kind."""
+        return self.of().path(phase)
+
+    def check(self, patched: dict[str, Any]) -> None:
+        """Check that a DIJob has its defaults, which every server gives."""
+        if self.kind == "DIJob":
+            assert patched["spec"]["priority"] == "normal", patched
+            assert all(task["name"] and task["replicas"] == 1 for task in patched["spec"]["tasks"]), patched
+
+    def requests(self, phase: Phase) -> list[bytes]:
+        """Return the bodies: of the job as it is written, or as mutation leaves it, which is what validation gets."""
+        variants = VARIANTS_OF_LARGE if self.large else VARIANTS
+        return [self.request(phase, variant) for variant in range(variants)]
+
+    def request(self, phase: Phase, variant: int) -> bytes:
+        """Return one body."""
+        kind = self.of()
+        plural = kind.qualified_plural.partition(".")[0]
+        new = bodies.stored(jobs.job(self.kind, self.tasks, variant, self.plugins), variant)
+        if self.denied:
+            new["spec"]["minReplicas"] = new["spec"]["maxReplicas"] + 1
+        old = self._defaulted(new, plural, variant) if self.update or phase is Phase.VALIDATE else None
+        if phase is Phase.VALIDATE and old is not None:
+            new = old
+        if not self.update:
+            return bodies.review(new, plural, variant)
+        return bodies.review(_changed(new), plural, variant, old=old)
+
+    def _defaulted(self, job: dict[str, Any], plural: str, variant: int) -> dict[str, Any]:
+        """Return the job as it is stored."""
+        request = Request.parse(orjson.loads(bodies.review(job, plural, variant)))
+        answer = review(request, Phase.MUTATE, installed())
+        assert answer.allowed, answer.causes
+        defaulted: dict[str, Any] = jsonpatch.apply_patch(job, answer.patch)
+        return defaulted
+
+
+def _changed(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the job with another image in its first task."""
+    changed = copy.deepcopy(job)
+    [tasks] = [value for name, value in changed["spec"].items() if name in {"tasks", "replicaSpecs", "torchTaskSpecs"}]
+    first = tasks[0] if isinstance(tasks, list) else next(iter(tasks.values()))
+    first["template"]["spec"]["containers"][0]["image"] += "-2"
+    return changed
+
+
+@dataclass(frozen=True)
+class Pods:
+    """Pods of jobs that ask for all plugins: they are wired."""
+
+    name: str = "Pod, plugins, CREATE"
+    servers: tuple[str, ...] = KINDS_ONLY
+    phases: tuple[Phase, ...] = (Phase.MUTATE,)
+    denied: bool = False
+    half: bool = False
+    large: bool = False
+
+    def path(self, phase: Phase) -> str:
+        """Return the path of pods."""
+        return f"/{phase}--v1-pod"
+
+    def requests(self, phase: Phase) -> list[bytes]:
+        """Return the bodies: a pod of each job, as the operator makes it."""
+        del phase
+        return [bodies.review(_pod(variant), "pods", variant) for variant in range(VARIANTS)]
+
+    def check(self, patched: dict[str, Any]) -> None:
+        """Check that the pod knows its place."""
+        names = {variable["name"] for variable in patched["spec"]["containers"][0]["env"]}
+        assert "VC_TASK_INDEX" in names, patched
+
+
+def _pod(variant: int) -> dict[str, Any]:
+    job = cluster.stored(variant)
+    task, name = job["spec"]["tasks"][variant % 3], job["metadata"]["name"]
+    owner = {"apiVersion": job["apiVersion"], "kind": "DIJob", "name": name, "uid": job["metadata"]["uid"]}
+    labels = {"diengine/operator": "di-operator", "diengine/job": name, "diengine/task-name": task["name"]}
+    metadata = {"name": f"{name}-{task['name']}-1", "namespace": "team", "labels": labels}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**metadata, "ownerReferences": [{**owner, "controller": True}]},
+        "spec": task["template"]["spec"],
+    }
+
+
+SCENARIOS: tuple[Review, ...] = (
+    Scenario("DIJob", 1, ALL, half=True),
+    Scenario("DIJob", 3, ALL, half=True),
+    Scenario("DIJob", 30, ALL, half=True),
+    Scenario("DIJob", 300, ALL),
+    Scenario("DIJob", 3, PAIR, update=True),
+    Scenario("DIJob", 30, PAIR, update=True),
+    Scenario("DIJob", 3, PAIR, denied=True),
+    Scenario("DIJob", 30, PAIR, denied=True),
+    Scenario("DIJob", 3, PAIR, plugins=cluster.PLUGINS),
+    Scenario("Job", 3),
+    Scenario("Job", 30),
+    Scenario("Job", 3, plugins=cluster.PLUGINS),
+    Scenario("MxJob", 3),
+    Scenario("TorchJob", 2),
+    Pods(),
+)
+#: Of a quick run.
+QUICK = tuple(each for each in SCENARIOS if each.half)

@@ -1,0 +1,29 @@
+"""The page `docs/performance.md`: written by hand, but for the blocks between markers, which the benchmarks renew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+
+
+def renew(block: str, text: str, page: Path = PAGE) -> None:
+    """Put the text between the markers of a block.
+
+    Raises:
+        ValueError: the page has no such block.
+    """
+    begin, end = f"<!-- begin {block} -->", f"<!-- end {block} -->"
+    found = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
+    renewed, count = found.subn(lambda match: f"{match[1]}\n{text}\n\n{match[2]}", page.read_text(encoding="utf-8"))
+    if count != 1:
+        raise ValueError(f"{page} has {count} blocks {begin}: there must be one")
+    page.write_text(renewed, encoding="utf-8")
+
+
+def piped(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown; the first row is its head."""
+    head, *rest = rows
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] + ["--:"] * (len(head) - 1), *rest])

@@ -1,0 +1,146 @@
+"""A family of checks on pods, as a value; and many families together, of which only those are called that must be.
+
+Most templates are sound, and to find nothing must cost next to nothing. So a family says which keys of a pod let it
+find something, and the *plain shape* of each: a type of values in which it surely finds nothing. Together they make one
+type, which msgspec checks in C: a pod that fits it is *plain*, and no family looks at it. In one that is not plain, a
+family is called if some key of its is there and is not plain to it.
+
+To write a family, write `check`, which alone says what is right; then name its keys, all with LOOK, and give plain
+shapes to those that sound templates have. `tests/kinds/common/pod/test_plain.py` holds the shapes against `check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+from msgspec import UNSET, defstruct
+
+from jobgate.kinds.common.fitting import Never, surely
+from jobgate.kinds.common.pod.reading import metadata_of, objects, spec_of
+from webhook.path import Path
+
+Finding = TypeVar("Finding")
+Json: TypeAlias = Mapping[str, Any]
+
+#: The plain shape of a key that has none: the family looks at every value.
+LOOK: Final = Never
+
+#: The lists of containers that a new pod may have.
+_CONTAINERS: Final = ("containers", "initContainers")
+
+
+def _always(_: Json, __: Sequence[Json]) -> bool:
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """Keys of a pod, each with the plain shape of its value."""
+
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    container: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family(Keys, Generic[Finding]):
+    """A family of checks, and the keys without which it finds nothing in a pod.
+
+    Attributes:
+        check: yields what is wrong in a Pod whose template stands at a path.
+        metadata, spec, container: the keys of the pod's metadata, of its spec, and of its containers of both lists.
+        needs: the keys of a container that must be there; a family that needs any is never left out.
+        agree: given the spec and the containers of a pod in which all these keys are plain, tells whether the family
+            surely finds nothing in how their values go together.
+    """
+
+    check: Callable[[Json, Path], Iterable[Finding]]
+    needs: frozenset[str] = frozenset()
+    agree: Callable[[Json, Sequence[Json]], bool] = _always
+
+    @cached_property
+    def plain(self) -> Callable[[object], bool]:
+        """Whether the family surely finds nothing in a pod."""
+        return _plain([self], None)
+
+
+class Families(Generic[Finding]):
+    """Families that judge a pod together, in the order in which a reader looks at it."""
+
+    def __init__(self, families: Iterable[Family[Finding]], unruled: Keys) -> None:
+        """Take the families, and the keys that none of them minds.
+
+        Raises:
+            ValueError: two families give one key a plain shape, so that it cannot be told which of them is right.
+        """
+        self._families = tuple(families)
+        self.plain: Final = _plain(self._families, unruled)
+
+    def __iter__(self) -> Iterator[Family[Finding]]:
+        return iter(self._families)
+
+    def check(self, pod: Json, path: Path) -> Iterator[Finding]:
+        """Yield what all families find in a Pod whose template stands at `path`."""
+        if self.plain(pod):
+            return
+        metadata, spec = metadata_of(pod).keys(), spec_of(pod).keys()
+        container = {key for one in _containers(spec_of(pod)) for key in one}
+        for family in self._families:
+            if (
+                family.needs
+                or not family.container.keys().isdisjoint(container)
+                or not family.spec.keys().isdisjoint(spec)
+                or not family.metadata.keys().isdisjoint(metadata)
+            ) and not family.plain(pod):
+                yield from family.check(pod, path)
+
+
+def _containers(spec: Json) -> list[Json]:
+    return [container for name in _CONTAINERS for _, container in objects(spec.get(name))]
+
+
+def _plain(families: Sequence[Family[Any]], unruled: Keys | None) -> Callable[[object], bool]:
+    """Return a predicate: whether families surely find nothing in a pod.
+
+    Args:
+        families: who may find something.
+        unruled: the other keys that the pod may have, of any value; with None, all others.
+    """
+    fits = surely(_shape([*families, *([] if unruled is None else [unruled])], strict=unruled is not None))
+    agreements = tuple(family.agree for family in families if family.agree is not _always)
+
+    def plain(pod: object) -> bool:
+        if not fits(pod):
+            return False
+        spec: Json = pod["spec"]  # type: ignore[index]  # as the shape says
+        containers = [*spec.get("containers", ()), *spec.get("initContainers", ())]
+        for agree in agreements:  # noqa: SIM110  # half the time of all()
+            if not agree(spec, containers):
+                return False
+        return True
+
+    return plain
+
+
+def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
+    """Return the type of pods in which these keys are plain, and where it is strict no others are."""
+
+    def struct(name: str, shapes: Iterable[tuple[str, Any]], needs: Collection[str] = ()) -> type:
+        known: dict[str, Any] = {}
+        for key, shape in shapes:
+            if Never not in (shape, known.get(key, Never)) and shape != known[key]:
+                raise ValueError(f"two families have a plain shape for {key}")
+            known[key] = Never if Never in (shape, known.get(key)) else shape
+        fields = [(key, shape) if key in needs else (key, shape, UNSET) for key, shape in known.items()]
+        fields.sort(key=len)
+        return defstruct(name, fields, gc=False, forbid_unknown_fields=strict)
+
+    needs = {key for each in keys if isinstance(each, Family) for key in each.needs}
+    container = struct("Container", (item for each in keys for item in each.container.items()), needs)
+    lists = dict.fromkeys(_CONTAINERS, list[container])  # type: ignore[valid-type]  # made just now
+    spec = struct("Spec", (item for each in keys for item in {**each.spec, **lists}.items()))
+    metadata = struct("Metadata", (item for each in keys for item in each.metadata.items()))
+    return defstruct("Pod", [("spec", spec), ("metadata", metadata, UNSET)], gc=False)

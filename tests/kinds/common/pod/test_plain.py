@@ -1,0 +1,185 @@
+"""Plain pods: accepting fast takes nothing away from what the families find."""
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from itertools import pairwise
+from pathlib import Path as File
+from typing import Any
+
+import pytest
+
+from crdgen.reading import read
+from jobgate.kinds import installed
+from jobgate.kinds.common.losses import TEMPLATE, Each, New, Table
+from jobgate.kinds.common.pod import FAMILIES, check, plain
+from jobgate.kinds.common.pod.family import LOOK, Families, Family, Keys
+from jobgate.kinds.common.templates import made_pods
+from tests.corpus import GOOD, name_of
+from tests.differential.cases import sample
+from tests.kinds.common.pod.templates import PLAIN
+from webhook import Context, Invalid, Job
+from webhook.cause import Cause, Notice
+from webhook.path import Path
+from webhook.review import mutated
+from webhook.view import view
+
+#: What a value of a plain template is replaced by, and a key called: what is at a limit, beyond it, or of another type.
+ANYTHING: list[Any] = [
+    *(None, True, False, 0, 1, -1, 65536, 2**31, 2**53 + 1, 2**70, 1.5, 0.0),
+    *("", "x", "X", "x\n", "\nx", " x", "-x", "x-", "a.b", "a/b", "a/b/c", "/a", "..", "a/../b", "a..b", "."),
+    *("a" * 64, "a" * 300, "ä", "\ud800", "\x00", "true", "1", "1000m", "1.5", "1e3", "10Gi", "0", "-1"),
+    *("Always", "Never", "None", "In", "Gt", "Exists", "Localhost", "kubernetes.io/x", "requests.a/b"),
+    *("example.com/gpu", "hugepages-2Mi", "Bidirectional", "CAP_SYS_ADMIN"),
+    *([], [None], ["x"], ["x", "x"], [{}], {}, {"x": None}, {"": "x"}, {"x": "x"}, {"name": "x"}),
+]
+
+#: Values that fields may have.
+VALUES: list[Any] = ["x", "Always", "Honor", "Enabled", 1, True, False, {}, [], None]
+
+
+def all_that_is_found(pod: Mapping[str, Any]) -> list[Cause | Notice]:
+    return [finding for family in FAMILIES for finding in family.check(pod, Path("template"))]
+
+
+def assert_nothing_is_overlooked(pod: dict[str, Any]) -> None:
+    expected = all_that_is_found(pod)
+    assert list(check(pod, Path("template"))) == expected
+    assert not (plain(pod) and expected)
+
+
+def changed(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a template with each of its parts replaced, doubled, left out and called otherwise. It is always the same."""
+    template = deepcopy(template)
+    for parent, key in list(places(template)):
+        before = parent[key]
+        for value in (*ANYTHING, *([[*before, *before]] if isinstance(before, list) else ())):
+            parent[key] = value
+            yield template
+        if isinstance(parent, dict):
+            del parent[key]
+            yield template
+            for name in ANYTHING:
+                if isinstance(name, str) and name not in parent:
+                    parent[name] = before
+                    yield template
+                    del parent[name]
+        parent[key] = before
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each object or list within a value with each key or place in it."""
+    for key, child in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        yield value, key
+        if isinstance(child, dict | list):
+            yield from places(child)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_people_write_is_plain(name: str) -> None:
+    assert plain(PLAIN[name])
+
+
+@pytest.mark.parametrize("file", GOOD, ids=name_of)
+def test_the_pods_of_every_good_example_are_plain(file: File) -> None:
+    for manifest in read(file.read_bytes(), file.name):
+        kind = installed().get(manifest.object["apiVersion"], manifest.object["kind"])
+        assert kind is not None
+        document = mutated(kind, manifest.object, Context()).value
+        made = list(made_pods(Job(kind, document, view(kind.spec, document["spec"])[0])))
+        assert made
+        assert all(one.plain for one in made)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_the_families_find_nothing_in_what_is_plain_however_a_template_is_changed(name: str) -> None:
+    for template in changed(PLAIN[name]):
+        assert_nothing_is_overlooked(template)
+
+
+def test_the_families_find_nothing_in_what_is_plain_of_the_pods_for_a_real_api_server() -> None:
+    for case in sample(20260921):
+        assert_nothing_is_overlooked(case.pod)
+
+
+@pytest.mark.parametrize(
+    "pod", [*ANYTHING, {"spec": None}, {"spec": {"containers": None}}, {"spec": {"containers": {}}}]
+)
+def test_no_json_makes_it_fail(pod: Any) -> None:
+    assert not plain(pod)
+
+
+def test_a_pod_is_not_plain_that_is_nested_without_end() -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(100_000):
+        nested = {"x": nested}
+    assert not plain({"spec": {"containers": [{"name": "main", "image": "image", "env": nested}]}})
+
+
+def newer(table: Table, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield where each newer field stands."""
+    for name, entry in table.items():
+        here = (*steps, name)
+        if isinstance(entry, New):
+            yield here
+        elif isinstance(entry, Each):
+            yield from newer(entry.item, (*here, 0))
+        else:
+            yield from newer(entry, here)
+
+
+def placed(template: dict[str, Any], steps: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    """Return a template with a value at some place, and what is missing on the way there."""
+    part: Any = deepcopy(template)
+    whole = part
+    for step, following in pairwise(steps):
+        empty: Any = [] if following == 0 else {}
+        if step == 0 and not part:
+            part.append(empty)
+        part = part[0] if step == 0 else part.setdefault(step, empty)
+    part[steps[-1]] = value
+    return whole  # type: ignore[no-any-return]  # what it is a copy of
+
+
+@pytest.mark.parametrize("steps", list(newer(TEMPLATE)), ids=lambda steps: ".".join(map(str, steps)))
+def test_no_pod_with_a_newer_field_is_plain(steps: tuple[str | int, ...]) -> None:
+    for template in PLAIN.values():
+        for value in VALUES:
+            assert not plain(placed(template, steps, value))
+
+
+def test_a_family_is_called_for_its_keys_only() -> None:
+    called: list[str] = []
+
+    def family(name: str, **keys: Any) -> Family[Cause | Notice]:
+        def look(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
+            called.append(name)
+            yield Invalid(path / name, None, "no")
+
+        return Family(check=look, **keys)
+
+    families = Families(
+        [
+            family("labels", metadata={"labels": LOOK}),
+            family("host", spec={"hostPID": LOOK}),
+            family("ports", container={"ports": list[int]}),
+            family("name", needs=frozenset({"name"}), container={"name": str}),
+        ],
+        Keys(container={"image": str}),
+    )
+    list(families.check({"spec": {"containers": [{"name": "a", "image": "b", "ports": [1]}]}}, Path()))
+    assert called == []
+    list(families.check({"spec": {"containers": [{"name": "a", "ports": ["b"]}]}}, Path()))
+    assert called == ["ports"]
+    list(families.check({"spec": {"hostPID": True, "initContainers": [{}]}}, Path()))
+    assert called == ["ports", "host", "name"]
+
+
+def test_one_key_has_one_plain_shape() -> None:
+    def look(_: Mapping[str, Any], __: Path) -> Iterator[Cause | Notice]:
+        yield from ()
+
+    with pytest.raises(ValueError, match="ports"):
+        Families([Family(check=look, spec={"ports": int}), Family(check=look, spec={"ports": str})], Keys())
+    shared = Families([Family(check=look, spec={"ports": LOOK}), Family(check=look, spec={"ports": str})], Keys())
+    assert shared.plain({"spec": {}})
+    assert not shared.plain({"spec": {"ports": "x"}})

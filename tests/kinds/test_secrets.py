@@ -1,0 +1,128 @@
+"""A secret may stand anywhere in a job; no answer quotes it but where only a name, a choice or an amount can stand."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import pytest
+
+from jobgate.kinds.common.pod_security.policy import ENFORCE, WARN
+from jobgate.kinds.common.schema import shape_of
+from tests.kinds.dijob.jobs import job, task
+from tests.kinds.places import KINDS, Steps, ask, at, places, with_value
+from webhook import Phase, Response
+
+SECRET = "Hunter2_hunter2"
+
+#: The fields of texts whose value an answer may quote: names, choices, amounts, places. `x.*` is any entry of the map x.
+_QUOTED = """
+    RuntimeId accessModes action add apiGroup apiVersion audience cachingMode claimName cleanPodPolicy clenPodPolicy
+    conditionType containerName datasetName dependsOn devicePath directory diskName diskURI dnsPolicy driver drop effect
+    endpoints event events fieldPath fsGroupChangePolicy fsType gateway gmsaCredentialSpec gmsaCredentialSpecName group
+    highestTierName host hostIP hostname hostnameOverride hostnames image imagePullPolicy imageRepo imageTag
+    initiatorName ip iqn iscsiInterface jobMode key keyring kind labels.* level localhostProfile matchLabelKeys
+    matchLabels.* medium mismatchLabelKeys mode modelName monitors mountPath mountPropagation mxReplicaType name
+    nameservers namespaces nodeAffinityPolicy nodeName nodeSelector.* nodeTaintsPolicy operator path pdID pdName pool
+    portals prefix preemptionPolicy priority priorityClassName procMount protectionDomain protocol pullPolicy queue
+    recursiveReadOnly reference registry rendezvousBackend rendezvousEndpoint request resource resourceClaimName
+    resourceClaimTemplateName resourceName restartPolicy revision role runAsUserName runningEstimate runtimeClassName
+    runtimeId schedulerName scheme seLinuxChangePolicy searches secretFile secretName server service serviceAccountName
+    shareName signerName stopSignal storageClassName storageMode storagePolicyID storagePolicyName storagePool subPath
+    subPathExpr subdomain supplementalGroupsPolicy system targetPortal targetWWNs tenant terminationMessagePath
+    terminationMessagePolicy timeout topology topologyKey topologyPolicy type user values volume volumeClaimName
+    volumeID volumeMode volumeName volumeNamespace volumePath whenUnsatisfiable workingDir wwids
+"""
+QUOTED = frozenset(_QUOTED.split())
+#: An annotation that has one legal value.
+CHOICE = "distributed.io/network-mode"
+
+#: Stored jobs that run: what of them may not change is refused, with what it is and would be.
+RUNS = {"phase": "Running", "state": {"phase": "Running"}, "conditions": [{"type": "Running", "status": "True"}]}
+
+
+class Restricted:
+    """A cluster whose namespaces are held to the restricted level."""
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return a namespace."""
+        del resource, name, namespace
+        return {"metadata": {"labels": {ENFORCE: "restricted", WARN: "restricted"}}}
+
+
+def answers(document: dict[str, Any], old: dict[str, Any]) -> list[Response]:
+    """Return all that is answered to a job: new, and written over one that runs."""
+    return [
+        ask(Phase.MUTATE, document),
+        ask(Phase.VALIDATE, document, objects=Restricted()),
+        ask(Phase.VALIDATE, document, {**old, "status": RUNS}, Restricted()),
+    ]
+
+
+def quotes(response: Response) -> bool:
+    """Tell whether an answer has the secret in what it says: all findings, and not only those that it has room for."""
+    said = [*map(str, response.causes), *map(str, response.notices), response.later]
+    return SECRET in "".join(said) or SECRET.encode() in orjson.dumps({**response.to_review()["response"], "patch": ""})
+
+
+def name_of(document: dict[str, Any], steps: Steps) -> str | None:
+    """Return what the table calls a text; None of what is none by the schema, so that no secret can be stored there."""
+    shape = shape_of(KINDS.get(document["apiVersion"], document["kind"]))  # type: ignore[arg-type]
+    for step in steps:
+        around, shape = shape, shape.below(step)
+    if shape.node.get("type") != "string" and steps[0] == "spec" and shape.node:
+        return None
+    fields = [step for step in steps if isinstance(step, str)]
+    return f"{fields[-2]}.*" if around.is_map or fields[-2] in {"labels", "annotations"} else fields[-1]
+
+
+def test_no_answer_quotes_a_text_that_may_be_a_secret() -> None:
+    tried = set()
+    for document, steps in places():
+        name = name_of(document, steps)
+        if name is None or name in QUOTED or steps[-1] == CHOICE or not isinstance(at(document, steps), str):
+            continue
+        tried.add(name)
+        told = with_value(document, steps, SECRET)
+        assert not any(map(quotes, answers(told, document))), steps
+    assert {"args", "command", "value", "annotations.*", "repository", "svc", "ssh"} <= tried
+
+
+def test_what_is_written_where_an_object_or_a_list_belongs_is_never_quoted() -> None:
+    tried = 0
+    for document, steps in places():
+        if not isinstance(at(document, steps), dict | list) or steps == ("metadata",):
+            continue
+        tried += 1
+        assert not quotes(ask(Phase.VALIDATE, with_value(document, steps, SECRET))), steps
+    assert tried > 200
+
+
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        {"ssh": SECRET},
+        {"ssh": [SECRET]},
+        {"ssh": [f"--ssh-private-key={SECRET}"]},
+        {"ssh": ["--ssh-private-key", SECRET]},
+        {"ssh": [f"--ssh-port={SECRET}"]},
+        {"ssh": [f"--unknown={SECRET}"]},
+        {"ssh": [[SECRET]]},
+        {"ssh": {"ssh-private-key": SECRET}},
+        {"ssh": {"ssh-port": SECRET}},
+        {"ssh": {"ssh-port": [SECRET]}},
+        {"ssh": {"unknown": SECRET}},
+        {"env": SECRET},
+        {"unknown": SECRET},
+        SECRET,
+        [SECRET],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["DIJob", "Job"])
+def test_no_argument_of_a_plugin_is_quoted(plugins: Any, kind: str) -> None:
+    document = job(task("learner"), plugins=plugins)
+    if kind == "Job":
+        document = {**document, "apiVersion": "batch.volcano.sh/v1alpha1", "kind": kind}
+    stored = {**document, "spec": {**document["spec"], "plugins": {"ssh": ["--ssh-key-secret=mine"]}}}
+    found = answers(document, stored)
+    assert not any(map(quotes, found))

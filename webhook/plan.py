@@ -1,0 +1,204 @@
+"""The plan of a kind: what the words of its rules mean for it, worked out once.
+
+A denial names every fault at once, also where the schema refuses some of the object. So rules run on whatever can be
+read, and the plan decides which of them can run on it: from what each rule says that it reads, and from what of the job
+fits its schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from webhook.job import Job
+from webhook.path import Path
+from webhook.rule import TASKS, Rule
+from webhook.task import TASK_WORDS, Task, UnknownWord
+from webhook.view import model_of, part_of
+
+if TYPE_CHECKING:
+    from webhook.kind import Kind
+
+#: The words of jobs that rules of all kinds may read. Not every kind has each.
+JOB_WORDS = frozenset(
+    {
+        "active_deadline_seconds",
+        "backoff_limit",
+        "max_replicas",
+        "min_available",
+        "min_replicas",
+        "plugins",
+        "policies",
+        "priority_class_name",
+        "queue",
+        "scheduler_name",
+        "suspend",
+        "ttl_seconds_after_finished",
+        "volumes",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a job in one kind.
+
+    Attributes:
+        path: where it is in the job.
+        attributes: the way to it from the spec on; empty where the kind does not have it.
+    """
+
+    path: Path
+    attributes: tuple[str, ...] = ()
+
+    def read(self, spec: BaseModel) -> Any:
+        """Return its value; None where the job does not have it, or where it does not fit its schema."""
+        part: Any = spec if self.attributes else None
+        for attribute in self.attributes:
+            if part is None:
+                return None
+            part = part.__dict__.get(attribute)
+        return part
+
+    def fits(self, spec: BaseModel) -> bool:
+        """Tell whether it can be read."""
+        part: Any = spec
+        for attribute in self.attributes:
+            if part is None:
+                return True
+            if attribute not in part.__dict__:
+                return False
+            part = part.__dict__[attribute]
+        return True
+
+
+class Plan:
+    """What the rules of one kind read, and which of them can be called for a job.
+
+    Raises:
+        UnknownWord: a rule reads what is no word.
+        TypeError: a rule is a plain function.
+    """
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+        self._words: dict[str, Word] = {}
+        self._part = part_of(kind.spec, kind.parts)
+        self.rules = tuple(Planned(rule) for rule in kind.rules if self._has(rule))
+        when = {word for planned in self.rules for word in planned.rule.when if not word.startswith(TASKS)}
+        self._asked = tuple((word, self.word(word)) for word in sorted(when))
+
+    def word(self, word: str) -> Word:
+        """Return what a word of the job means.
+
+        Raises:
+            UnknownWord: it means nothing.
+        """
+        found = self._words.get(word)
+        if found is None:
+            found = self._words[word] = self._resolved(word)
+        return found
+
+    def readable(self, spec: BaseModel) -> bool:
+        """Tell whether a spec's parts can be read, each as far as it fits its schema."""
+        return self.word(self._kind.parts).fits(spec)
+
+    def tasks(self, spec: BaseModel) -> Sequence[Task]:
+        """Return the neutral views of a spec's parts; none where these do not fit their schema."""
+        return tuple(self._kind.tasks(spec)) if self.readable(spec) else ()
+
+    def calls(self, job: Job[Any], *, whole: bool, updates: bool) -> Iterator[tuple[Rule, Job[Any]]]:
+        """Yield the rules to call for a job, each with the job as it is to see it.
+
+        Args:
+            job: with all its tasks.
+            whole: whether all of it fits its schema.
+            updates: whether it is an update.
+        """
+        broken = frozenset() if whole else self._broken(job)
+        said = {word for word, meaning in self._asked if meaning.read(job.spec) is not None}
+        for task in job.tasks:
+            said |= task.said
+        for planned in self.rules:
+            if planned.when and planned.when.isdisjoint(said):
+                continue
+            if planned.rule.updates and not updates:
+                continue
+            if whole:
+                yield planned.rule, job
+            elif (seen := planned.seen(job, broken)) is not None:
+                yield planned.rule, seen
+
+    def _has(self, rule: Rule) -> bool:
+        """Tell whether the kind has one of the words that a rule is called for, and that all its words are words."""
+        given: object = rule
+        if not isinstance(given, Rule):
+            name = getattr(given, "__qualname__", repr(given))
+            raise TypeError(f"{name} is a function and no rule: put @rule(…) before it, with the words that it reads")
+        had = [self._means(word, rule) for word in rule.words]
+        return not rule.when or any(had[: len(rule.when)])
+
+    def _means(self, word: str, rule: Rule) -> bool:
+        """Tell whether the kind has a word of a rule."""
+        task_word = word.removeprefix(TASKS)
+        try:
+            if task_word == word:
+                return bool(self.word(word).attributes)
+        except UnknownWord:
+            raise UnknownWord(_slip(rule, word, self._kind)) from None
+        own = self._part is not None and task_word in self._part.model_fields
+        if not own and task_word not in TASK_WORDS:
+            raise UnknownWord(_slip(rule, word, self._kind))
+        return True
+
+    def _resolved(self, word: str) -> Word:
+        path = Path("spec")
+        model: type[BaseModel] | None = self._kind.spec
+        attributes = self._kind.words.get(word) or tuple(word.split("."))
+        for attribute in attributes:
+            field = model.model_fields.get(attribute) if model is not None else None
+            if field is None:
+                if word in JOB_WORDS:
+                    return Word(path / attribute)
+                raise UnknownWord(word)
+            path /= field.alias or attribute
+            model = model_of(field.annotation)
+        return Word(path, attributes)
+
+    def _broken(self, job: Job[Any]) -> frozenset[str]:
+        """Return the words of a job that cannot be read; `tasks.` for its tasks as a whole."""
+        words = {word for planned in self.rules for word in planned.of_the_job} | {self._kind.parts}
+        broken = {word for word in words if not self.word(word).fits(job.spec)}
+        return frozenset(broken | {TASKS} if self._kind.parts in broken else broken)
+
+
+class Planned:
+    """A rule of a plan, with what it reads sorted by where it is."""
+
+    __slots__ = ("each", "of_the_job", "rule", "when", "whole")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.when = frozenset(rule.when)
+        self.of_the_job = frozenset(word for word in rule.reads if not word.startswith(TASKS))
+        self.each = _of_tasks(rule.reads)
+        self.whole = _of_tasks(rule.whole)
+
+    def seen(self, job: Job[Any], broken: frozenset[str]) -> Job[Any] | None:
+        """Return a job that does not fit its schema as the rule is to see it; None where it cannot read it."""
+        if not self.of_the_job.isdisjoint(broken) or (TASKS in broken and (self.each or self.whole)):
+            return None
+        if any(not self.whole.isdisjoint(task.broken) for task in job.tasks):
+            return None
+        return job.of(tuple(task for task in job.tasks if self.each.isdisjoint(task.broken)))
+
+
+def _slip(rule: Rule, word: object, kind: Kind) -> str:
+    return f"the rule {rule.name} reads {word}, which is no word of {kind.kind} or its tasks"
+
+
+def _of_tasks(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word.removeprefix(TASKS) for word in words if word.startswith(TASKS))

@@ -1,0 +1,97 @@
+"""What makes a fault the same before and after an UPDATE: only such a one was stored already, and is not enforced.
+
+Compared is what the user wrote. A rule may name it (`Cause.value`); what stands at the cause's path counts as well, so
+that a rule which names too little forgives no other value: a `hostPath` that was `/data` may not become `/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from webhook.cause import Cause
+from webhook.path import Path, keyed
+
+
+@dataclass(slots=True)
+class Known:
+    """What was found out about an object and the values in it, so that many causes cost no more than its size."""
+
+    lists: dict[int, list[Hashable]] = field(default_factory=dict)
+    values: dict[int, tuple[Any, Hashable]] = field(default_factory=dict)
+
+    def value(self, value: Any) -> Hashable:
+        """Return what equals this value and no other: unlike in Python, 1, 1.0 and true differ."""
+        if not isinstance(value, dict | list | tuple):
+            return _scalar(value)
+        if id(value) not in self.values:
+            self.values[id(value)] = value, _frozen(value)  # kept with it: the id of what is gone is given again
+        return self.values[id(value)][1]
+
+
+def identity(rule: str, cause: Cause, document: Mapping[str, Any], known: Known) -> Hashable:
+    """Return what makes a fault the same fault before and after an UPDATE.
+
+    Args:
+        rule: the name of the rule that gave the cause.
+        cause: about `document`.
+        document: the object before or after, with its defaults.
+        known: kept by the caller for all causes of one object, or of both.
+    """
+    return (
+        rule,
+        cause.reason,
+        keyed(cause.path, document, known.lists),
+        known.value(cause.value),
+        known.value(_written(cause, document)),
+    )
+
+
+def _written(cause: Cause, document: Mapping[str, Any]) -> Any:
+    """Return what the user wrote at a cause's path, as far as it is the fault and not only around it.
+
+    That is a text or a number; and a list or an object of such, where the rule has not said which part it minds.
+    """
+    value = _at(cause.path, document)
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        if cause.value is not None or any(isinstance(part, dict | list) for part in parts):
+            return None
+    return value
+
+
+def _at(path: Path, document: Mapping[str, Any]) -> Any:
+    value: Any = document
+    for step in path.steps:
+        if isinstance(value, dict):
+            value = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def _frozen(value: Any) -> Hashable:
+    """Return a list or an object as a tuple of its parts in order, without recursion: it may be nested deep."""
+    parts: list[Hashable] = []
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            keys = sorted(part, key=str)
+            parts.append(("object", *keys))
+            left.extend(part[key] for key in keys)
+        elif isinstance(part, list | tuple):
+            parts.append(("list", len(part)))
+            left.extend(part)
+        else:
+            parts.append(_scalar(part))
+    return tuple(parts)
+
+
+def _scalar(value: Any) -> Hashable:
+    if isinstance(value, str):
+        return str(value)
+    return type(value).__name__, value if isinstance(value, int | float) else str(value)

@@ -1,0 +1,63 @@
+"""Answers as bytes, head and body in one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from email.utils import formatdate
+from functools import lru_cache
+from http import HTTPStatus
+
+import orjson
+
+from webhook.admission import API_VERSION, KIND, Response
+
+JSON, TEXT = "application/json", "text/plain; charset=utf-8"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+_ALLOWED = b'{"apiVersion":"%b","kind":"%b","response":{"uid":%%b,"allowed":true}}' % (
+    API_VERSION.encode(),
+    KIND.encode(),
+)
+
+
+def rendered(
+    code: int,
+    body: bytes,
+    media: str = TEXT,
+    headers: Mapping[str, str] | None = None,
+    *,
+    close: bool,
+    bare: bool = False,
+) -> bytes:
+    """Return an answer.
+
+    Args:
+        code: the HTTP status.
+        body: its body.
+        media: of the body.
+        headers: what belongs to that status, as `Retry-After`.
+        close: whether the connection is closed after it.
+        bare: whether the body is left out, as after HEAD.
+    """
+    start = _start(code, media, close, int(time.time()))
+    if headers:
+        start = b"".join((start, *(f"{name}: {value}\r\n".encode() for name, value in headers.items())))
+    return b"%bContent-Length: %d\r\n\r\n%b" % (start, len(body), b"" if bare else body)
+
+
+@lru_cache(maxsize=64)
+def _start(code: int, media: str, close: bool, second: int) -> bytes:  # a key of the cache
+    lines = [
+        f"HTTP/1.1 {code} {HTTPStatus(code).phrase}",
+        f"Date: {formatdate(second, usegmt=True)}",
+        f"Content-Type: {media}",
+    ]
+    return "\r\n".join([*lines, *(["Connection: close"] if close else []), ""]).encode()
+
+
+def review(uid: str, response: Response | None) -> bytes:
+    """Return the AdmissionReview of a response; of None, the one that allows."""
+    if response is None or not (response.causes or response.later or response.patch or response.notices):
+        return _ALLOWED % orjson.dumps(uid)
+    return orjson.dumps(response.to_review())

@@ -1,0 +1,153 @@
+"""The connections of a server: counted from accept on, held to their deadlines, and closed where there are too many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+from typing import Protocol
+
+from webhook.server.limits import Limits
+
+#: Between two looks at the deadlines, in seconds.
+SWEEP = 0.1
+#: What a connection has, in seconds, to come to its first request before it is the first to give way to others.
+GRACE = 1.0
+
+
+class Stage(IntEnum):
+    """Where a connection is: in its handshake, before its first request, between two, in one, or at its end."""
+
+    SHAKING = 0
+    UNUSED = 1
+    IDLE = 2
+    BUSY = 3
+    LINGERING = 4
+
+
+#: The stages in which a connection does nothing; in each, all of them have the same time.
+QUIET = (Stage.SHAKING, Stage.UNUSED, Stage.IDLE)
+
+
+class Held(Protocol):
+    """A connection.
+
+    Attributes:
+        address: of the client.
+        stage: where it is.
+        since: when it came there, on the loop's clock.
+        deadline: when it has to be through, where it is not quiet; 0 for never.
+    """
+
+    address: str
+    stage: Stage
+    since: float
+    deadline: float
+
+    def expire(self) -> None:
+        """Do what is due at the end of the stage's time."""
+
+    def retire(self) -> None:
+        """Close it if it is idle."""
+
+    def abort(self) -> None:
+        """Close it at once."""
+
+
+class Connections:
+    """The open connections of a server.
+
+    Attributes:
+        total: how many there are.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._times = (limits.handshake_time, limits.unused_time, limits.keepalive)
+        self._by_address: Counter[str] = Counter()
+        self.total = 0
+        # In each stage in the order in which they came there: of the quiet ones, the first is the first to be due.
+        self._stages: tuple[dict[Held, None], ...] = tuple({} for _ in Stage)
+
+    def admit(self, address: str, now: float) -> bool:
+        """Tell whether there is place for one more from an address; where there is none, the longest idle gives way."""
+        if self._by_address[address] >= self.limits.connections_per_address and not self._give_way(now, address):
+            return False
+        return self.total < self.limits.connections or self._give_way(now)
+
+    def enter(self, connection: Held) -> None:
+        """Count a connection in."""
+        self.total += 1
+        self._by_address[connection.address] += 1
+        self._stages[connection.stage][connection] = None
+
+    def leave(self, connection: Held) -> None:
+        """Count a connection out, if it is not yet."""
+        if self._stages[connection.stage].pop(connection, self) is None:
+            self.total -= 1
+            self._by_address[connection.address] -= 1
+            if not self._by_address[connection.address]:
+                del self._by_address[connection.address]
+
+    def holds(self, connection: Held) -> bool:
+        """Tell whether a connection is counted."""
+        return connection in self._stages[connection.stage]
+
+    def move(self, connection: Held, stage: Stage, when: float = 0.0) -> None:
+        """Note where a connection is now.
+
+        Args:
+            connection: that moves.
+            stage: to which.
+            when: it came there, to a quiet stage; else when it has to be through, or 0 for never.
+        """
+        if self._stages[connection.stage].pop(connection, self) is None:
+            self._stages[stage][connection] = None
+            connection.since = connection.deadline = when
+            connection.stage = stage
+
+    def sweep(self, now: float) -> None:
+        """End what is over its time."""
+        for stage in QUIET:
+            for connection in self._first(stage, now - self._times[stage]):
+                connection.expire()
+        for stage in (Stage.BUSY, Stage.LINGERING):
+            for connection in [one for one in self._stages[stage] if 0.0 < one.deadline < now]:
+                connection.expire()
+
+    def retire(self) -> int:
+        """Close the connections that are idle, and return how many others there are."""
+        for connection in [one for stage in QUIET for one in self._stages[stage]]:
+            connection.retire()
+        return self.total
+
+    def abort(self) -> None:
+        """Close all of them."""
+        for connection in [one for stage in self._stages for one in stage]:
+            connection.abort()
+
+    def _first(self, stage: Stage, before: float) -> list[Held]:
+        found = []
+        for connection in self._stages[stage]:
+            if connection.since >= before:
+                break
+            found.append(connection)
+        return found
+
+    def _give_way(self, now: float, address: str = "") -> bool:
+        """Close the connection that misses it least; of an address, if it is said."""
+        old = now - GRACE
+        order = (
+            (Stage.SHAKING, old),
+            (Stage.UNUSED, old),
+            (Stage.IDLE, now),
+            (Stage.UNUSED, now),
+            (Stage.SHAKING, now),
+        )
+        for stage, before in order:
+            for connection in self._stages[stage]:
+                if connection.since > before:
+                    break
+                if address in {"", connection.address}:
+                    connection.abort()
+                    return True
+        return False

@@ -1,0 +1,43 @@
+"""Requests that wait for their turn: all that has arrived is seen before the first is answered.
+
+So it is known how long each has waited, and the loop looks around between two of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+#: For how long requests are answered before what has arrived meanwhile is looked at, in seconds.
+SLICE = 0.01
+
+
+class Turns(Generic[T]):
+    """A queue of one event loop."""
+
+    def __init__(self, handle: Callable[[T], None]) -> None:
+        self._handle = handle
+        self._waiting: deque[T] = deque()
+        self._due = False
+
+    def put(self, item: T) -> None:
+        """Handle an item when its turn comes, soon."""
+        self._waiting.append(item)
+        if not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._run)
+
+    def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + SLICE
+        try:
+            while self._waiting and loop.time() < end:
+                self._handle(self._waiting.popleft())
+        finally:
+            self._due = bool(self._waiting)
+            if self._due:
+                loop.call_soon(self._run)

@@ -1,0 +1,47 @@
+"""The thread in which large objects are reviewed, one after another, beside the event loop and its small ones."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Worker:
+    """One thread, and a bounded queue before it. It is started by the first object that is large."""
+
+    def __init__(self, most: int) -> None:
+        """`most` is how many may wait at once, the one at work included."""
+        self._most = most
+        self._waiting = 0
+        self._threads = ThreadPoolExecutor(1, "large")
+
+    @property
+    def full(self) -> bool:
+        """Whether no more may wait."""
+        return self._waiting >= self._most
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return what a function returns that is called in the thread, when its turn comes."""
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, _uncollected, work)
+        finally:
+            self._waiting -= 1
+
+
+def _uncollected(work: Callable[[], T]) -> T:
+    """Call a function with the garbage collector off.
+
+    It would go through all that a large object is made of, again and again, while every other thread stands still:
+    0.1 to 0.4 s for 3 MiB. The parts of an object are freed without it.
+    """
+    gc.disable()
+    try:
+        return work()
+    finally:
+        gc.enable()
