@@ -30,10 +30,8 @@ from typing import Any
 
 from bench.certs_callers import SERVER_NAME, Address, Tally, broken, sound
 from bench.replica import Replica, grown, quarters, serving
-from bench.review import admission_review
 from certs import issue_generation, service_names
-from jobgate.kinds.dijob import DIJOB
-from webhook import Phase
+from tests.hostile.requests import review
 
 REPLICAS = 2
 #: Between two looks, two certificates, two ends of a replica, in seconds.
@@ -157,7 +155,7 @@ class Soak:
 
     async def gape(self) -> None:
         """Ask for much and read none of it."""
-        content = post(sound()) * 50
+        content = review(sound()) * 50
         while not self.over:
             with suppress(OSError, EOFError, TimeoutError):
                 _, writer = await self.connect()
@@ -168,24 +166,11 @@ class Soak:
             await asyncio.sleep(RETRY)
 
 
-def post(job: dict[str, Any]) -> bytes:
-    """Return the request that the API server sends."""
-    content = json.dumps(admission_review(job)).encode()
-    path = DIJOB.path(Phase.VALIDATE)
-    lines = (
-        f"POST {path}?timeout=10s HTTP/1.1",
-        "Host: x",
-        "Content-Type: application/json",
-        f"Content-Length: {len(content)}",
-    )
-    return "\r\n".join((*lines, "", "")).encode() + content
-
-
 async def ask(streams: tuple[asyncio.StreamReader, asyncio.StreamWriter], job: dict[str, Any]) -> tuple[int, bool, Any]:
     """Ask, and return the code, whether the connection is kept, and the answer."""
     reader, writer = streams
     async with asyncio.timeout(30):
-        writer.write(post(job))
+        writer.write(review(job))
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         body = await reader.readexactly(int(head.split("content-length: ")[1].split("\r\n")[0]))
     code = int(head.split()[1])
