@@ -110,6 +110,19 @@ def test_the_cost_of_a_shape_is_in_proportion_to_its_size(shape: Shape, kind: Ki
     assert after.seconds <= 1.8 * growth * before.seconds + 0.05, f"{before.seconds:.3f} s → {after.seconds:.3f} s"
 
 
+@pytest.mark.parametrize("kind", built_in(), ids=title)
+def test_many_tasks_that_are_all_wrong_cost_no_more_each_than_a_few(kind: Kind) -> None:
+    seconds, sizes = [], []
+    for size in (96 * KIB, 384 * KIB):
+        document = sized(partial(tiny_tasks, kind), size)
+        phase, request = requests(document, kind)[0]
+        start = time.process_time()
+        review(request, phase, KINDS)
+        seconds.append(time.process_time() - start)
+        sizes.append(size_of(document))
+    assert seconds[1] <= 1.8 * sizes[1] / sizes[0] * seconds[0] + 0.05
+
+
 @pytest.mark.parametrize("count, length", [(1, 4), (1, 200), (6, 4), (3, 40)])
 @pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_an_object_with_every_field_is_in_proportion(kind: Kind, count: int, length: int) -> None:
