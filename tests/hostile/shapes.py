@@ -13,7 +13,7 @@ Shape: TypeAlias = Callable[[Kind, int], dict[str, Any]]
 #: What a hostile text is full of: control characters, a line's end, what turns the direction of writing, half a pair.
 NASTY = "\x1b[31m\n\x00\u202e\u200b"
 #: The plugins that every operator or our controller carries out.
-PLUGINS = {"env": [], "svc": [], "ssh": []}
+PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
 
 
 def container(name: str = "main", **fields: Any) -> dict[str, Any]:
