@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart check format crds docs controlplane bench bench-all soak-certs golden clean
+.PHONY: help install lock demo test chart check format crds docs controlplane bench bench-all soak soak-certs fuzz golden clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,12 @@ bench-all: install controlplane ## Measure everything, and renew docs/performanc
 	$(BIN)/python -m bench.creates --write
 	$(BIN)/python -m bench.crdgen
 	$(BIN)/python -m bench.pod_templates
+
+soak: install ## Attack real servers with everything at once: MINUTES=5
+	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),5)
+
+fuzz: install ## Try properties on objects drawn from the schemas: MINUTES=10; what breaks one is kept as a case
+	$(BIN)/python -m tests.hostile.fuzz --minutes $(or $(MINUTES),10)
 
 soak-certs: install controlplane ## Rotate certificates 200 times, killed at every step, under load (an hour or more)
 	$(BIN)/python -m bench.certs_soak

@@ -44,6 +44,10 @@ class Address:
         self.open: Counter[int] = Counter()
         self.made = 0
 
+    def turn(self, backends: Sequence[int]) -> None:
+        """Send new connections to other servers."""
+        self._turns = itertools.cycle(backends)
+
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection until both of its ends are closed."""
         port = next(self._turns)

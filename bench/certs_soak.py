@@ -28,15 +28,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from bench.certs_callers import CONFIGURATIONS, JOBS, Address, Callers, broken, refused
+from bench.replica import Replica, grown, quarters, serving
 from certs import Changes, KeyType, Rotation, Settings, Stored, Target, Targets, Wait, service_names
 from certs.bundle import read_certificates
 from certs.mark import number_of
@@ -45,7 +47,7 @@ from jobgate.cli.rotating import Installation, connected
 from jobgate.cluster.bundles import Selection
 from tests.controlplane import ControlPlane, Terminal, find_or_build
 from tests.controlplane.client import ClusterApi
-from tests.controlplane.webhook import COMMAND, environment, jobgate
+from tests.controlplane.webhook import jobgate
 
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -56,8 +58,6 @@ START, WORK = 120.0, 120.0
 PROCESSES = 60
 #: How long a killed process leaves a request under way before it dies, at most, in seconds: about as long as one takes.
 IN_FLIGHT = 0.015
-#: How far the last quarter of what a server holds may be above the first: what the allocator of a sound one wanders.
-MEMORY_SHARE, MEMORY_MIB, DESCRIPTORS = 0.10, 8.0, 4
 #: After how many rotations it is told how far it is.
 TOLD_EACH = 10
 #: Between two looks at a server, in seconds.
@@ -139,57 +139,6 @@ def rotate(installation: Installation, beyond: int, soak: float, doom: Doom | No
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{error!r}\n")
         sys.exit(1)
-
-
-@dataclass
-class Server:
-    """A server process and what it held, each second."""
-
-    process: asyncio.subprocess.Process
-    port: int
-    health: int
-    memory: list[float] = field(default_factory=list)
-    descriptors: list[int] = field(default_factory=list)
-
-    def look(self, address: Address) -> None:
-        """Note memory, in MiB, and descriptors, without those of connections that callers have open."""
-        found = Path(f"/proc/{self.process.pid}")
-        status = (found / "status").read_text(encoding="utf-8")
-        self.memory.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
-        self.descriptors.append(len(list((found / "fd").iterdir())) - address.open[self.port])
-
-    async def ready(self) -> bool:
-        """Ask it."""
-        try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", self.health)
-        except OSError:
-            return False
-        writer.write(b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        answer = await reader.read()
-        writer.close()
-        return b" 200 " in answer.partition(b"\r\n")[0]
-
-
-@asynccontextmanager
-async def serving(kubeconfig: Path, log: Path) -> AsyncIterator[Server]:
-    """Run a server that watches the Secret."""
-    flags = [f"--tls-secret={NAMESPACE}/{SECRET}", f"--kubeconfig={kubeconfig}", "--bind=127.0.0.1"]
-    with log.open("wb") as file:
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND, "serve", *flags, "--port=0", "--health-port=0", stderr=file, env=environment()
-        )
-    try:
-
-        def told() -> list[dict[str, Any]]:
-            lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
-            return [json.loads(line) for line in lines if '"serving"' in line and line.endswith("\n")]
-
-        await until(lambda: bool(told()), START, f"a server listens ({log.name})")
-        yield Server(process, told()[0]["port"], told()[0]["healthPort"])
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 class Soak:
@@ -307,36 +256,20 @@ def install(plane: ControlPlane, port: int) -> None:
         raise RuntimeError(str(answer))
 
 
-async def looking(servers: Sequence[Server], address: Address) -> None:
+async def looking(servers: Sequence[Replica], address: Address) -> None:
     """Look at the servers each second."""
     while True:
         for server in servers:
-            server.look(address)
+            server.look(address.open[server.port])
         await asyncio.sleep(LOOK)
-
-
-def quarters(values: Sequence[float]) -> tuple[float, float]:
-    """Return the medians of the first and of the last quarter."""
-    quarter = max(1, len(values) // 4)
-    return statistics.median(values[:quarter]), statistics.median(values[-quarter:])
-
-
-def grown(servers: Sequence[Server]) -> Iterator[str]:
-    """Tell which server holds more at the end than at the start."""
-    for number, server in enumerate(servers):
-        first, last = quarters(server.memory)
-        if last - first > max(MEMORY_MIB, MEMORY_SHARE * first):
-            yield f"server {number}: {first:.1f} MiB of memory in the first quarter, {last:.1f} in the last"
-        first, last = quarters(server.descriptors)
-        if last - first > DESCRIPTORS:
-            yield f"server {number}: {first:g} descriptors in the first quarter, {last:g} in the last"
 
 
 async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -> tuple[Mapping[str, Any], list[str]]:
     """Run it, and return the figures and what is wrong."""
     async with AsyncExitStack() as stack:
         logs = [folder / f"server-{number}.log" for number in range(SERVERS)]
-        servers = await asyncio.gather(*(stack.enter_async_context(serving(plane.kubeconfig, log)) for log in logs))
+        flags = (f"--tls-secret={NAMESPACE}/{SECRET}", f"--kubeconfig={plane.kubeconfig}")
+        servers = [stack.enter_context(serving(log, *flags)) for log in logs]
         address = Address([server.port for server in servers])
         listener = await asyncio.start_server(address.forward, "127.0.0.1", 0)
         stack.callback(listener.close)
@@ -349,7 +282,7 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
         rotations = Soak(api, installation, command, folder / "rotations.log")
         await rotations.bootstrap()
         for server in servers:
-            await until(server.ready, START, "a server is ready")
+            await until(partial(asyncio.to_thread, server.ready), START, "a server is ready")
 
         async def called() -> bool:
             return not refused(*await asyncio.to_thread(api.post, JOBS, broken(), {"dryRun": "All"}))

@@ -29,7 +29,9 @@ def object_checker(schema: Schema, compile_: Compile) -> Check:
             if field is not None:
                 problems = field(child)
                 if problems is not None:
-                    found = (found or []) + under(key, problems)
+                    # In place: a copy for each entry of a map would cost the square of them.
+                    found = found or []
+                    found += under(key, problems)
         for key in required:
             if key not in value:
                 found = [*(found or []), Violation((key,), Reason.REQUIRED, None, "must be set")]

@@ -1,0 +1,303 @@
+"""`python -m bench.soak`: everything at once, for minutes, against real servers on loopback.
+
+    python -m bench.soak [--minutes N]
+
+Two `jobgate serve` behind one address. Honest callers ask all the while, on kept connections and on new ones; beside
+them are lists of large jobs, half-open sockets, slow requests, slow readers, a new certificate every few seconds, and
+each half minute another replica in the place of one, which is stopped as Kubernetes does, or killed. Prints one line, a
+JSON object; on standard error what is wrong. Exit status 1 where a bound is broken: a failure of an honest caller, one
+that waits too long, a server that holds more at the end than at the start. What a killed replica had open is cut off,
+which is no failure but counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import ssl
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from bench.certs_callers import SERVER_NAME, Address, Tally, broken, sound
+from bench.replica import Replica, grown, quarters, serving
+from certs import issue_generation, service_names
+from tests.hostile.requests import review
+
+REPLICAS = 2
+#: Between two looks, two certificates, two ends of a replica, in seconds.
+LOOK, SWAP, END = 0.5, 3.0, 30.0
+#: What an honest caller waits at most, in 99 of 100 calls, and ever, in seconds. The machine has two cores for all of
+#: this, so there is slack.
+P99, EVER = 0.5, 5.0
+#: How many callers there are of each sort.
+KEPT, NEW, LARGE, SLOW, READERS = 4, 2, 2, 20, 4
+#: Tasks of a large job: about a megabyte.
+TASKS = 8000
+#: For what was open when a replica was killed to be found cut off, in seconds.
+CUT = 1.0
+#: Before a caller that means ill comes again, in seconds.
+RETRY = 0.05
+
+
+@dataclass
+class Soak:
+    """What runs, and what came of it.
+
+    Attributes:
+        port: the one address of all servers.
+        client: trusts what is served now.
+        end: when it is over, by the clock of the loop.
+        waits: of honest callers, in seconds.
+        counts: what the others did; how many honest calls were cut off with a replica that was killed, and how many
+            were asked to come again, as the API server does.
+        killed: when the last one was.
+    """
+
+    port: int
+    client: ssl.SSLContext
+    end: float
+    honest: Tally = field(default_factory=Tally)
+    waits: list[float] = field(default_factory=list)
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("large", "slow", "swaps", "ends", "cut", "shed"), 0)
+    )
+    killed: float = -inf
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self.end
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Open a connection as the API server does."""
+        return await asyncio.open_connection("127.0.0.1", self.port, ssl=self.client, server_hostname=SERVER_NAME)
+
+    async def keep(self) -> None:
+        """Ask on one connection until the server says that it closes it."""
+        streams = None
+        while not self.over:
+            streams = await self._honest(streams)
+            await asyncio.sleep(0.01)
+        _close(streams)
+
+    async def renew(self) -> None:
+        """Ask on a new connection each time."""
+        while not self.over:
+            _close(await self._honest(None))
+
+    async def _honest(self, streams: Any) -> Any:
+        """Ask once, a sound job or a broken one, and return the connection where it is kept."""
+        turn = self.honest.done % 2
+        begun = time.monotonic()
+        try:
+            streams = streams or await self.connect()
+            code, kept, answer = await ask(streams, (sound(), broken())[turn])
+            while code == HTTPStatus.TOO_MANY_REQUESTS and kept:
+                # So does the API server, within its deadline.
+                self.counts["shed"] += 1
+                await asyncio.sleep(1.0)
+                code, kept, answer = await ask(streams, (sound(), broken())[turn])
+        except (OSError, EOFError, TimeoutError) as error:
+            if streams and time.monotonic() - self.killed < CUT:
+                self.counts["cut"] += 1
+            else:
+                self.honest.fail(repr(error))
+            _close(streams)
+            return None
+        self.waits.append(time.monotonic() - begun)
+        if code != 200 or answer["response"]["allowed"] is bool(turn):
+            self.honest.fail(f"{code} {str(answer)[:200]}")
+        self.honest.done += 1
+        if kept:
+            return streams
+        _close(streams)
+        return None
+
+    async def burden(self) -> None:
+        """Ask about large jobs, one after the other; to be told to come back is an answer."""
+        template = {"spec": {"containers": [{"name": "main", "image": "i"}]}}
+        job = sound()
+        job["spec"] = {"tasks": [{"name": f"t{number}", "template": template} for number in range(TASKS)]}
+        while not self.over:
+            with suppress(OSError, EOFError, TimeoutError):
+                streams = await self.connect()
+                code, _, _ = await ask(streams, job)
+                self.counts["large"] += code == 200
+                _close(streams)
+            await asyncio.sleep(RETRY)
+
+    async def dawdle(self, number: int) -> None:
+        """Say a little of what makes a connection: nothing, half a handshake, half a head, half a body; and wait."""
+        said = (b"", b"\x16\x03\x01", b"POST / HT", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")[
+            number % 4
+        ]
+        while not self.over:
+            with suppress(OSError, EOFError, TimeoutError):
+                reader, writer = await (
+                    asyncio.open_connection("127.0.0.1", self.port) if number % 4 < 2 else self.connect()
+                )
+                writer.write(said)
+                self.counts["slow"] += 1
+                async with asyncio.timeout(min(15.0, max(0.1, self.end - time.monotonic()))):
+                    await reader.read()
+                writer.close()
+            await asyncio.sleep(RETRY)
+
+    async def gape(self) -> None:
+        """Ask for much and read none of it."""
+        content = review(sound()) * 50
+        while not self.over:
+            with suppress(OSError, EOFError, TimeoutError):
+                _, writer = await self.connect()
+                writer.transport.pause_reading()  # type: ignore[attr-defined]  # which the transport of TLS has
+                writer.write(content)
+                await asyncio.sleep(2.0)
+                writer.transport.abort()
+            await asyncio.sleep(RETRY)
+
+
+async def ask(streams: tuple[asyncio.StreamReader, asyncio.StreamWriter], job: dict[str, Any]) -> tuple[int, bool, Any]:
+    """Ask, and return the code, whether the connection is kept, and the answer."""
+    reader, writer = streams
+    async with asyncio.timeout(30):
+        writer.write(review(job))
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        body = await reader.readexactly(int(head.split("content-length: ")[1].split("\r\n")[0]))
+    code = int(head.split()[1])
+    return code, "connection: close" not in head, json.loads(body) if code == 200 else body[:200]
+
+
+def _close(streams: Any) -> None:
+    if streams:
+        streams[1].close()
+
+
+class Certificates:
+    """The files of the certificate that is served, renewed by the same CA's successor."""
+
+    def __init__(self, folder: Path) -> None:
+        """Issue the first."""
+        self.certificate, self.key = folder / "tls.crt", folder / "tls.key"
+        self.client = ssl.create_default_context()
+        self.swap()
+
+    def swap(self) -> None:
+        """Issue another. The client trusts it before it is served, as after a rotation of ours."""
+        made = issue_generation(service_names("jobgate-webhook", "jobgate-system"), datetime.now(UTC))
+        self.client.load_verify_locations(cadata=made.ca_certificate.decode())
+        for path, content in ((self.key, made.key), (self.certificate, made.certificate)):
+            path.with_suffix(".new").write_bytes(content)
+            path.with_suffix(".new").replace(path)
+
+
+async def every(soak: Soak, seconds: float, what: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Do work again and again until the time is up."""
+    while time.monotonic() + seconds < soak.end:
+        await asyncio.sleep(seconds)
+        await work()
+        soak.counts[what] += 1
+
+
+async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Run it, and return the figures and what is wrong."""
+    certificates = Certificates(folder)
+    flags = (f"--tls-cert={certificates.certificate}", f"--tls-key={certificates.key}", "--no-cluster")
+    drained = "--drain-seconds=1"
+    with ExitStack() as stack:
+        replicas = [
+            await asyncio.to_thread(stack.enter_context, serving(folder / f"{number}.log", *flags, drained))
+            for number in range(REPLICAS)
+        ]
+        address = Address([replica.port for replica in replicas])
+        listener = await asyncio.start_server(address.forward, "127.0.0.1", 0)
+        soak = Soak(listener.sockets[0].getsockname()[1], certificates.client, time.monotonic() + 60 * minutes)
+
+        async def swap() -> None:
+            certificates.swap()
+
+        async def end() -> None:
+            """Have another in the place of the last replica, and stop or kill that one."""
+            number = soak.counts["ends"]
+            other = await asyncio.to_thread(
+                stack.enter_context, serving(folder / f"next-{number}.log", *flags, drained)
+            )
+            address.turn([replicas[0].port, other.port])
+            gone, replicas[1] = replicas[1], other
+            if number % 2:
+                gone.process.kill()
+                soak.killed = time.monotonic()
+            else:
+                await asyncio.to_thread(gone.stop)
+
+        async def look() -> None:
+            while not soak.over:
+                replicas[0].look(address.open[replicas[0].port])
+                await asyncio.sleep(LOOK)
+
+        await asyncio.gather(
+            look(),
+            every(soak, SWAP, "swaps", swap),
+            every(soak, END, "ends", end),
+            *(soak.keep() for _ in range(KEPT)),
+            *(soak.renew() for _ in range(NEW)),
+            *(soak.burden() for _ in range(LARGE)),
+            *(soak.dawdle(number) for number in range(SLOW)),
+            *(soak.gape() for _ in range(READERS)),
+        )
+        listener.close()
+        return figures(soak, replicas[0]), list(wrong(soak, replicas[0]))
+
+
+def figures(soak: Soak, replica: Replica) -> dict[str, Any]:
+    """Return what is printed."""
+    waits = sorted(soak.waits)
+    return {
+        "requests": soak.honest.done,
+        "failures": soak.honest.failed,
+        "p50_ms": round(1000 * waits[len(waits) // 2], 1),
+        "p99_ms": round(1000 * waits[len(waits) * 99 // 100], 1),
+        "longest_ms": round(1000 * waits[-1], 1),
+        "memory_mib": [round(value, 1) for value in quarters(replica.memory)],
+        "descriptors": list(quarters(replica.descriptors)),
+        **{what: soak.counts[what] for what in ("large", "slow", "swaps", "ends", "cut", "shed")},
+    }
+
+
+def wrong(soak: Soak, replica: Replica) -> list[str]:
+    """Return what breaks a bound."""
+    waits = sorted(soak.waits)
+    found = [f"a failure: {failure}" for failure in soak.honest.failures]
+    if waits[len(waits) * 99 // 100] > P99:
+        found.append(f"1 of 100 honest callers waits more than {P99:g} s")
+    if waits[-1] > EVER:
+        found.append(f"an honest caller waits {waits[-1]:.1f} s")
+    if soak.counts["cut"] > (KEPT + NEW) * soak.counts["ends"]:
+        found.append(f"{soak.counts['cut']} honest calls are cut off, more than there are callers")
+    return [*found, *grown([replica])]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m bench.soak", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=5.0, help="how long")
+    command = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as folder:
+        found, faults = asyncio.run(asyncio.wait_for(run(command.minutes, Path(folder)), 60 * command.minutes + 300))
+    print(json.dumps(found))
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

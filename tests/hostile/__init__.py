@@ -1,0 +1,1 @@
+"""Attacks as tests: what a hostile object, caller or neighbour tries, and the bounds that hold."""

@@ -1,0 +1,138 @@
+"""Costly objects for every kind, of a size: the named shapes, and what the kind's own schema lets grow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from jobgate.kinds import built_in
+from jobgate.render.definitions import definition
+from webhook import Kind
+from webhook.kind import GroupVersionKind
+
+Schema = Mapping[str, Any]
+#: A longer list or text is not tried to reach a size.
+_MOST = 2**23
+
+
+def size_of(document: Any) -> int:
+    """Return the bytes of an object as a body."""
+    return len(json.dumps(document, separators=(",", ":")))
+
+
+def sized(make: Callable[[int], dict[str, Any]], size: int) -> dict[str, Any]:
+    """Return the largest object of a shape that has at most so many bytes; the smallest one where none has."""
+    low, high = 1, 2
+    while high < _MOST and size_of(make(high)) <= size:
+        low, high = high, high * 2
+    while high - low > max(1, low // 16):
+        middle = (low + high) // 2
+        if size_of(make(middle)) <= size:
+            low = middle
+        else:
+            high = middle
+    return make(low)
+
+
+def schema_of(kind: Kind) -> Schema:
+    """Return the structural schema of a kind's objects."""
+    return _schemas()[kind.gvk]
+
+
+@cache
+def _schemas() -> dict[GroupVersionKind, Schema]:
+    return {one.gvk: definition(one)["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for one in built_in()}
+
+
+def filled(kind: Kind, count: int, length: int) -> dict[str, Any]:
+    """Return an object with every field of its schema: lists and maps of `count` entries, texts of `length` characters.
+
+    Only the first entry of each is filled in turn; the others hold what is required.
+    """
+    made: dict[str, Any] = _filled(schema_of(kind), count, length)
+    return made | {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": {"name": "costly"}}
+
+
+def _filled(schema: Schema, count: int, length: int) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0] if length < 64 else "x" * length
+    match schema.get("type"):
+        case "array":
+            child = schema.get("items") or {}
+            return [_filled(child, count, length), *(least(child) for _ in range(count - 1))]
+        case "object":
+            made = {name: _filled(child, count, length) for name, child in schema.get("properties", {}).items()}
+            extra = schema.get("additionalProperties")
+            if isinstance(extra, Mapping) or schema.get("x-kubernetes-preserve-unknown-fields"):
+                child = extra if isinstance(extra, Mapping) else {"type": "string"}
+                keys = [f"{number}{'k' * length}" for number in range(count)]
+                made |= {key: least(child) for key in keys} | {keys[0]: _filled(child, count, length)}
+            return made
+        case "string" | None:
+            return "x" * length
+        case _:
+            return least(schema)
+
+
+def least(schema: Schema) -> Any:
+    """Return a value with no more than what its schema requires."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "array":
+            return []
+        case "object":
+            properties = schema.get("properties", {})
+            return {name: least(properties.get(name, {})) for name in schema.get("required", ())}
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+        case _:
+            return "x"
+
+
+def places(kind: Kind) -> list[tuple[str, ...]]:
+    """Return the way to every list, map and text of a kind's spec; `*` is an entry of a list or a map."""
+    return list(_places(schema_of(kind)["properties"]["spec"], ("spec",)))
+
+
+def _places(schema: Schema, way: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    extra = schema.get("additionalProperties")
+    match schema.get("type"):
+        case "array":
+            yield way
+            yield from _places(schema.get("items") or {}, (*way, "*"))
+        case "object":
+            if isinstance(extra, Mapping):
+                yield way
+                yield from _places(extra, (*way, "*"))
+            for name, child in schema.get("properties", {}).items():
+                yield from _places(child, (*way, name))
+        case "string":
+            yield way
+
+
+def blown_up(kind: Kind, place: tuple[str, ...], n: int) -> dict[str, Any]:
+    """Return an object whose one place holds `n` entries or characters, and else only what is required."""
+    made: dict[str, Any] = _along(schema_of(kind), place, n)
+    return made | {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": {"name": "costly"}}
+
+
+def _along(schema: Schema, place: tuple[str, ...], n: int) -> Any:
+    if not place:
+        match schema.get("type"):
+            case "array":
+                return [least(schema.get("items") or {}) for _ in range(n)]
+            case "object":
+                return {f"k{number}": least(schema["additionalProperties"]) for number in range(n)}
+            case _:
+                return "x" * n
+    step, *rest = place
+    if schema.get("type") == "array":
+        return [_along(schema.get("items") or {}, tuple(rest), n)]
+    if step == "*":
+        return {"main": _along(schema["additionalProperties"], tuple(rest), n)}
+    return {**least(schema), step: _along(schema["properties"][step], tuple(rest), n)}

@@ -1,0 +1,318 @@
+"""Jobs that cost much for their size: one function a shape, each of a kind and of a number that makes it larger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import isqrt
+from typing import Any, TypeAlias
+
+from webhook import Kind
+
+Shape: TypeAlias = Callable[[Kind, int], dict[str, Any]]
+
+#: What a hostile text is full of: control characters, a line's end, what turns the direction of writing, half a pair.
+NASTY = "\x1b[31m\n\x00\u202e\u200b"
+#: The plugins that every operator or our controller carries out.
+PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
+
+
+def container(name: str = "main", **fields: Any) -> dict[str, Any]:
+    """Return a sound container."""
+    return {"name": name, "image": "i", **fields}
+
+
+def template(*containers: Any, **spec: Any) -> dict[str, Any]:
+    """Return a pod template with these containers, or one sound one."""
+    return {"spec": {"containers": list(containers) or [container()], **spec}}
+
+
+def job(kind: Kind, tasks: Iterable[tuple[str, dict[str, Any]]], **spec: Any) -> dict[str, Any]:
+    """Return a job of any kind, with these tasks by their names."""
+    parts: Any
+    match kind.kind:
+        case "TorchJob":
+            field, parts = "torchTaskSpecs", dict(tasks)
+        case "MxJob":
+            field, parts = "replicaSpecs", [{"mxReplicaType": name} | task for name, task in tasks]
+            spec = {"jobMode": "dist"} | spec
+        case _:
+            field, parts = "tasks", [{"name": name} | task for name, task in tasks]
+    return {
+        "apiVersion": kind.gvk.api_version,
+        "kind": kind.kind,
+        "metadata": {"name": "costly", "namespace": "default"},
+        "spec": {**spec, field: parts},
+    }
+
+
+def one(kind: Kind, made: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """Return a job of one task with this template."""
+    return job(kind, [(_first(kind), {"template": made})], **spec)
+
+
+def _first(kind: Kind) -> str:
+    return {"TorchJob": "Master", "MxJob": "WORKER"}.get(kind.kind, "main")
+
+
+def _names(count: int) -> list[str]:
+    return [f"t{number}" for number in range(count)]
+
+
+def after(kind: Kind, *names: str) -> dict[str, Any]:
+    """Return the fields of a task that starts after others."""
+    match kind.kind:
+        case "TorchJob":
+            return {"dependsOn": [{"dependsOn": name} for name in names]}
+        case "MxJob":
+            return {"replicas": len(names) + 1}
+        case _:
+            return {"dependsOn": {"name": list(names)}}
+
+
+# Many of one thing
+
+
+def tiny_tasks(kind: Kind, n: int) -> dict[str, Any]:
+    return job(kind, ((name, {}) for name in _names(n)))
+
+
+def sound_tasks(kind: Kind, n: int) -> dict[str, Any]:
+    return job(kind, ((name, {"template": template()}) for name in _names(n)))
+
+
+def containers(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(*(container(f"c{number}") for number in range(n))))
+
+
+def init_containers(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(initContainers=[container(f"c{number}") for number in range(n)]))
+
+
+def variables(kind: Kind, n: int) -> dict[str, Any]:
+    return one(
+        kind, template(container(env=[{"name": f"V{number}", "value": f"$(V{number - 1})"} for number in range(n)]))
+    )
+
+
+def ports(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(container(ports=[{"containerPort": 1 + number % 65535} for number in range(n)])))
+
+
+def labels(kind: Kind, n: int) -> dict[str, Any]:
+    many = {f"l{number}": "v" for number in range(n)}
+    made = one(kind, {"metadata": {"labels": many, "annotations": many}, **template(nodeSelector=many)})
+    made["metadata"] |= {"labels": many, "annotations": many}
+    return made
+
+
+def volumes(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(volumes=[{"name": f"v{number}", "emptyDir": {}} for number in range(n)]))
+
+
+def tolerations(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(tolerations=[{"key": f"k{number}", "operator": "Exists"} for number in range(n)]))
+
+
+def node_affinity(kind: Kind, n: int) -> dict[str, Any]:
+    terms = [{"matchExpressions": [{"key": "a", "operator": "In", "values": [f"v{number}"]}]} for number in range(n)]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return one(kind, template(affinity={"nodeAffinity": required}))
+
+
+def plugin_arguments(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(), plugins={name: [f"--a{number}=b" for number in range(n)] for name in PLUGINS})
+
+
+def unknown_plugins(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(), plugins={f"p{number}": [] for number in range(n)})
+
+
+def resources(kind: Kind, n: int) -> dict[str, Any]:
+    amounts = {f"example.com/r{number}": "1" for number in range(n)}
+    return one(kind, template(container(resources={"limits": amounts, "requests": amounts})))
+
+
+# Each by each
+
+
+def volumes_by_tasks(kind: Kind, n: int) -> dict[str, Any]:
+    """Volumes of the job belong to the pods of each task."""
+    each = _volumes(kind, n)
+    return job(kind, ((name, {"template": template()}) for name in _names(n)), plugins=PLUGINS, **each)
+
+
+def _volumes(kind: Kind, n: int) -> dict[str, Any]:
+    match kind.kind:
+        case "DIJob":
+            return {"volumes": [{"name": f"v{number}", "emptyDir": {}} for number in range(n)]}
+        case "Job":
+            return {"volumes": [{"mountPath": f"/v{number}", "volumeClaimName": f"v{number}"} for number in range(n)]}
+        case _:
+            return {}
+
+
+def policies_by_tasks(kind: Kind, n: int) -> dict[str, Any]:
+    policies = [{"event": "PodFailed", "action": "RestartJob"} for _ in range(n)]
+    words = {} if kind.kind in {"TorchJob", "MxJob"} else {"policies": policies}
+    return job(kind, ((name, {"template": template(), **words}) for name in _names(isqrt(n) + 1)), **words)
+
+
+def mounts_by_containers(kind: Kind, n: int) -> dict[str, Any]:
+    side = isqrt(n) + 1
+    mounts = [{"name": f"v{number}", "mountPath": f"/m{number}"} for number in range(side)]
+    found = [container(f"c{number}", volumeMounts=mounts) for number in range(side)]
+    return one(
+        kind, template(*found, volumes=[{"name": f"v{n}", "emptyDir": {}} for n in range(side)]), plugins=PLUGINS
+    )
+
+
+def mounts_of_nothing(kind: Kind, n: int) -> dict[str, Any]:
+    side = isqrt(n) + 1
+    mounts = [{"name": f"v{number}", "mountPath": "/same"} for number in range(side)]
+    return one(kind, template(*(container(f"c{number}", volumeMounts=mounts) for number in range(side))))
+
+
+def a_dense_graph(kind: Kind, n: int) -> dict[str, Any]:
+    names = _names(isqrt(n) + 1)
+    return job(kind, ((name, {"template": template(), **after(kind, *names[:at])}) for at, name in enumerate(names)))
+
+
+def a_complete_graph(kind: Kind, n: int) -> dict[str, Any]:
+    names = _names(isqrt(n) + 1)
+    return job(kind, ((name, {"template": template(), **after(kind, *names)}) for name in names))
+
+
+def a_long_chain(kind: Kind, n: int) -> dict[str, Any]:
+    names = _names(n)
+    return job(
+        kind, ((name, {"template": template(), **after(kind, *names[at - 1 : at])}) for at, name in enumerate(names))
+    )
+
+
+def a_long_cycle(kind: Kind, n: int) -> dict[str, Any]:
+    names = _names(n)
+    return job(kind, ((name, {"template": template(), **after(kind, names[at - 1])}) for at, name in enumerate(names)))
+
+
+def waiting_for_nobody(kind: Kind, n: int) -> dict[str, Any]:
+    return job(kind, ((name, {"template": template(), **after(kind, f"{name}-gone")}) for name in _names(n)))
+
+
+# Long
+
+
+def a_long_task_name(kind: Kind, n: int) -> dict[str, Any]:
+    """Each finding below a long name could repeat it: all broken containers, and all names that nobody has."""
+    broken = {"template": template(*({} for _ in range(n))), **after(kind, *(f"g{number}" for number in range(n)))}
+    return job(kind, [("x" * 40 * n, broken)])
+
+
+def long_container_names(kind: Kind, n: int) -> dict[str, Any]:
+    mounts = [{"name": f"v{number}", "mountPath": f"/etc/volcano/{number}"} for number in range(n)]
+    found = [container("x" * 10 * n + str(number), volumeMounts=mounts) for number in range(4)]
+    return one(kind, template(*found), plugins=PLUGINS)
+
+
+def long_values(kind: Kind, n: int) -> dict[str, Any]:
+    """Values of fields that have a few known ones, a format, or a pattern that somebody has to match."""
+    text = "1" * n
+    bad = container(
+        imagePullPolicy=text,
+        resources={"limits": {"cpu": text + "x", text: "1"}},
+        ports=[{"containerPort": 1, "name": text, "protocol": text, "hostIP": text}],
+        livenessProbe={"httpGet": {"port": text, "path": "/"}},
+    )
+    made = one(
+        kind, template(bad, restartPolicy=text, dnsPolicy=text, hostname=text, subdomain=text, runtimeClassName=text)
+    )
+    made["spec"] |= {"cleanPodPolicy": text, "priority": text, "queue": text, "schedulerName": text}
+    made["spec"] |= {
+        "policies": [{"event": text, "action": text, "timeout": text + "x"}],
+        "runningEstimate": text + ".",
+    }
+    return made
+
+
+def nasty_texts(kind: Kind, n: int) -> dict[str, Any]:
+    """Names and keys that must not reach a terminal or a log as they are."""
+    text = NASTY * (n // len(NASTY) + 1)
+    amounts = {"limits": {text: "1"}, "requests": {f"{text}x": text}}
+    bad = container(
+        text, env=[{"name": text, "value": ""}], resources=amounts, volumeMounts=[{"name": text, "mountPath": text}]
+    )
+    made = job(
+        kind,
+        [(text, {"template": {"metadata": {"labels": {text: text}}, **template(bad, nodeSelector={text: text})}})],
+        plugins={text: [text]},
+    )
+    made["metadata"] |= {"name": text, "labels": {text: text}, "annotations": {text: text}}
+    return made
+
+
+def long_quantities(kind: Kind, n: int) -> dict[str, Any]:
+    exponent = {"cpu": "1" * n, "memory": "0." + "1" * n + "e999", "ephemeral-storage": "9" * n + "Ei"}
+    return one(kind, template(container(resources={"limits": exponent, "requests": exponent})))
+
+
+# Wrong, and many of it
+
+
+def the_same_name(kind: Kind, n: int) -> dict[str, Any]:
+    many = [container(ports=[{"containerPort": 1, "name": "p"}] * 2, env=[{"name": "E"}] * 2) for _ in range(n)]
+    if kind.kind == "TorchJob":
+        return one(kind, template(*many))
+    return job(kind, (("t", {"template": template(container(), container())}) for _ in range(n)))
+
+
+def broken_fields(kind: Kind, n: int) -> dict[str, Any]:
+    broken: dict[str, Any] = {"replicas": "x", "numTasks": [], "template": 3, "minAvailable": {}, "dependsOn": 7}
+    return job(kind, ((name, broken) for name in _names(n)))
+
+
+def broken_containers(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(*([None, [], "x", 7, {"name": 1}, {"env": {}}, {"ports": [None]}] * (n // 7 + 1))))
+
+
+def deep_values(kind: Kind, n: int) -> dict[str, Any]:
+    """Nested as deeply as a body may be; more of it side by side."""
+    nested: Any = "x"
+    for level in range(200):
+        nested = [nested] if level % 2 else {"a": nested}
+    made = one(kind, template(container(command=[nested] * (n // 200 + 1))), plugins={"env": nested})
+    made["metadata"]["annotations"] = nested
+    return made
+
+
+def privileged_everywhere(kind: Kind, n: int) -> dict[str, Any]:
+    context = {"privileged": True, "capabilities": {"add": ["ALL", "NET_ADMIN"]}, "runAsUser": 0}
+    found = [
+        container(f"c{number}", securityContext=context, ports=[{"containerPort": 1, "hostPort": 1}])
+        for number in range(n)
+    ]
+    return one(
+        kind,
+        template(
+            *found,
+            hostNetwork=True,
+            hostPID=True,
+            volumes=[{"name": f"h{v}", "hostPath": {"path": "/"}} for v in range(n)],
+        ),
+    )
+
+
+#: Shapes of one pod template, which are the same for every kind.
+OF_A_TEMPLATE: tuple[Shape, ...] = (
+    containers, init_containers, variables, ports, labels, volumes, tolerations, node_affinity, resources,
+    mounts_of_nothing, long_quantities, broken_containers, deep_values, privileged_everywhere,
+)  # fmt: skip
+#: Shapes of a whole job.
+OF_A_JOB: tuple[Shape, ...] = (
+    tiny_tasks, sound_tasks, plugin_arguments, unknown_plugins, volumes_by_tasks, policies_by_tasks,
+    mounts_by_containers, a_dense_graph, a_complete_graph, a_long_chain, a_long_cycle, waiting_for_nobody,
+    a_long_task_name, long_container_names, long_values, nasty_texts, the_same_name, broken_fields,
+)  # fmt: skip
+
+
+def without_schedule(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the stored object that an UPDATE of this one replaces: another in one word, and as large."""
+    return {**document, "spec": {**document["spec"], "ttlSecondsAfterFinished": 7}}

@@ -1,0 +1,324 @@
+"""What is fuzzed: each target with its inputs and the properties that hold for all of them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import jsonpatch
+import orjson
+from hypothesis import strategies as st
+
+from crdgen.evaluate import evaluate
+from crdgen.lint import Severity, lint
+from crdgen.reading import Unreadable, read
+from jobgate.kinds import built_in
+from jobgate.render.handbook import title
+from tests.crdgen.objects.mistakes import near
+from tests.crdgen.objects.values import JSON, right
+from tests.hostile.costly import blown_up, places, schema_of, size_of
+from tests.hostile.fuzz import Target
+from tests.hostile.requests import envelope
+from tests.pods import test_properties as of_pods
+from webhook import Kind, Operation, Phase, Registry, Request, Response, review
+from webhook.admission import Malformed
+from webhook.server.body import BadRequest, decode
+
+KINDS: Final = Registry(built_in())
+#: A Status with its warnings, in bytes.
+ANSWER: Final = 64 * 1024
+#: Bytes of a patch, in base64, for one of the object.
+PATCH_PER_BYTE: Final = 16
+#: By kind, a field that breaks nothing when it is changed in a job that is stored.
+HARMLESS: Final[Mapping[str, tuple[str, Any]]] = {
+    "DIJob": ("priority", "high"),
+    "Job": ("priorityClassName", "other"),
+    "TorchJob": ("backoffLimit", 7),
+}
+
+
+def asked(kind: Kind, document: Any, old: Any = None, phase: Phase = Phase.VALIDATE) -> Response:
+    """The answer to a review, which is bounded and can be written, whatever it is."""
+    request = Request(
+        uid="1",
+        api_version=kind.gvk.api_version,
+        kind=kind.kind,
+        operation=Operation.CREATE if old is None else Operation.UPDATE,
+        namespace="default",
+        document=document,
+        old_document=old,
+    )
+    before = copy.deepcopy(document)
+    answer = review(request, phase, KINDS)
+    assert document == before
+    written = len(orjson.dumps(answer.to_review()))
+    assert written <= ANSWER + (PATCH_PER_BYTE * size_of(document) if answer.patch else 0)
+    assert answer.allowed is not bool(answer.causes)
+    return answer
+
+
+def check_review(kind: Kind, value: Any) -> None:
+    """Any object has a verdict; a mutation only adds, applies, and has nothing to add to what it gave."""
+    document, old = value["object"], value.get("old")
+    for stored in (None, old):
+        asked(kind, document, stored)
+        mutation = asked(kind, document, stored, Phase.MUTATE)
+        assert {operation["op"] for operation in mutation.patch} <= {"add"}
+        if mutation.allowed and isinstance(document, dict):
+            made = jsonpatch.apply_patch(document, list(mutation.patch))
+            assert holds(made, document)
+            assert not asked(kind, made, stored, Phase.MUTATE).patch
+            # What mutation adds is what validation looks at: the verdict is the same without it.
+            assert asked(kind, made, stored).allowed is asked(kind, document, stored).allowed
+
+
+def holds(made: Any, written: Any) -> bool:
+    """Tell whether an object has all that was written, and a value where null was."""
+    if written is None:
+        return True
+    if isinstance(written, dict):
+        return isinstance(made, dict) and all(key in made and holds(made[key], value) for key, value in written.items())
+    if isinstance(written, list):
+        return isinstance(made, list) and len(made) >= len(written) and all(map(holds, made, written))
+    return type(made) is type(written) and bool(made == written)
+
+
+def check_ratchet(kind: Kind, value: Any) -> None:
+    """What is stored is not refused again: not with its spec untouched, not with a harmless change beside."""
+    stored = value["stored"]
+    labelled = {**stored, "metadata": {"name": "a", "labels": {"a": "b"}}, "status": {}}
+    for phase in Phase:
+        assert asked(kind, labelled, stored, phase).allowed
+    if kind.kind in HARMLESS and isinstance(stored.get("spec"), dict):
+        field, other = HARMLESS[kind.kind]
+        document = kind.schema.default(kind.schema.prune(stored))
+        if isinstance(document.get("spec"), dict):
+            edited = {**document, "spec": {**document["spec"], field: other}}
+            for phase in Phase:
+                assert not asked(kind, edited, document, phase).causes
+
+
+def check_pod(value: Any) -> None:
+    """Any pod has an answer; one that is wired is wired once, and then passes."""
+    for phase in Phase:
+        answer = of_pods.ask(value, phase)
+        if answer is not None:
+            assert len(orjson.dumps(answer.to_review())) <= ANSWER + PATCH_PER_BYTE * size_of(value)
+    answer = of_pods.ask(value)
+    if answer is not None and answer.allowed and answer.patch:
+        made = jsonpatch.apply_patch(copy.deepcopy(value), list(answer.patch))
+        again = of_pods.ask(made)
+        assert again is not None
+        assert (list(again.patch), again.allowed) == ([], True)
+        passed = of_pods.ask(made, Phase.VALIDATE)
+        assert passed is None or passed.allowed
+
+
+def check_body(value: Any) -> None:
+    """Any bytes are an AdmissionReview, or refused in a short sentence."""
+    said = ""
+    try:
+        Request.parse(decode(value.encode("utf-8", "surrogatepass")))
+    except (BadRequest, Malformed) as error:
+        said = str(error)
+    assert len(said) < 1000
+    assert said.isprintable()
+
+
+def check_yaml(value: Any) -> None:
+    """Any text is objects that can be sent, or unreadable at a place."""
+    with suppress(Unreadable):
+        for manifest in read(value.encode("utf-8", "surrogatepass"), "file.yaml"):
+            json.dumps(manifest.object)
+
+
+def check_definition(value: Any) -> None:
+    """Any CRD is linted; one that is taken gives every object a verdict."""
+    assert all(str(finding) for finding in lint(value["definition"]))
+    if not any(finding.severity is Severity.REFUSED for finding in lint(value["definition"], strict=False)):
+        found = evaluate(value["definition"], value["object"])
+        again = evaluate(value["definition"], found.object)
+        assert again.object == found.object
+        assert not again.pruned
+
+
+# Inputs
+
+
+def of_kind(kind: Kind) -> st.SearchStrategy[Any]:
+    """Objects of a kind: sound ones, such with a few mistakes, such with one place blown up."""
+    schema = schema_of(kind)
+    names = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
+    metadata = st.fixed_dictionaries({"name": st.sampled_from(["a", "a.b", "", "A\n"])}) | JSON
+    drawn = st.tuples(near({**schema, "properties": {"spec": schema["properties"]["spec"]}}), metadata).map(
+        lambda both: {**both[0], "metadata": both[1], **names} if isinstance(both[0], dict) else both[0]
+    )
+    large = st.builds(
+        lambda way, n: blown_up(kind, way, n), st.sampled_from(places(kind)), st.sampled_from([2, 30, 300])
+    )
+    return drawn | drawn | drawn | large
+
+
+def _reviews(kind: Kind) -> Target:
+    inputs = of_kind(kind)
+    both = st.fixed_dictionaries({"object": inputs | JSON}, optional={"old": inputs | JSON})
+    return Target(both, lambda value: check_review(kind, value))
+
+
+def _ratchets(kind: Kind) -> Target:
+    stored = of_kind(kind).filter(lambda document: isinstance(document, dict))
+    return Target(st.fixed_dictionaries({"stored": stored}), lambda value: check_ratchet(kind, value))
+
+
+#: What YAML's readers disagree about.
+_SNIPPETS = st.sampled_from(
+    [
+        "\n---\n",
+        "&a ",
+        "*a",
+        "<<: ",
+        "!!binary ",
+        "? ",
+        ": ",
+        "- ",
+        "\t",
+        "|",
+        ">-",
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "'",
+        "#",
+        "y",
+        "0o14",
+        "1e3",
+        "0x_1",
+        "~",
+        "2001-01-01",
+        "1:30",
+        ".inf",
+        "\ufeff",
+        "\x00",
+        "\x85",
+        "%YAML 1.1\n",
+        "\\u0000",
+    ]
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """Draw the text of an example with something cut out of it or put into it, in a few places."""
+    text = draw(
+        st.sampled_from([path.read_text(encoding="utf-8") for path in sorted(Path("examples").glob("*/*.yaml"))])
+    )
+    for _ in range(draw(st.integers(0, 4))):
+        place = draw(st.integers(0, len(text)))
+        end = place + draw(st.sampled_from([0, 0, 1, 2, 40]))
+        text = text[:place] + draw(_SNIPPETS | st.text(max_size=3)) + text[end:]
+    return text
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> str:
+    """Draw the text of a review with something cut out of it or put into it, in a few places."""
+    document = draw(JSON)
+    text = json.dumps(envelope(document, draw(st.none() | JSON)), ensure_ascii=draw(st.booleans()))
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, len(text)))
+        end = place + draw(st.sampled_from([0, 0, 1, 5]))
+        odd = st.sampled_from(
+            ['"uid":1,', "NaN", "{", "[" * 300, "}", '"', ",", ":", "\\ud800", "9" * 400, "1e999", "\n"]
+        )
+        text = text[:place] + draw(odd) + text[end:]
+    return text
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a small CRD, or one that is wrong in a place or two, and an object for it."""
+    schema = draw(near(_SCHEMA))
+    made = {"type": "object", "properties": {"spec": schema}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": made}}
+    names = {"kind": "Toy", "plural": "toys", "singular": "toy", "listKind": "ToyList"}
+    spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "toys.example.com"},
+        "spec": spec,
+    }
+    inner = draw(JSON) if not isinstance(schema, dict) else draw(JSON | _taken(schema))
+    document = {"apiVersion": "example.com/v1", "kind": "Toy", "metadata": {"name": "a"}, "spec": inner}
+    return {"definition": crd, "object": document}
+
+
+def _taken(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    return right(schema) if schema.get("type") in _TYPES and _plain(schema) else JSON
+
+
+_TYPES: Final = ("object", "array", "string", "integer", "boolean", "number")
+
+
+def _plain(schema: Any) -> bool:
+    """Whether a schema has bounds that a value can be drawn within."""
+    return "pattern" not in json.dumps(schema) and not any(
+        finding.severity is Severity.REFUSED
+        for finding in lint({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}, strict=False)
+    )
+
+
+_LEAF: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {
+        "type": {"type": "string", "enum": list(_TYPES)},
+        "description": {"type": "string"},
+        "nullable": {"type": "boolean"},
+        "enum": {"type": "array", "items": {"type": "string"}},
+        "default": {"x-kubernetes-preserve-unknown-fields": True},
+        "minimum": {"type": "number"},
+        "maxLength": {"type": "integer", "minimum": 0, "maximum": 20},
+        "pattern": {"type": "string", "enum": ["^a+$", "(a+)+$", "[", "\\p{Greek}", "(?i)x"]},
+        "format": {"type": "string", "enum": ["date-time", "int32", "byte", "unknown"]},
+        "x-kubernetes-preserve-unknown-fields": {"type": "boolean"},
+        "x-kubernetes-int-or-string": {"type": "boolean"},
+    },
+}
+#: The schema of schemas, so far as it is drawn from.
+_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["type", "properties"],
+    "properties": {
+        **_LEAF["properties"],
+        "type": {"type": "string", "enum": ["object"]},
+        "properties": {"type": "object", "additionalProperties": _LEAF},
+        "required": {"type": "array", "items": {"type": "string"}},
+        "x-kubernetes-validations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["rule"],
+                "properties": {
+                    "rule": {"type": "string", "enum": ["self.a == 1", "has(self.a)", "true", "(", "oldSelf == self"]},
+                    "message": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+TARGETS: Final[Mapping[str, Target]] = {
+    **{f"review-{title(kind)}": _reviews(kind) for kind in built_in()},
+    **{f"ratchet-{title(kind)}": _ratchets(kind) for kind in built_in()},
+    "pods": Target(of_pods.pods | of_pods.ours | JSON, check_pod),
+    "body": Target(bodies(), check_body),
+    "yaml": Target(texts(), check_yaml),
+    "definitions": Target(definitions(), check_definition),
+}

@@ -1,0 +1,238 @@
+"""What one caller does to the others: large objects, half-open sockets, idle connections; and what the server holds."""
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bench.replica import Replica
+from tests.hostile.conftest import Serving, reached
+from tests.hostile.costly import sized
+from tests.hostile.requests import DIJOB, TORCHJOB, VCJOB, job, review
+from tests.hostile.shapes import a_long_task_name, sound_tasks, tiny_tasks, volumes_by_tasks
+from tests.webhook.server.wire import PATIENCE, Answer, Running, Shown, head, until
+from webhook import Phase
+from webhook.server.limits import Limits
+
+MIB = 1024 * 1024
+#: What a small request may wait beside a large one, and a probe beside anything, in seconds. Both have some slack: the
+#: machine that runs the tests has other work.
+BESIDE, PROBE = 4 * 0.25, 4 * 0.1
+#: The largest body that is read, with some space for the envelope.
+LARGEST = Limits().body - 4096
+
+
+def limit() -> float:
+    """The memory that the manifests allow a server, in MiB."""
+    documents = yaml.safe_load_all(Path("manifests/base/server.yaml").read_text(encoding="utf-8"))
+    deployment = next(one for one in documents if one["kind"] == "Deployment")
+    (found,) = deployment["spec"]["template"]["spec"]["containers"]
+    return float(found["resources"]["limits"]["memory"].removesuffix("Mi"))
+
+
+LARGE = {
+    "tiny tasks": (TORCHJOB, partial(tiny_tasks, TORCHJOB), MIB),
+    "tiny tasks up to the cap": (DIJOB, partial(tiny_tasks, DIJOB), LARGEST),
+    "sound tasks": (DIJOB, partial(sound_tasks, DIJOB), 2 * MIB),
+    "volumes by tasks": (VCJOB, partial(volumes_by_tasks, VCJOB), MIB),
+    "a long task name": (TORCHJOB, partial(a_long_task_name, TORCHJOB), MIB),
+}
+
+
+@pytest.mark.parametrize("kind, shape, size", LARGE.values(), ids=LARGE.keys())
+async def test_a_small_request_and_a_probe_are_answered_beside_a_large_one(
+    server: Running, kind: Any, shape: Any, size: int
+) -> None:
+    content = review(sized(shape, size), kind=kind, phase=Phase.VALIDATE)
+    large, small = await server.connect(), await server.connect()
+    assert await waited(small.ask(review(job()))) < PATIENCE
+    under_way = asyncio.create_task(large.ask(content))
+    wait = probe = 0.0
+    try:
+        while not under_way.done() and wait <= BESIDE and probe <= PROBE:
+            wait = max(wait, await waited(small.ask(review(job()))))
+            probe = max(probe, await waited(server.probe("/healthz")))
+        await asyncio.wait([under_way], timeout=PATIENCE)
+        code, length = (under_way.result().code, len(under_way.result().body)) if under_way.done() else (0, 0)
+    finally:
+        under_way.cancel()
+        await asyncio.gather(under_way, return_exceptions=True)
+    assert wait <= BESIDE, f"a small request waited {wait:.2f} s"
+    assert probe <= PROBE, f"a probe waited {probe:.2f} s"
+    assert code in {200, 413, 429}
+    assert length <= 64 * 1024
+
+
+async def waited(answer: Awaitable[Answer]) -> float:
+    """How long an answer takes; a wrong one, or none, takes for ever."""
+    begun = time.monotonic()
+    try:
+        return time.monotonic() - begun if (await answer).code == 200 else inf
+    except (OSError, EOFError, TimeoutError):
+        return inf
+
+
+async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(serve: Serving, shown: Shown) -> None:
+    shapes = [partial(tiny_tasks, DIJOB), partial(sound_tasks, TORCHJOB), partial(a_long_task_name, TORCHJOB)]
+    kinds = [DIJOB, TORCHJOB, TORCHJOB]
+    bodies = [review(sized(shape, LARGEST), kind=kind) for shape, kind in zip(shapes, kinds, strict=True)]
+    with serve() as replica:
+        server = reached(replica, shown)
+
+        async def ask(content: bytes) -> int:
+            with suppress(OSError, EOFError, TimeoutError):
+                return (await server.ask(content)).code
+            return 0
+
+        codes = await asyncio.gather(*(ask(bodies[number % 3]) for number in range(10)))
+        assert set(codes) <= {200, 413, 429}
+        assert replica.resident("VmHWM") < limit()
+        assert (await server.ask(review(job()))).response["allowed"]
+
+
+# Connections
+
+#: Sockets of a caller that means ill. Each address of loopback counts as a caller of its own.
+SOCKETS, ADDRESSES = 3000, 6
+#: For an honest caller to get in while others hold what they can, in seconds: a handshake's time, and some slack.
+ENTRY = Limits().handshake_time + 10.0
+
+
+@contextmanager
+def opened(port: int, count: int, sent: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Open so many sockets from several addresses, and say so much on each; where no more are let in, fewer."""
+    held = []
+    try:
+        for number in range(count):
+            with suppress(OSError):
+                made = socket.create_connection(
+                    ("127.0.0.1", port), 2.0, source_address=(f"127.0.1.{1 + number % ADDRESSES}", 0)
+                )
+                held.append(made)
+                made.sendall(sent)
+        yield held
+    finally:
+        for made in held:
+            made.close()
+
+
+async def answered(server: Running) -> Answer | None:
+    """The answer to an honest request, or None where the connection is refused."""
+    with suppress(OSError, EOFError, TimeoutError):
+        async with asyncio.timeout(5):
+            return await server.ask(review(job()))
+    return None
+
+
+@asynccontextmanager
+async def besieged(
+    serve: Serving, shown: Shown, sent: bytes, files: int | None = None
+) -> AsyncIterator[tuple[Replica, Running, float]]:
+    """A server of its own that somebody holds thousands of sockets of, and the memory it had before."""
+    with serve(files=files) as replica:
+        server = reached(replica, shown)
+        assert await answered(server)
+        before = replica.resident()
+        manager = opened(replica.port, SOCKETS, sent)
+        held = await asyncio.to_thread(manager.__enter__)
+        try:
+            assert held
+            yield replica, server, before
+        finally:
+            await asyncio.to_thread(manager.__exit__, None, None, None)
+        await until(partial(_serves, server))
+
+
+async def _serves(server: Running) -> bool:
+    return await answered(server) is not None
+
+
+@pytest.mark.parametrize("files", [None, 512], ids=["files enough", "few files"])
+@pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01"], ids=["nothing said", "a hello begun"])
+async def test_half_open_sockets_shut_nobody_out(serve: Serving, shown: Shown, sent: bytes, files: int | None) -> None:
+    async with besieged(serve, shown, sent, files) as (replica, server, before):
+        async with asyncio.timeout(PROBE):
+            assert (await server.probe("/healthz")).code == 200
+        # The server may have to wait until the handshakes of the others are late.
+        await until(partial(_serves, server), ENTRY)
+        assert replica.resident() - before < 128
+        # Whoever is idle for the longest gives way; what is beyond that is refused, counted and logged.
+        numbers = await server.metrics()
+        assert numbers["jobgate_connections"] <= Limits().connections
+        if numbers["jobgate_refused_connections_total"]:
+            lines = [json.loads(line) for line in replica.log.read_text(encoding="utf-8").splitlines()]
+            assert [line for line in lines if line["level"] == "warning" and "connection" in line["message"]]
+
+
+async def test_idle_connections_shut_nobody_out(serve: Serving, shown: Shown) -> None:
+    with serve() as replica:
+        server = reached(replica, shown)
+        held = []
+        for number in range(2200):
+            with suppress(OSError):
+                held.append(
+                    await asyncio.open_connection(
+                        "127.0.0.1",
+                        replica.port,
+                        ssl=shown.client,
+                        server_hostname="jobgate-webhook.jobgate-system.svc",
+                        local_addr=(f"127.0.1.{1 + number % ADDRESSES}", 0),
+                    )
+                )
+        try:
+            async with asyncio.timeout(PROBE):
+                assert (await server.probe("/healthz")).code == 200
+            await until(partial(_serves, server), ENTRY)
+        finally:
+            for _, writer in held:
+                writer.transport.abort()
+
+
+async def test_slow_requests_shut_nobody_out(server: Running) -> None:
+    slow = [await server.connect() for _ in range(100)]
+    for number, connection in enumerate(slow):
+        await connection.send([b"POST /", head(Content_Length=100), head(Content_Length=100) + b"{"][number % 3])
+    waits = [await waited(server.ask(review(job()))) for _ in range(20)]
+    assert max(waits) <= BESIDE
+    assert (await server.probe("/healthz")).code == 200
+
+
+async def test_many_large_bodies_that_never_end_are_bounded(serve: Serving, shown: Shown) -> None:
+    with serve() as replica:
+        server = reached(replica, shown)
+        before = replica.resident()
+        for _ in range(60):
+            connection = await server.connect()
+            with suppress(OSError):
+                await connection.send(head(path="/" + "x", Content_Length=LARGEST))
+                await connection.send(review(job())[:0] + b" " * (LARGEST - 1))
+        assert (await answered(server)) is not None
+        # What is held of bodies being read, twice, since the allocator does not give back at once.
+        assert replica.resident("VmHWM") - before < 2 * Limits().buffered / MIB + 64
+        for connection in server.connections:
+            await connection.close()
+
+
+async def test_bytes_after_a_refused_body_are_not_read_without_end(server: Running) -> None:
+    connection = await server.connect()
+    await connection.send(head(path="/validate-diengine-opendilab-org-v2alpha1-dijob", Content_Length=10**9))
+    # What is written to a connection that is closed goes nowhere, and is not counted.
+    closed, sent = asyncio.create_task(connection.reader.read()), 0
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(10):
+            while sent < 256 * MIB and not closed.done() and not connection.writer.transport.is_closing():
+                await connection.send(b" " * MIB)
+                await asyncio.sleep(0)
+                sent += MIB
+    await asyncio.gather(closed, return_exceptions=True)
+    # What the kernel's buffers of loopback take comes on top.
+    assert sent < 32 * MIB
