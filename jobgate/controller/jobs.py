@@ -9,7 +9,7 @@ from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.crew import written_plugins
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.plugins import Crew
-from jobgate.pods import Digests, Unreadable
+from jobgate.pods import Digests
 from webhook import Kind, Settings
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
@@ -29,7 +29,7 @@ class Remembered(NamedTuple):
     """What is remembered of a job.
 
     Attributes:
-        crew: the job, or None where it cannot be read.
+        crew: the job, or None where it cannot be read, or is too large to be remembered.
         over: whether it is finished or being deleted, so that nothing is made for it any more.
         understood: whether all that it asks for is understood. Where a package is missing, or a newer version takes
             less than an older one, a running job does not lose what it has.
@@ -106,7 +106,7 @@ def rememberer(kind: Kind, settings: Settings | None = None) -> Callable[[dict[s
     def remember(document: dict[str, Any]) -> Remembered:
         crew = digests.of(document)
         over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
-        if isinstance(crew, Unreadable):
+        if not isinstance(crew, Crew):
             return Remembered(None, over, understood=False)
         return Remembered(crew, over, set(written_plugins(kind, document)) <= set(crew.plugins))
 

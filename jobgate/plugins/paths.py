@@ -26,7 +26,7 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
         otherwise: what can be done beside mounting elsewhere.
     """
     for part in crew.parts:
-        if volume in part.volumes:
+        if crew.has_volume(part, volume):
             text = f"task {part.name} has a volume {volume}, as that of the {what} is called: call it something else"
             yield Forbidden(path, text)
         for container in part.containers:

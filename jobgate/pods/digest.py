@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
+import orjson
+
 from jobgate.kinds.common.crew import crew_of
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Crew
+from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from webhook import Context, Job, Kind, Settings
 from webhook.review import mutated
 from webhook.view import view
@@ -29,7 +31,17 @@ class Unreadable:
     uid: str
 
 
-Digest: TypeAlias = Crew | Unreadable
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """What is remembered of a job that would take too much memory: its pods are denied, not started half-wired.
+
+    Admission refuses such jobs; this one was stored past it.
+    """
+
+    uid: str
+
+
+Digest: TypeAlias = Crew | Unreadable | TooLarge
 
 
 def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Digest:
@@ -57,7 +69,13 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
         reason = type(error).__qualname__  # its text may hold values of the job
         _logger.error("job unreadable", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
         return Unreadable(uid)
-    return crew if crew.ours else _identity(crew)
+    if not crew.ours:
+        return _identity(crew)
+    if weight(crew, LIMIT + MARGIN) > LIMIT + MARGIN:
+        fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
+        _logger.warning("job too large for plugins", extra={"fields": {**fields, "tasks": len(crew.parts)}})
+        return TooLarge(uid)
+    return crew
 
 
 class Digests:
@@ -82,7 +100,7 @@ class Digests:
         """Return what `digest_of` returns."""
         try:
             seal = _seal(document)
-        except (TypeError, ValueError, RecursionError):
+        except TypeError:
             return digest_of(self._kind, document, self._settings)
         made: Digest | None = self._made.get(seal)
         if made is None:
@@ -96,7 +114,7 @@ def _seal(document: dict[str, Any]) -> bytes:
     """Return a fingerprint of all of a job but its status, and what the API server counts and notes of it."""
     metadata = {key: value for key, value in metadata_of(document).items() if key not in _PASSING}
     said = {**document, "metadata": metadata, "status": None}
-    return blake2b(json.dumps(said).encode("utf-8", "surrogatepass"), digest_size=32).digest()
+    return blake2b(orjson.dumps(said), digest_size=32).digest()
 
 
 def _identity(crew: Crew) -> Crew:

@@ -19,7 +19,7 @@ from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member
 from jobgate.pods.budget import Budget
-from jobgate.pods.digest import Digest, Unreadable
+from jobgate.pods.digest import Digest, TooLarge, Unreadable
 
 #: For how long a forged reference is remembered, in seconds, and how many of them.
 FORGED_SECONDS, FORGED = 30.0, 4096
@@ -115,8 +115,8 @@ class Lookup:
             known = self._known.get(claim.job, namespace)
         except LookupError:
             known = None
-        if isinstance(known, Unreadable) and not _is_another(known, claim):
-            return self._unreadable(claim)
+        if isinstance(known, Unreadable | TooLarge) and not _is_another(known, claim):
+            return self._unusable(known, claim)
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
         if self._is_forged(namespace, claim):
@@ -144,8 +144,8 @@ class Lookup:
             return Later(f"{self._job(claim)} cannot be looked up")
         if found is None or _is_another(found, claim):
             return self._absent(namespace, claim)
-        if isinstance(found, Unreadable):
-            return self._unreadable(claim)
+        if isinstance(found, Unreadable | TooLarge):
+            return self._unusable(found, claim)
         return _judged(found, claim) or Later(self._behind(claim))
 
     def _behind(self, claim: Claim) -> str:
@@ -182,7 +182,10 @@ class Lookup:
     def _refused(self, claim: Claim) -> Refused:
         return Refused(f"there is no {self._job(claim)} of this uid in the namespace")
 
-    def _unreadable(self, claim: Claim) -> Refused:
+    def _unusable(self, job: Unreadable | TooLarge, claim: Claim) -> Refused:
+        if isinstance(job, TooLarge):
+            why = "is too large for plugins: give it fewer tasks with more replicas each, or leave plugins out"
+            return Refused(f"{self._job(claim)} {why}")
         return Refused(f"jobgate fails to read {self._job(claim)}; its log says why")
 
     def _job(self, claim: Claim) -> str:

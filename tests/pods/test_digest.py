@@ -10,12 +10,15 @@ from hypothesis import given, settings
 
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
-from jobgate.plugins import Crew
-from jobgate.pods import Digests, Unreadable, digest_of
+from jobgate.plugins import Crew, parse
+from jobgate.plugins.queueing import QueueingArguments
+from jobgate.plugins.weight import too_large
+from jobgate.pods import Digests, TooLarge, Unreadable, digest_of
 from tests.kinds.dijob import jobs
+from tests.plugins.crews import crew, part
 from tests.pods.pods import NAMESPACE, UID, job
 from tests.webhook.values import json_values
-from webhook import Context, Draft, Kind
+from webhook import Context, Draft, Kind, Path, Settings
 
 
 def test_a_job_is_remembered_with_its_parts_and_plugins() -> None:
@@ -90,3 +93,22 @@ def test_what_cannot_be_written_as_json_is_read_all_the_same() -> None:
     document = job(jobs.task("learner"))
     document["spec"]["odd"] = {"a set"}
     assert Digests(DIJOB).of(document) == digest_of(DIJOB, document)
+
+
+def test_of_a_job_that_is_too_large_only_is_remembered_which_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    document = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
+    with caplog.at_level(logging.WARNING):
+        assert digest_of(DIJOB, document) == TooLarge(UID)
+    assert getattr(caplog.records[0], "fields")["tasks"] == 3400  # noqa: B009
+    document["spec"]["plugins"] = {}
+    assert digest_of(DIJOB, document) == digest_of(DIJOB, job(plugins={}))
+
+
+def test_what_admission_took_is_remembered_with_all_that_the_installation_adds() -> None:
+    tasks = 0
+    while too_large(crew(*(part(f"task-{number}") for number in range(tasks + 100)))) is None:
+        tasks += 100
+    document = job(*(jobs.task(name=f"task-{number}") for number in range(tasks)))
+    queueing, _ = parse(QueueingArguments, "queueing", {"system": "kueue"}, Path("spec"))
+    found = digest_of(DIJOB, document, Settings(plugins={"queueing": queueing}))
+    assert isinstance(found, Crew)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobgate.kinds.common.members import Claim
-from jobgate.pods import Unreadable
+from jobgate.pods import TooLarge, Unreadable
 from jobgate.pods import lookup as room
 from jobgate.pods.lookup import Found, Later, Refused, Unasked, Unknown
 from tests.kinds.dijob import jobs
@@ -195,13 +195,23 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCap
     assert not caplog.records
 
 
-@pytest.mark.parametrize("uid, expected", [(UID, "fails to read"), ("", "fails to read")])
-async def test_the_pods_of_a_job_that_we_fail_to_read_are_refused(uid: str, expected: str) -> None:
+@pytest.mark.parametrize("uid", [UID, ""])
+@pytest.mark.parametrize("remembered, expected", [(Unreadable(UID), "fails to read"), (TooLarge(UID), "too large")])
+async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_refused(
+    uid: str, remembered: Any, expected: str
+) -> None:
     known: Any = Known()
-    known.digests["train"] = Unreadable(UID)
+    known.digests["train"] = remembered
     verdict = await lookup(known, Cluster()).find(NAMESPACE, Claim("train", "work", 0, uid, owned=bool(uid)))
     assert isinstance(verdict, Refused)
     assert expected in verdict.reason
+
+
+async def test_a_job_that_is_too_large_is_so_when_it_is_asked_for_too() -> None:
+    large = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
+    verdict = await lookup(Known(), Cluster(large)).find(NAMESPACE, OWNED)
+    assert isinstance(verdict, Refused)
+    assert "fewer tasks" in verdict.reason
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
@@ -12,6 +12,8 @@ from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL
 from webhook import Cause, Job, Kind, Path, Task, readable
 from webhook.context import DOMAIN
 from webhook.path import steps_of
+
+T = TypeVar("T")
 
 
 def crew_of(
@@ -47,6 +49,7 @@ def crew_of(
         name=name,
         uid=uid,
         parts=tuple(_parts(job, operator)),
+        volumes=frozenset(_names(_volumes_of(job, operator))),
         plugins={**requested(job)[0], **(imposed or {})},
         provided=members.provides if members else frozenset(),
         pod=operator.pod_pattern(job).replace("{job}", name),
@@ -92,39 +95,54 @@ def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
+    """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
     corrects = operator.members.corrects if operator.members else frozenset()
-    shared = frozenset(_names(_volumes_of(job, operator)))
+    alike = _Alike()
     for _, task in readable(job.tasks, "name", "replicas", "template"):
         if not task.name:
             continue
         spec = spec_of(task.template)
-        kept = {name: "" if name in operator.replaces else text(spec.get(name)) for name in ("hostname", "subdomain")}
+        kept = {
+            name: "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
+        }
         yield Part(
             name=operator.task_name(task),
-            type=text(_said(task, "type")),
+            type=alike(text(_said(task, "type"))),
             replicas=max(task.replicas or 0, 0),
             least=whole(_said(task, "min_available")),
-            containers=tuple(_containers(spec, corrects)),
-            scheduler=text(spec.get("schedulerName")),
-            volumes=shared.union(_names(spec.get("volumes"))),
+            containers=alike(tuple(_containers(spec, corrects, alike))),
+            scheduler=alike(text(spec.get("schedulerName"))),
+            volumes=alike(frozenset(_names(spec.get("volumes")))),
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
             **kept,
         )
 
 
-def _containers(spec: Mapping[str, Any], corrects: frozenset[str]) -> Iterator[Container]:
+class _Alike:
+    """Gives of equal values always the same one."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Any, Any] = {}
+
+    def __call__(self, value: T) -> T:
+        found: T = self._seen.setdefault(value, value)
+        return found
+
+
+def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike) -> Iterator[Container]:
     for field, init in (("containers", False), ("initContainers", True)):
         for _, one in objects(spec.get(field)):
             if isinstance(name := one.get("name"), str):
                 users = (variable.get("name") for _, variable in objects(one.get("env")))
                 mounts = (mount.get("mountPath") for _, mount in objects(one.get("volumeMounts")))
-                yield Container(
+                container = Container(
                     name,
                     init,
                     frozenset(user for user in users if user in corrects),
                     tuple(mount for mount in mounts if isinstance(mount, str)),
                     _runs_as_root(one, spec),
                 )
+                yield alike(container)
 
 
 def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool | None:

@@ -11,7 +11,8 @@ from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Derived, installed, offered
-from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong
+from jobgate.plugins.weight import too_large
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong
 
 #: Where `kubectl apply` keeps the file that it sent last.
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -50,9 +51,12 @@ def plugins_understand_their_arguments(job: Job[Any], __: Context) -> Iterator[C
 
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin says of the job what would keep it from its work."""
-    if not job.word("plugins"):
+    imposed = context.settings.plugins
+    if not job.word("plugins") and not imposed:
         return
     crew = crew_of(job, context.namespace, expected_name(context))
+    if (crew.ours or imposed) and (fault := too_large(crew)):
+        yield Forbidden(job.at("plugins"), fault)
     for name, arguments in crew.plugins.items():
         yield from installed()[name].check(crew, arguments, job.at("plugins").key(name))
 
