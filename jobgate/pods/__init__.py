@@ -3,7 +3,8 @@
 - `whose`: which job a pod says that it belongs to
 - `digest`: what is remembered of a job
 - `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
-- `budget`: how often the cluster may be asked
+- `budget`, `turns`: how often the cluster may be asked, and by whom next
+- `forgeries`: the references to jobs that are not there
 - `shape`: whether a pod can be read
 - `review`: what is put into a pod, and whether it is all there
 - `reviewer`: these together, as the server calls them
