@@ -21,6 +21,7 @@ from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import Metrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.queue import Outcome
+from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
 
 #: The reasons of Events.
@@ -37,12 +38,15 @@ _logger = logging.getLogger("jobgate")
 class Loop:
     """Looks at jobs."""
 
-    def __init__(self, jobs: Jobs, owned: Owned, objects: Objects, events: Events, metrics: Metrics) -> None:
+    def __init__(
+        self, jobs: Jobs, owned: Owned, objects: Objects, events: Events, metrics: Metrics, territory: Territory
+    ) -> None:
         self._jobs = jobs
         self._owned = owned
         self._objects = objects
         self._events = events
         self._metrics = metrics
+        self._territory = territory
 
     async def reconcile(self, key: Key) -> Outcome:
         """Look at a job, and tell what came of it.
@@ -51,6 +55,8 @@ class Loop:
             Refused: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
+        if key.namespace not in self._territory:
+            return Outcome.FINE
         remembered = self._jobs.get(key)
         if remembered is None or remembered.crew is None or remembered.over:
             return Outcome.FINE  # what a deleted job leaves is garbage-collected; a finished one keeps what it has
