@@ -75,8 +75,7 @@ class Churn:
     def open(self) -> None:
         """Make the namespaces."""
         for namespace in self.namespaces:
-            labels = {"jobgate.dev/admission": "disabled"}
-            self._done(self.api.post("/api/v1/namespaces", {"metadata": {"name": namespace, "labels": labels}}))
+            self._done(self.api.post("/api/v1/namespaces", {"metadata": {"name": namespace}}))
 
     def fill(self) -> None:
         """Make all jobs, and what is foreign."""

@@ -19,7 +19,7 @@ from jobgate.controller.difference import Verdict, is_marked, judge
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import Metrics
-from jobgate.controller.owned import Owned
+from jobgate.controller.owned import Owned, is_partial
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
@@ -78,6 +78,8 @@ class Loop:
                 found = await self._objects.get(SECRETS, one.name, crew.namespace)
             else:
                 found = self._owned.get(one.resource, one.name, crew.namespace)
+                if found is not None and is_partial(found):
+                    found = await self._objects.get(one.resource, one.name, crew.namespace)
             return await self._settle(crew, one, found)
         except LookupError:
             # The API server is away, or serves no such resource: that holds up this object, and no other.
