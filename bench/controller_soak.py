@@ -21,7 +21,7 @@ from typing import Any
 
 from jobgate.controller.desired import Desired, desired
 from jobgate.controller.difference import Verdict, judge
-from jobgate.controller.jobs import rememberer
+from jobgate.controller.jobs import Reader
 from jobgate.kinds.dijob import DIJOB
 from tests.controller import installed
 from tests.controller.builder import job
@@ -220,7 +220,7 @@ def _wrong(churn: Churn) -> Iterator[str]:
 
 
 def _wanted(document: dict[str, Any]) -> list[Desired]:
-    crew = rememberer(DIJOB)(document).crew
+    crew = Reader(DIJOB).remember(document).crew
     return desired(crew) if crew else []
 
 

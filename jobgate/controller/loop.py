@@ -58,6 +58,9 @@ class Loop:
         if key.namespace not in self._territory:
             return Outcome.FINE
         remembered = self._jobs.get(key)
+        if remembered is not None and remembered.unkept and not remembered.over:
+            stored = await self._objects.get(key.resource, key.name, key.namespace)
+            remembered = None if stored is None else self._jobs.read(key, dict(stored))
         if remembered is None or remembered.crew is None or remembered.over:
             return Outcome.FINE  # what a deleted job leaves is garbage-collected; a finished one keeps what it has
         crew = remembered.crew

@@ -10,8 +10,21 @@
 - `reviewer`: these together, as the server calls them
 """
 
-from jobgate.pods.digest import Digest, Digests, TooLarge, Unreadable, digest_of
+from jobgate.pods.digest import Digest, Digests, Read, Room, TooLarge, Unkept, Unreadable, digest_of
 from jobgate.pods.lookup import Fetch, Known, Lookup
 from jobgate.pods.reviewer import PodReviewer
 
-__all__ = ["Digest", "Digests", "Fetch", "Known", "Lookup", "PodReviewer", "TooLarge", "Unreadable", "digest_of"]
+__all__ = [
+    "Digest",
+    "Digests",
+    "Fetch",
+    "Known",
+    "Lookup",
+    "PodReviewer",
+    "Read",
+    "Room",
+    "TooLarge",
+    "Unkept",
+    "Unreadable",
+    "digest_of",
+]

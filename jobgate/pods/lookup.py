@@ -18,7 +18,7 @@ from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member
 from jobgate.pods.budget import Budget
-from jobgate.pods.digest import Digest, TooLarge, Unreadable
+from jobgate.pods.digest import Digest, Read, TooLarge, Unreadable
 from jobgate.pods.forgeries import Forgeries
 from jobgate.pods.turns import Turns
 
@@ -44,7 +44,7 @@ class Known(Protocol):
 
 #: Asks the cluster for a job, by its name and namespace; None where there is none. It ends within seconds, and may
 #: raise anything.
-Fetch: TypeAlias = Callable[[str, str], Coroutine[None, None, Digest | None]]
+Fetch: TypeAlias = Callable[[str, str], Coroutine[None, None, Read | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Lookup:
         self._fetch = fetch
         self._budget = budget or Budget(clock)
         self._turns = Turns()
-        self._flights: dict[tuple[str, str, str], asyncio.Task[Digest | Later | None]] = {}
+        self._flights: dict[tuple[str, str, str], asyncio.Task[Read | Later | None]] = {}
         self._forged = Forgeries(clock)
 
     async def find(self, namespace: str, claim: Claim) -> Verdict:
@@ -117,6 +117,7 @@ class Lookup:
             known = None
         if isinstance(known, Unreadable | TooLarge) and not _is_another(known, claim):
             return self._unusable(known, claim)
+        # Of a job that is not kept nothing is known, as of one that is not there.
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
         if claim.owned and self._forged.has(namespace, claim.job, claim.uid):
@@ -150,7 +151,7 @@ class Lookup:
             return self._unusable(found, claim)
         return _judged(found, claim) or Later(self._behind(claim))
 
-    async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Digest | Later | None:
+    async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Read | Later | None:
         """Wait for the turn, and ask."""
         await asyncio.wait({turn}, timeout=WAIT)
         if not turn.done():
@@ -171,7 +172,7 @@ class Lookup:
             return f"which pod of task {task} of {self._job(claim)} this is cannot be told"
         return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
-    def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Digest | Later | None]) -> None:
+    def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | Later | None]) -> None:
         del self._flights[key]
         if not flight.cancelled():
             flight.exception()  # else asyncio complains where nobody waits for the answer any more
@@ -210,7 +211,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
     return Found(Member(crew, part, claim.index))
 
 
-def _is_another(job: Digest, claim: Claim) -> bool:
+def _is_another(job: Read, claim: Claim) -> bool:
     """Tell whether a job is another one of the same name."""
     if claim.uid and job.uid != claim.uid:
         return True

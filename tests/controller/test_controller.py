@@ -15,6 +15,7 @@ from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
 from jobgate.controller.owned import Owned
 from jobgate.kinds.dijob import DIJOB
+from jobgate.pods import Room
 from tests.controller.builder import CONFIG_MAPS, DIJOBS, EVENTS, POLICIES, SECRETS, SERVICES, job
 from tests.controller.cluster import MemoryCluster, unreachable
 
@@ -528,3 +529,17 @@ async def test_namespaces_that_have_opted_out_and_those_of_the_system_are_left_a
         await until(lambda: len(there(cluster, "elsewhere")) == 2)
         await quiet(cluster)
     assert len(there(cluster, namespace)) == expected
+
+
+async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("jobgate.controller.jobs.Room", lambda: Room(0))
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job("train", "ada", 2, ALL))
+    async with controlling(cluster):
+        await until(lambda: len(there(cluster)) == len(MINE))
+        cluster.put(DIJOBS, job("train", "ada", 3, ALL))
+        await until(lambda: "train-work-2" in str(cluster.find(CONFIG_MAPS, "ada", "train-trial")))
+        cluster.edit(DIJOBS, "ada", "train", {"spec": {"plugins": {"trial": None, "env": []}}})
+        await until(lambda: there(cluster) == ["secrets/train-trial"])

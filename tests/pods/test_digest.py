@@ -12,8 +12,8 @@ from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Crew, parse
 from jobgate.plugins.queueing import QueueingArguments
-from jobgate.plugins.weight import too_large
-from jobgate.pods import Digests, TooLarge, Unreadable, digest_of
+from jobgate.plugins.weight import too_large, weight
+from jobgate.pods import Digests, Room, TooLarge, Unkept, Unreadable, digest_of
 from tests.kinds.dijob import jobs
 from tests.plugins.crews import crew, part
 from tests.pods.pods import NAMESPACE, UID, job
@@ -112,3 +112,38 @@ def test_what_admission_took_is_remembered_with_all_that_the_installation_adds()
     queueing, _ = parse(QueueingArguments, "queueing", {"system": "kueue"}, Path("spec"))
     found = digest_of(DIJOB, document, Settings(plugins={"queueing": queueing}))
     assert isinstance(found, Crew)
+
+
+def named(name: str) -> dict[str, Any]:
+    return job(jobs.task("learner"), name=name)
+
+
+def test_jobs_for_which_there_is_no_room_are_told_from_each_other_and_read_when_they_are_needed() -> None:
+    room = Room(3 * weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
+    digests = Digests(DIJOB, room=room)
+    found = [digests.of(named(f"job-{number}")) for number in range(5)]
+    assert [type(one) for one in found] == [Crew, Crew, Crew, Unkept, Unkept]
+    assert found[3] != found[4]
+    assert digests.of(named("job-3")) == found[3]
+    assert digests.read(named("job-3")) == digest_of(DIJOB, named("job-3"))
+    assert digests.read(named("job-0")) is found[0]
+
+
+def test_the_room_of_a_job_that_went_is_the_next_ones() -> None:
+    size = weight(digest_of(DIJOB, named("job-0")))  # type: ignore[arg-type]
+    digests = Digests(DIJOB, room=Room(int(1.5 * size)))
+    for number in range(50):
+        found = digests.of(named(f"job-{number}"))
+        assert isinstance(found, Crew)
+        assert digests.of(named(f"job-{number}")) is found
+        del found
+
+
+def test_all_kinds_share_the_room(caplog: pytest.LogCaptureFixture) -> None:
+    room = Room(weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
+    one, other = Digests(DIJOB, room=room), Digests(DIJOB, room=room)
+    kept = one.of(named("job-0"))
+    with caplog.at_level(logging.WARNING):
+        assert [type(other.of(named(f"job-{number}"))) for number in (1, 2)] == [Unkept, Unkept]
+    assert [record.message for record in caplog.records] == ["no room for more jobs"]
+    assert isinstance(kept, Crew)

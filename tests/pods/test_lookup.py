@@ -7,7 +7,7 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.dijob import DIJOB
-from jobgate.pods import Lookup, TooLarge, Unreadable, digest_of, forgeries, turns
+from jobgate.pods import Lookup, TooLarge, Unkept, Unreadable, digest_of, forgeries, turns
 from jobgate.pods import lookup as lookups
 from jobgate.pods.budget import Budget
 from jobgate.pods.lookup import Found, Later, Refused, Unasked, Unknown
@@ -269,3 +269,13 @@ async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_mor
     cluster.fetch = fetch  # type: ignore[method-assign]
     verdict = await lookup(known, cluster).find(NAMESPACE, Claim("train", "work", 1, facts=facts))
     assert type(verdict) is expected
+
+
+@pytest.mark.parametrize("claim, expected", [(OWNED, Found), (LABELLED, Found), (BEYOND, Later), (OTHER, Refused)])
+async def test_a_job_for_which_there_was_no_room_is_asked_for(claim: Claim, expected: type) -> None:
+    known: Any = Known()
+    known.digests["train"] = Unkept(UID, b"1")
+    cluster = Cluster(job())
+    verdict = await lookup(known, cluster).find(NAMESPACE, claim)
+    assert type(verdict) is expected
+    assert cluster.asked == [f"{NAMESPACE}/train"]
