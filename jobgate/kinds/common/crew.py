@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from sys import intern
 from typing import Any, TypeVar
 
 from jobgate.kinds.common.operator import Operator, operator_of
@@ -14,6 +15,9 @@ from webhook.context import DOMAIN
 from webhook.path import steps_of
 
 T = TypeVar("T")
+
+#: Python makes a new empty set each time, of 200 bytes; jobs have many, and there may be 50,000 jobs.
+_NOTHING: frozenset[str] = frozenset()
 
 
 def crew_of(
@@ -42,16 +46,16 @@ def crew_of(
         for key, pattern in (members.labels if members else {}).items()
     }
     return Crew(
-        api_version=job.kind.gvk.api_version,
+        api_version=intern(job.kind.gvk.api_version),
         kind=job.kind.kind,
-        plural=job.kind.qualified_plural,
+        plural=intern(job.kind.qualified_plural),
         namespace=namespace,
         name=name,
         uid=uid,
         parts=tuple(_parts(job, operator)),
-        volumes=frozenset(_names(_volumes_of(job, operator))),
+        volumes=frozenset(_names(_volumes_of(job, operator))) or _NOTHING,
         plugins={**requested(job)[0], **(imposed or {})},
-        provided=members.provides if members else frozenset(),
+        provided=members.provides if members else _NOTHING,
         pod=operator.pod_pattern(job).replace("{job}", name),
         service=operator.service_name.format(job=name) if operator.service_name else name,
         service_made=bool(operator.service_name),
@@ -112,7 +116,7 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
             least=whole(_said(task, "min_available")),
             containers=alike(tuple(_containers(spec, corrects, alike))),
             scheduler=alike(text(spec.get("schedulerName"))),
-            volumes=alike(frozenset(_names(spec.get("volumes")))),
+            volumes=alike(frozenset(_names(spec.get("volumes"))) or _NOTHING),
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
             **kept,
         )
@@ -138,7 +142,7 @@ def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike
                 container = Container(
                     name,
                     init,
-                    frozenset(user for user in users if user in corrects),
+                    frozenset(user for user in users if user in corrects) or _NOTHING,
                     tuple(mount for mount in mounts if isinstance(mount, str)),
                     _runs_as_root(one, spec),
                 )
