@@ -21,7 +21,7 @@ from typing import Any
 
 from jobgate.controller.desired import Desired, desired
 from jobgate.controller.difference import Verdict, judge
-from jobgate.controller.jobs import rememberer
+from jobgate.controller.jobs import Reader
 from jobgate.kinds.dijob import DIJOB
 from tests.controller import installed
 from tests.controller.builder import job
@@ -75,8 +75,7 @@ class Churn:
     def open(self) -> None:
         """Make the namespaces."""
         for namespace in self.namespaces:
-            labels = {"jobgate.dev/admission": "disabled"}
-            self._done(self.api.post("/api/v1/namespaces", {"metadata": {"name": namespace, "labels": labels}}))
+            self._done(self.api.post("/api/v1/namespaces", {"metadata": {"name": namespace}}))
 
     def fill(self) -> None:
         """Make all jobs, and what is foreign."""
@@ -221,7 +220,7 @@ def _wrong(churn: Churn) -> Iterator[str]:
 
 
 def _wanted(document: dict[str, Any]) -> list[Desired]:
-    crew = rememberer(DIJOB)(document).crew
+    crew = Reader(DIJOB).remember(document).crew
     return desired(crew) if crew else []
 
 

@@ -14,7 +14,7 @@ import tracemalloc
 from typing import Any
 
 from jobgate.kinds.dijob import DIJOB
-from jobgate.pods import Digest, Lookup, PodReviewer, digest_of
+from jobgate.pods import Digest, Lookup, PodReviewer, Read, digest_of
 from webhook import Operation, Phase, Request
 
 #: The share of the API server's deadline, which is 5 s, that one pod may take, in seconds.
@@ -60,7 +60,7 @@ class Known:
         return self._found
 
 
-async def nobody(name: str, namespace: str) -> Digest | None:
+async def nobody(name: str, namespace: str) -> Read | None:
     """Fail: the steady state asks nobody."""
     raise AssertionError(f"{namespace}/{name} is asked for")
 

@@ -12,6 +12,15 @@ from ipaddress import IPv6Address, ip_address
 LABEL_LIMIT = 63
 SUBDOMAIN_LIMIT = 253
 
+#: Namespaces in which nothing of ours happens: the cluster must be able to repair itself without us.
+SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease")
+
+#: A namespace with this label set to `disabled` is left alone, by the webhooks and by the controller.
+OPT_OUT_LABEL, OPT_OUT_VALUE = "jobgate.dev/admission", "disabled"
+
+#: What tells an object as made by our controller; no object without it is ever touched.
+MANAGED_BY = ("app.kubernetes.io/managed-by", "jobgate")
+
 #: How much of `generateName` is kept, in characters: five random ones follow, and 63 are the most.
 GENERATED_LIMIT = 58
 

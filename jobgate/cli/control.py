@@ -69,7 +69,7 @@ def control(
         lease=lease_name,
         identity=identity(),
     )
-    settings = Settings(told.settings.domain, requests_per_second, plugins=told.settings.plugins)
+    settings = Settings(told.settings.domain, requests_per_second, plugins=told.settings.plugins, namespace=namespace)
     try:
         asyncio.run(control_until(wired(told.kinds), kubeconfig, place, settings))
     except OSError as error:

@@ -17,7 +17,7 @@ import click
 from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
-from jobgate.pods import Digest, Digests, PodReviewer
+from jobgate.pods import Digests, PodReviewer, Read, Room
 from webhook import Kind, Registry, Settings
 from webhook.server import Route
 from webhook.server.metrics import Metrics
@@ -62,10 +62,11 @@ class Cluster:
         self._reached = reached
         self._kubeconfig = kubeconfig
         self._client: Any = None
+        room = Room()
         self._jobs = [
             (kind, digests, Informer(Resource.parse(jobs_of(kind)), SOON, keep=digests.of))
             for kind in wired(kinds)
-            for digests in (Digests(kind, settings),)
+            for digests in (Digests(kind, settings, room),)
         ]
         lookups = pod_lookups(metrics)
         pods = [
@@ -111,7 +112,7 @@ class Cluster:
                 for _, _, jobs in self._jobs:
                     group.create_task(jobs.run(client))
 
-    async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Digest | None:
+    async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Read | None:
         """Ask the cluster for one job.
 
         Raises:
@@ -120,7 +121,7 @@ class Cluster:
         if self._client is None:
             raise LookupError("no cluster is known")
         found = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
-        return None if found is None else digests.of(found)
+        return None if found is None else digests.read(found)
 
 
 def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:

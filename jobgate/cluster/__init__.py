@@ -7,7 +7,7 @@
 """
 
 from jobgate.cluster.cache import Cache
-from jobgate.cluster.informer import Api, Backoff, Informer, Key, Refused, slim
+from jobgate.cluster.informer import Api, Backoff, Informer, Key, Page, Refused, slim
 from jobgate.cluster.resource import Resource
 
-__all__ = ["Api", "Backoff", "Cache", "Informer", "Key", "Refused", "Resource", "slim"]
+__all__ = ["Api", "Backoff", "Cache", "Informer", "Key", "Page", "Refused", "Resource", "slim"]

@@ -90,10 +90,10 @@ class Bundles:
     async def _selected(self, selector: str) -> Sequence[Target]:
         try:
             with understood("list", CRDS):
-                items, _ = await self._cluster.labelled(selector).list(CRDS)
+                pages = self._cluster.labelled(selector).pages(CRDS)
+                targets = [self._target(CRDS, item) async for page in pages for item in page.items]
         except Refusal as refusal:
             return [Target(CRDS.plural, selector, fault=str(refusal))]
-        targets = (self._target(CRDS, item) for item in items)
         return [target for target in targets if target.entries]
 
     def _target(self, resource: Resource, found: Mapping[str, Any]) -> Target:

@@ -7,23 +7,42 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
+import msgspec
 import orjson
-from aiohttp import ClientTimeout
+from aiohttp import ClientResponse, ClientTimeout
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import Page, Refused
 from jobgate.cluster.resource import Resource
 from webhook import trace
 
-#: How many objects a page of a list has.
-PAGE = 500
+#: How many objects a page of a list has, at most.
+PAGE = 100
+#: Most bytes of a page. A larger one is asked for again with fewer objects, so that a list of objects of a MiB each, as
+#: etcd stores them, takes no more memory than a list of small ones. One object alone is read whatever its size.
+PAGE_BYTES = 8 * 1024 * 1024
 #: For how long one watch goes on, in seconds; a connection that is dead without a word is noticed then.
 WATCH = 120
 #: How long one object may take, in seconds: somebody waits for it.
 GET = 2.0
 _CONNECT, _MARGIN = 10.0, 15.0
 _NOT_FOUND = 404
+
+
+class _ListMeta(msgspec.Struct):
+    version: str = msgspec.field(name="resourceVersion", default="")
+    token: str = msgspec.field(name="continue", default="")
+
+
+class _List(msgspec.Struct):
+    """A page of a list: its objects stay text until they are asked for, one by one."""
+
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+_read_list = msgspec.json.Decoder(_List).decode
 
 
 class Client:
@@ -49,17 +68,38 @@ class Client:
         return cls(ApiClient(configuration))
 
     async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
-        """Return all objects, and the resourceVersion at which they were so."""
+        """Return all objects, and the resourceVersion at which they were so: for what is few and small."""
         items: list[dict[str, Any]] = []
-        params = {"limit": str(PAGE)}
+        version = ""
+        async for page in self.pages(resource):
+            items += page.items
+            version = page.version
+        return items, version
+
+    async def pages(self, resource: Resource) -> AsyncIterator[Page]:
+        """Yield all objects, page by page. An object is parsed when it is taken from its page."""
+        limit, token = PAGE, ""
         while True:
-            response = await self._get(resource.path, params, ClientTimeout(total=60, connect=_CONNECT))
-            page = orjson.loads(await response.read())
-            items += page.get("items") or []
-            metadata = page["metadata"]
-            if not metadata.get("continue"):
-                return items, metadata["resourceVersion"]
-            params["continue"] = metadata["continue"]
+            page = await self._page(resource, limit, token)
+            if page is None:
+                limit = max(limit // 4, 1)
+                continue
+            yield Page((orjson.loads(memoryview(item)) for item in page.items or ()), page.metadata.version)
+            token = page.metadata.token
+            if not token:
+                return
+
+    async def _page(self, resource: Resource, limit: int, token: str) -> _List | None:
+        """Return so many objects at most from a place in the list on, or None where they are more than a page holds."""
+        params = {"limit": str(limit), **({"continue": token} if token else {})}
+        response = await self._get(resource.path, params, ClientTimeout(total=60, connect=_CONNECT))
+        body = bytearray()
+        async for chunk in response.content.iter_any():
+            body += chunk
+            if len(body) > PAGE_BYTES and limit > 1:
+                response.close()
+                return None
+        return _read_list(body)
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
         """Return one object as it is stored now, or None where there is none.
@@ -93,7 +133,7 @@ class Client:
         finally:
             response.close()
 
-    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
+    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
         request = await self._api.param_serialize(
             "GET",
             path,
@@ -105,7 +145,8 @@ class Client:
         if answer.status != 200:
             answer.response.release()
             raise Refused(answer.status)
-        return answer.response
+        response: ClientResponse = answer.response
+        return response
 
     async def __aenter__(self) -> Self:
         return self
@@ -129,7 +170,7 @@ class Narrowed(Client):
         self._selector = selector
         self._namespace = namespace
 
-    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> Any:
+    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
         prefix, _, plural = path.rpartition("/")
         within = f"{prefix}/namespaces/{quote(self._namespace, safe='')}/{plural}" if self._namespace else path
         return await super()._get(within, {**params, **self._selector}, limits)

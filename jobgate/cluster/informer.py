@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import orjson
 
 from jobgate.cluster.resource import Resource
 
@@ -17,6 +20,10 @@ PAUSE = 1.0
 STALE = 60.0
 #: After so many objects of a list others have their turn: a long list must not keep a server from answering.
 TURN = 20
+#: Objects of more than so many bytes are read in a thread: the largest take a third of a second.
+LARGE = 64 * 1024
+#: One thread for all informers: what it takes to read a large object, many times its size, is taken once.
+_aside = ThreadPoolExecutor(1, "jobgate-reader")
 
 #: After so many failures in a row, nobody waits any longer for what there is.
 PATIENCE = 3
@@ -37,11 +44,23 @@ class Refused(Exception):
         self.code = code
 
 
+class Page(NamedTuple):
+    """A part of a list.
+
+    Attributes:
+        items: the objects, which can be gone through once: none is held longer than it is looked at.
+        version: the resourceVersion at which the whole list was so.
+    """
+
+    items: Iterable[dict[str, Any]]
+    version: str
+
+
 class Api(Protocol):
     """What an informer asks of an API server."""
 
-    async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
-        """Return all objects, and the resourceVersion at which they were so.
+    def pages(self, resource: Resource) -> AsyncIterator[Page]:
+        """Yield all objects, page by page; one page at least.
 
         Raises:
             Refused: with the answer's code.
@@ -157,12 +176,15 @@ class Informer(Generic[T]):
             await asyncio.sleep(wait)
 
     async def _list(self, api: Api) -> None:
-        items, version = await api.list(self._resource)
         known, objects = self._objects or {}, {}
-        for count, item in enumerate(items, start=1):
-            objects[_key(item)] = self._keep(item)
-            if count % TURN == 0:
-                await asyncio.sleep(0)
+        count, version = 0, ""
+        async for page in api.pages(self._resource):
+            for item in page.items:
+                objects[_key(item)] = await self._kept(item)
+                count += 1
+                if count % TURN == 0:
+                    await asyncio.sleep(0)
+            version = page.version
         self._objects, self._version, self._heard = objects, version, time.monotonic()
         self.settled = True
         self._tell(logging.INFO, "watching", "")
@@ -172,10 +194,15 @@ class Informer(Generic[T]):
 
     async def _watch(self, api: Api) -> None:
         async for event in api.watch(self._resource, self._version):
-            self._take(str(event.get("type")), event["object"])
+            await self._take(str(event.get("type")), event["object"])
         self._heard = time.monotonic()
 
-    def _take(self, change: str, found: dict[str, Any]) -> None:
+    async def _kept(self, found: dict[str, Any]) -> T:
+        if _size(found) <= LARGE:
+            return self._keep(found)
+        return await asyncio.get_running_loop().run_in_executor(_aside, self._keep, found)
+
+    async def _take(self, change: str, found: dict[str, Any]) -> None:
         """Take one event over.
 
         Raises:
@@ -190,7 +217,7 @@ class Informer(Generic[T]):
             if change == "DELETED":
                 objects.pop(key, None)
             else:
-                objects[key] = self._keep(found)
+                objects[key] = await self._kept(found)
             if objects.get(key) != before:
                 self._changed(key)
         # A BOOKMARK has the version alone.
@@ -218,6 +245,11 @@ class Informer(Generic[T]):
             self._told = message + reason
             fields = {"resource": str(self._resource)} | ({"reason": reason} if reason else {})
             _logger.log(level, message, extra={"fields": fields})
+
+
+def _size(found: Mapping[str, Any]) -> int:
+    """Return how many bytes an object has as JSON."""
+    return len(orjson.dumps(found))
 
 
 def _key(found: Mapping[str, Any]) -> Key:

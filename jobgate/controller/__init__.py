@@ -2,6 +2,7 @@
 
 - `jobs`: all jobs, as their crews
 - `owned`: the objects that carry our label, by job
+- `territory`: the namespaces in which anything is made
 - `desired`: what has to be there beside a job
 - `difference`: what is to be done with what is there in its place
 - `loop`: one look at one job

@@ -8,13 +8,10 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.cluster.secret import SECRETS
-from jobgate.names import label_value
+from jobgate.names import MANAGED_BY, label_value
 from jobgate.plugins import Crew, Declared, carried_out
 from jobgate.plugins.crew import JOB_LABEL
 from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
-
-#: What tells an object as ours; no object without it is ever touched.
-MARK = ("app.kubernetes.io/managed-by", "jobgate")
 
 #: What is followed: seen when it changes, and deleted when it is no longer declared.
 FOLLOWED: Mapping[tuple[str, str], Resource] = {
@@ -127,7 +124,7 @@ def _resource(declared: Declared) -> Resource | None:
 
 def _manifest(crew: Crew, declared: Declared) -> Mapping[str, Any]:
     metadata = declared.manifest["metadata"]
-    ours = dict([MARK])
+    ours = dict([MANAGED_BY])
     if not label_value(crew.name):
         ours[JOB_LABEL] = crew.name
     whole = {

@@ -7,7 +7,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from jobgate.cluster.secret import SECRETS
-from jobgate.controller.desired import MARK, Desired
+from jobgate.controller.desired import Desired
+from jobgate.names import MANAGED_BY
 
 #: Fields whose keys are ours: one that we did not write does not belong there.
 _CLOSED = frozenset({"data", "binaryData", "selector", "matchLabels", "podSelector", "namespaceSelector"})
@@ -66,7 +67,7 @@ def judge(desired: Desired, found: Mapping[str, Any] | None) -> Judgement:
 
 def is_marked(found: Mapping[str, Any]) -> bool:
     """Tell whether an object carries our label."""
-    key, value = MARK
+    key, value = MANAGED_BY
     labels = found["metadata"].get("labels") or {}
     return bool(labels.get(key) == value)
 
@@ -77,7 +78,7 @@ def _owners(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _foreign(desired: Desired, *, marked: bool, owned: bool) -> str:
     if owned:
-        mark = "=".join(MARK)
+        mark = "=".join(MANAGED_BY)
         return f"{desired.called} has lost its label {mark}, and is left alone: put the label back, or delete it"
     whose = "belongs to somebody else" if marked else "was not made by jobgate"
     return f"{desired.called} {whose}, and is left alone: give it or this job another name, or delete it"

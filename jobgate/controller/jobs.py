@@ -9,7 +9,7 @@ from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.crew import written_plugins
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.plugins import Crew
-from jobgate.pods import Digests, Unreadable
+from jobgate.pods import Digest, Digests, Room, Unkept
 from webhook import Kind, Settings
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
@@ -29,15 +29,17 @@ class Remembered(NamedTuple):
     """What is remembered of a job.
 
     Attributes:
-        crew: the job, or None where it cannot be read.
+        crew: the job, or None where it cannot be read, or is too large to be remembered.
         over: whether it is finished or being deleted, so that nothing is made for it any more.
         understood: whether all that it asks for is understood. Where a package is missing, or a newer version takes
             less than an older one, a running job does not lose what it has.
+        unkept: a job for which there was no room: it is read again when it is looked at (`Jobs.read`).
     """
 
     crew: Crew | None
     over: bool = False
     understood: bool = True
+    unkept: Unkept | None = None
 
 
 class Jobs:
@@ -54,15 +56,18 @@ class Jobs:
             changed: told each job that came, went or changed in what is remembered of it.
             backoff: how long informers wait after failures.
         """
+        room = Room()
         self._kinds: dict[tuple[str, str], Resource] = {}
+        self._readers: dict[Resource, Reader] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
         for kind in kinds:
             if (kind.group, kind.kind) in self._kinds:
                 continue  # another version of it: the API server gives every job in each
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
+            reader = self._readers[resource] = Reader(kind, settings, room)
             self.informers[resource] = Informer(
-                resource, backoff, keep=rememberer(kind, settings), changed=_teller(resource, changed)
+                resource, backoff, keep=reader.remember, changed=_teller(resource, changed)
             )
 
     def get(self, key: Key) -> Remembered | None:
@@ -71,6 +76,10 @@ class Jobs:
             return self.informers[key.resource].get(key.name, key.namespace)
         except LookupError:
             return None
+
+    def read(self, key: Key, document: dict[str, Any]) -> Remembered:
+        """Return of a job, as it is stored, what would be remembered of it if there was room."""
+        return self._readers[key.resource].read(document)
 
     def __iter__(self) -> Iterator[Key]:
         """Go through all jobs that are known."""
@@ -99,18 +108,29 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-def rememberer(kind: Kind, settings: Settings | None = None) -> Callable[[dict[str, Any]], Remembered]:
-    """Return what gives of a job, as it is stored, what is remembered of it. It is read as the pod webhook reads it."""
-    digests = Digests(kind, settings)
+class Reader:
+    """Reads the jobs of a kind, as the pod webhook reads them."""
 
-    def remember(document: dict[str, Any]) -> Remembered:
-        crew = digests.of(document)
+    def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
+        """Take the kind, what the installation asks for, and the room for all digests."""
+        self._kind = kind
+        self._digests = Digests(kind, settings, room)
+
+    def remember(self, document: dict[str, Any]) -> Remembered:
+        """Return of a job, as it is stored, what is remembered of it."""
+        return self._of(document, self._digests.of(document))
+
+    def read(self, document: dict[str, Any]) -> Remembered:
+        """Return the same, whether there is room for it or not."""
+        return self._of(document, self._digests.read(document))
+
+    def _of(self, document: dict[str, Any], digest: Digest) -> Remembered:
         over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
-        if isinstance(crew, Unreadable):
+        if isinstance(digest, Unkept):
+            return Remembered(None, over, unkept=digest)
+        if not isinstance(digest, Crew):
             return Remembered(None, over, understood=False)
-        return Remembered(crew, over, set(written_plugins(kind, document)) <= set(crew.plugins))
-
-    return remember
+        return Remembered(digest, over, set(written_plugins(self._kind, document)) <= set(digest.plugins))
 
 
 def _teller(resource: Resource, changed: Callable[[Key], None]) -> Callable[[tuple[str, str]], None]:

@@ -19,8 +19,9 @@ from jobgate.controller.difference import Verdict, is_marked, judge
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import Metrics
-from jobgate.controller.owned import Owned
+from jobgate.controller.owned import Owned, is_partial
 from jobgate.controller.queue import Outcome
+from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
 
 #: The reasons of Events.
@@ -37,12 +38,15 @@ _logger = logging.getLogger("jobgate")
 class Loop:
     """Looks at jobs."""
 
-    def __init__(self, jobs: Jobs, owned: Owned, objects: Objects, events: Events, metrics: Metrics) -> None:
+    def __init__(
+        self, jobs: Jobs, owned: Owned, objects: Objects, events: Events, metrics: Metrics, territory: Territory
+    ) -> None:
         self._jobs = jobs
         self._owned = owned
         self._objects = objects
         self._events = events
         self._metrics = metrics
+        self._territory = territory
 
     async def reconcile(self, key: Key) -> Outcome:
         """Look at a job, and tell what came of it.
@@ -51,7 +55,12 @@ class Loop:
             Refused: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
+        if key.namespace not in self._territory:
+            return Outcome.FINE
         remembered = self._jobs.get(key)
+        if remembered is not None and remembered.unkept and not remembered.over:
+            stored = await self._objects.get(key.resource, key.name, key.namespace)
+            remembered = None if stored is None else self._jobs.read(key, dict(stored))
         if remembered is None or remembered.crew is None or remembered.over:
             return Outcome.FINE  # what a deleted job leaves is garbage-collected; a finished one keeps what it has
         crew = remembered.crew
@@ -72,6 +81,8 @@ class Loop:
                 found = await self._objects.get(SECRETS, one.name, crew.namespace)
             else:
                 found = self._owned.get(one.resource, one.name, crew.namespace)
+                if found is not None and is_partial(found):
+                    found = await self._objects.get(one.resource, one.name, crew.namespace)
             return await self._settle(crew, one, found)
         except LookupError:
             # The API server is away, or serves no such resource: that holds up this object, and no other.

@@ -16,6 +16,8 @@ K = TypeVar("K", bound=Hashable)
 
 #: After a failure, in seconds: not sooner again, whatever has changed.
 BREATH = 1.0
+#: Times that are no longer asked for, and may wait to be dropped, beside as many as there is work.
+_SPARE = 64
 
 
 class Outcome(Enum):
@@ -62,6 +64,7 @@ class Queue(Generic[K]):
         elif when < self._due.get(key, float("inf")):
             self._due[key] = when
             heapq.heappush(self._heap, (when, next(self._order), key))
+            self._tidy()
             self._wake.set()
 
     async def get(self) -> K:
@@ -96,6 +99,12 @@ class Queue(Generic[K]):
                 self.add(key, pause)
         if asked is not None:
             self.add(key, asked - self._clock())
+
+    def _tidy(self) -> None:
+        """Drop the later times of what was asked for earlier since, before they outnumber the rest."""
+        if len(self._heap) > 2 * len(self._due) + _SPARE:
+            self._heap = [one for one in self._heap if self._due.get(one[2]) == one[0]]
+            heapq.heapify(self._heap)
 
     def _next(self) -> float | None:
         """Return in how many seconds the next work is due, or None where none is."""

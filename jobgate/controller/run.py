@@ -14,7 +14,7 @@ from jobgate.cluster import Api, Backoff, Informer
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects
 from jobgate.cluster.resource import Resource
-from jobgate.controller.desired import MARK, followed
+from jobgate.controller.desired import followed
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.loop import Loop
@@ -22,6 +22,8 @@ from jobgate.controller.metrics import NAME, Metrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace
 from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.territory import Territory
+from jobgate.names import MANAGED_BY
 from webhook import Kind
 from webhook import Settings as Told
 
@@ -50,6 +52,7 @@ class Settings:
         resync: after so many seconds each job is looked at, whatever is known: a Secret's loss is not seen otherwise.
         backoff: of informers, after failures.
         plugins: what the installation asks for, for every job, each with its arguments.
+        namespace: that the controller runs in, and leaves alone; empty for none.
     """
 
     domain: str
@@ -57,6 +60,7 @@ class Settings:
     resync: float = 300.0
     backoff: Backoff | None = None
     plugins: Mapping[str, Any] = field(default_factory=dict)
+    namespace: str = ""
 
 
 class Controller:
@@ -81,12 +85,14 @@ class Controller:
         jobs = Jobs(self._kinds, told, queue.add, self._settings.backoff)
         owned = Owned(followed(told.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), self._settings.backoff)
         objects = Paced(self._cluster, Pace(self._settings.requests_per_second))
-        loop = Loop(jobs, owned, objects, Events(objects), self._metrics)
+        territory = Territory(self._settings.namespace, self._settings.backoff)
+        loop = Loop(jobs, owned, objects, Events(objects), self._metrics, territory)
         self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)
-        self._informers = [*jobs.informers.values(), *owned.informers.values()]
-        ours = self._cluster.labelled("=".join(MARK))
+        self._informers = [territory.namespaces, *jobs.informers.values(), *owned.informers.values()]
+        ours = self._cluster.labelled("=".join(MANAGED_BY))
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(territory.namespaces.run(self._cluster))
                 for job_informer in jobs.informers.values():
                     group.create_task(job_informer.run(self._cluster))
                 for informer in owned.informers.values():

@@ -132,8 +132,11 @@ def _of_installation(namespace: str) -> list[Ref]:
         *(Ref(ACCOUNTS, name, namespace) for name in _WORKLOADS),
         *(Ref(LEASES, name, namespace) for name in (controller.LEASE, certificates.LEASE)),
         Ref(CRON_JOBS, certificates.ACCOUNT, namespace),
-        Ref(POLICIES, certificates.ACCOUNT),
-        Ref(POLICY_BINDINGS, certificates.ACCOUNT),
+        *(
+            Ref(kind, name)
+            for kind in (POLICIES, POLICY_BINDINGS)
+            for name in (certificates.ACCOUNT, controller.ACCOUNT)
+        ),
         Ref(CLUSTER_ROLES, VIEW),
         Ref(BINDINGS),
         Ref(PODS, "", namespace),

@@ -57,8 +57,9 @@ REVIEWS = error(
 )
 POLICY_MISSING = warning(
     "admission-policy-missing",
-    "The admission policy that keeps the rotation's account to one Secret is not there, is not bound, or says "
-    "something else: that account can create any Secret of its namespace, a token of another account among them.",
+    "An admission policy of one of our accounts is not there, is not bound, or says something else: the rotation can "
+    "create any Secret of its namespace, a token of another account among them; the controller can change objects that "
+    "are no job's.",
     APPLY,
 )
 

@@ -5,6 +5,7 @@
 - `arguments`, `flags`: what it can be told
 - `pod`: a pod while it is wired
 - `limits`: how much can be put into it
+- `weight`: what it costs to remember a job, and how much it may
 - `env`, `svc`, `ssh`: the built-in ones
 - `queueing`: what the installation asks for, for all jobs
 

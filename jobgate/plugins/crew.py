@@ -49,7 +49,8 @@ class Part:
         containers: those that its template names.
         hostname, subdomain: that the template fixes and the operator keeps; empty where it fixes none.
         scheduler: that the template names; empty where it names none.
-        volumes: the names of those that its pods have, from the template and from the job.
+        volumes: the names of those in its template. What the job adds to every pod, the crew has once
+            (`Crew.has_volume`).
         fs_group: the group that the files of its volumes are given to, or None where they stay root's.
     """
 
@@ -93,6 +94,7 @@ class Crew:
         api_version, kind, plural: what the job is.
         namespace, name, uid: which one; the uid is empty before the job is stored.
         parts: its tasks, in their order.
+        volumes: the names of those that the job adds to every pod.
         plugins: what it asks for, each with its arguments.
         provided: the plugins among them that its operator carries out by itself.
         pod: the pattern of its pods' names, of `task` and `index`.
@@ -114,6 +116,7 @@ class Crew:
     name: str
     uid: str = ""
     parts: tuple[Part, ...] = ()
+    volumes: frozenset[str] = frozenset()
     plugins: Mapping[str, Any] = field(default_factory=dict)
     provided: frozenset[str] = frozenset()
     pod: str = "{task}-{index}"
@@ -156,6 +159,10 @@ class Crew:
     def before(self, part: Part) -> int:
         """Return how many pods the parts before one have."""
         return self._places[part.name][1]
+
+    def has_volume(self, part: Part, name: str) -> bool:
+        """Tell whether the pods of a part have a volume of this name, from its template or from the job."""
+        return name in part.volumes or name in self.volumes
 
     def pod_name(self, part: Part, index: int) -> str:
         """Return what a pod is called, or, where its name is made up by the API server, its host."""

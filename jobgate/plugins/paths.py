@@ -28,7 +28,7 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
     """
     for part in crew.parts:
         task = short(part.name)
-        if volume in part.volumes:
+        if crew.has_volume(part, volume):
             text = f"task {task} has a volume {volume}, as that of the {what} is called: call it something else"
             yield Forbidden(path, text, [part.name, volume])
         for container in part.containers:

@@ -3,14 +3,28 @@
 - `whose`: which job a pod says that it belongs to
 - `digest`: what is remembered of a job
 - `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
-- `budget`: how often the cluster may be asked
+- `budget`, `turns`: how often the cluster may be asked, and by whom next
+- `forgeries`: the references to jobs that are not there
 - `shape`: whether a pod can be read
 - `review`: what is put into a pod, and whether it is all there
 - `reviewer`: these together, as the server calls them
 """
 
-from jobgate.pods.digest import Digest, Digests, Unreadable, digest_of
+from jobgate.pods.digest import Digest, Digests, Read, Room, TooLarge, Unkept, Unreadable, digest_of
 from jobgate.pods.lookup import Fetch, Known, Lookup
 from jobgate.pods.reviewer import PodReviewer
 
-__all__ = ["Digest", "Digests", "Fetch", "Known", "Lookup", "PodReviewer", "Unreadable", "digest_of"]
+__all__ = [
+    "Digest",
+    "Digests",
+    "Fetch",
+    "Known",
+    "Lookup",
+    "PodReviewer",
+    "Read",
+    "Room",
+    "TooLarge",
+    "Unkept",
+    "Unreadable",
+    "digest_of",
+]

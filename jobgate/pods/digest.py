@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, TypeAlias
-from weakref import WeakValueDictionary
+from threading import RLock
+from typing import Any, Final, TypeAlias
+from weakref import ref
+
+import orjson
 
 from jobgate.kinds.common.crew import crew_of
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Crew
+from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from webhook import Context, Job, Kind, Settings
 from webhook.review import mutated
 from webhook.view import view
 
 #: Fields of metadata that change with every write.
 _PASSING = frozenset({"resourceVersion", "generation", "managedFields"})
+
+#: Most memory for all digests together, in bytes: that of 50,000 small jobs. Filled, it leaves 100 MiB of the memory
+#: limit that the manifests give the server.
+ROOM: Final = 288 * 1024 * 1024
 
 _logger = logging.getLogger("jobgate")
 
@@ -29,10 +36,35 @@ class Unreadable:
     uid: str
 
 
-Digest: TypeAlias = Crew | Unreadable
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """What is remembered of a job that would take too much memory: its pods are denied, not started half-wired.
+
+    Admission refuses such jobs; this one was stored past it.
+    """
+
+    uid: str
 
 
-def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Digest:
+@dataclass(frozen=True, slots=True)
+class Unkept:
+    """What is remembered of a job for which there was no room: it is asked for whenever it is needed.
+
+    Attributes:
+        uid: of the job.
+        seal: changes with the job.
+    """
+
+    uid: str
+    seal: bytes
+
+
+#: What a job reads as, and what is remembered of it.
+Read: TypeAlias = Crew | Unreadable | TooLarge
+Digest: TypeAlias = Read | Unkept
+
+
+def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Read:
     """Return what is remembered of a job of a kind, whatever it looks like; of one without plugins, only which it is.
 
     Jobs that were stored before today's defaults are read with them, as their operator and their users' next change
@@ -59,7 +91,49 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
         reason = type(error).__qualname__  # its text may hold values of the job
         _logger.error("job unreadable", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
         return Unreadable(uid)
-    return crew if crew.ours else _identity(crew)
+    if not crew.ours:
+        return _identity(crew)
+    if weight(crew, LIMIT + MARGIN) > LIMIT + MARGIN:
+        fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
+        _logger.warning("job too large for plugins", extra={"fields": {**fields, "tasks": len(crew.parts)}})
+        return TooLarge(uid)
+    return crew
+
+
+class Room:
+    """How much memory is left for digests, of all kinds together."""
+
+    def __init__(self, size: int = ROOM) -> None:
+        """Have room for so many bytes."""
+        self._left = size
+        self._full = False
+        # Large jobs are read in a thread. What is given back within `take`, by a garbage collection, takes no turn.
+        self._lock = RLock()
+
+    def take(self, size: int) -> bool:
+        """Tell whether there is room for so many bytes, and take it if so."""
+        with self._lock:
+            fits = size <= self._left
+            if fits:
+                self._left -= size
+            elif not self._full:
+                _logger.warning("no room for more jobs", extra={"fields": {"consequence": "each is looked up instead"}})
+            self._full = not fits
+            return fits
+
+    def give(self, size: int) -> None:
+        """Take bytes back."""
+        with self._lock:
+            self._left += size
+
+
+class _Kept(ref[Crew]):
+    """A digest that is there as long as somebody has it, and the room that it takes."""
+
+    __slots__ = ("seal", "size")
+
+    seal: bytes
+    size: int
 
 
 class Digests:
@@ -69,36 +143,57 @@ class Digests:
     the digest is made of is the same then.
     """
 
-    def __init__(self, kind: Kind, settings: Settings | None = None) -> None:
+    def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
         """Know none.
 
         Args:
             kind: of the jobs.
             settings: what the installation asks for, for every job.
+            room: for all digests that are remembered.
         """
         self._kind = kind
         self._settings = settings
-        self._made: WeakValueDictionary[bytes, Crew] = WeakValueDictionary()
+        self._room = room or Room()
+        self._made: dict[bytes, _Kept] = {}
 
     def of(self, document: dict[str, Any]) -> Digest:
-        """Return what `digest_of` returns."""
-        try:
-            seal = _seal(document)
-        except (TypeError, ValueError, RecursionError):
-            return digest_of(self._kind, document, self._settings)
-        made: Digest | None = self._made.get(seal)
-        if made is None:
-            made = digest_of(self._kind, document, self._settings)
-            if isinstance(made, Crew):
-                self._made[seal] = made
+        """Return what is remembered of a job."""
+        seal = _seal(document)
+        made = self._found(seal) or digest_of(self._kind, document, self._settings)
+        if seal is None or not isinstance(made, Crew) or seal in self._made:
+            return made
+        size = weight(made, LIMIT + MARGIN)
+        if not self._room.take(size):
+            return Unkept(made.uid, seal)
+        kept = self._made[seal] = _Kept(made, self._gone)
+        kept.seal, kept.size = seal, size
         return made
 
+    def read(self, document: dict[str, Any]) -> Read:
+        """Return what a job reads as, without remembering it."""
+        return self._found(_seal(document)) or digest_of(self._kind, document, self._settings)
 
-def _seal(document: dict[str, Any]) -> bytes:
-    """Return a fingerprint of all of a job but its status, and what the API server counts and notes of it."""
+    def _found(self, seal: bytes | None) -> Crew | None:
+        kept = self._made.get(seal) if seal else None
+        return kept() if kept else None
+
+    def _gone(self, kept: _Kept) -> None:
+        if self._made.get(kept.seal) is kept:
+            del self._made[kept.seal]
+        self._room.give(kept.size)
+
+
+def _seal(document: dict[str, Any]) -> bytes | None:
+    """Return a fingerprint of all of a job but its status, and what the API server counts and notes of it.
+
+    None of what is no JSON.
+    """
     metadata = {key: value for key, value in metadata_of(document).items() if key not in _PASSING}
     said = {**document, "metadata": metadata, "status": None}
-    return blake2b(json.dumps(said).encode("utf-8", "surrogatepass"), digest_size=32).digest()
+    try:
+        return blake2b(orjson.dumps(said), digest_size=32).digest()
+    except TypeError:
+        return None
 
 
 def _identity(crew: Crew) -> Crew:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -19,12 +18,13 @@ from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member
 from jobgate.pods.budget import Budget
-from jobgate.pods.digest import Digest, Unreadable
+from jobgate.pods.digest import Digest, Read, TooLarge, Unreadable
+from jobgate.pods.forgeries import Forgeries
+from jobgate.pods.turns import Turns
 
-#: For how long a forged reference is remembered, in seconds, and how many of them.
-FORGED_SECONDS, FORGED = 30.0, 4096
-#: How many questions may be on their way at once, for all namespaces together.
-FLIGHTS = 16
+#: How long a question may wait for its turn, in seconds: it and the answer, which takes 2 s at most, are in time then
+#: for the API server, which waits 5 s.
+WAIT = 2.0
 #: Longest uid that is looked up, in characters: they are UUIDs, and what is remembered must be small.
 UID = 64
 
@@ -44,7 +44,7 @@ class Known(Protocol):
 
 #: Asks the cluster for a job, by its name and namespace; None where there is none. It ends within seconds, and may
 #: raise anything.
-Fetch: TypeAlias = Callable[[str, str], Coroutine[None, None, Digest | None]]
+Fetch: TypeAlias = Callable[[str, str], Coroutine[None, None, Read | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,9 @@ class Lookup:
         self._known = known
         self._fetch = fetch
         self._budget = budget or Budget(clock)
-        self._clock = clock
-        self._flights: dict[tuple[str, str, str], asyncio.Task[Digest | None]] = {}
-        self._forged: OrderedDict[tuple[str, str, str], float] = OrderedDict()
+        self._turns = Turns()
+        self._flights: dict[tuple[str, str, str], asyncio.Task[Read | Later | None]] = {}
+        self._forged = Forgeries(clock)
 
     async def find(self, namespace: str, claim: Claim) -> Verdict:
         """Return what is to be made of a pod's claim, asking the cluster at most once."""
@@ -115,11 +115,12 @@ class Lookup:
             known = self._known.get(claim.job, namespace)
         except LookupError:
             known = None
-        if isinstance(known, Unreadable) and not _is_another(known, claim):
-            return self._unreadable(claim)
+        if isinstance(known, Unreadable | TooLarge) and not _is_another(known, claim):
+            return self._unusable(known, claim)
+        # Of a job that is not kept nothing is known, as of one that is not there.
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
-        if self._is_forged(namespace, claim):
+        if claim.owned and self._forged.has(namespace, claim.job, claim.uid):
             return self._refused(claim)
         if dns_subdomain(claim.job) or len(claim.uid) > UID:
             return self._refused(claim) if claim.owned else Unknown()  # nothing is called so
@@ -131,9 +132,9 @@ class Lookup:
         key = namespace, claim.job, claim.uid
         flight = self._flights.get(key)
         if flight is None:
-            if len(self._flights) >= FLIGHTS or not self._budget.take(namespace):
-                return Later(f"too many pods ask for jobs that are not known yet; {self._job(claim)} is one of them")
-            flight = self._flights[key] = asyncio.create_task(self._fetch(claim.job, namespace))
+            if not self._budget.take(namespace) or (turn := self._turns.ask(namespace)) is None:
+                return self._too_many(claim)
+            flight = self._flights[key] = asyncio.create_task(self._fly(turn, namespace, claim))
             flight.add_done_callback(lambda done: self._landed(key, done))
         try:
             # Others may wait for the same answer: who goes away does not take it with him.
@@ -142,11 +143,27 @@ class Lookup:
             reason = type(error).__qualname__
             _logger.warning("job not looked up", extra={"fields": {"kind": self._kind, "reason": f"{reason}: {error}"}})
             return Later(f"{self._job(claim)} cannot be looked up")
+        if isinstance(found, Later):
+            return found
         if found is None or _is_another(found, claim):
             return self._absent(namespace, claim)
-        if isinstance(found, Unreadable):
-            return self._unreadable(claim)
+        if isinstance(found, Unreadable | TooLarge):
+            return self._unusable(found, claim)
         return _judged(found, claim) or Later(self._behind(claim))
+
+    async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Read | Later | None:
+        """Wait for the turn, and ask."""
+        await asyncio.wait({turn}, timeout=WAIT)
+        if not turn.done():
+            turn.cancel()
+            return self._too_many(claim)
+        try:
+            return await self._fetch(claim.job, namespace)
+        finally:
+            self._turns.done(namespace)
+
+    def _too_many(self, claim: Claim) -> Later:
+        return Later(f"too many pods ask for jobs that are not known yet; {self._job(claim)} is one of them")
 
     def _behind(self, claim: Claim) -> str:
         """Return why a pod cannot be found in its job, as it is now; its operator may be ahead of that."""
@@ -155,7 +172,7 @@ class Lookup:
             return f"which pod of task {task} of {self._job(claim)} this is cannot be told"
         return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
-    def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Digest | None]) -> None:
+    def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | Later | None]) -> None:
         del self._flights[key]
         if not flight.cancelled():
             flight.exception()  # else asyncio complains where nobody waits for the answer any more
@@ -164,25 +181,16 @@ class Lookup:
         """Return the verdict on a claim to a job that is not there. An owner's uid is never given to another job."""
         if not claim.owned:
             return Unknown()
-        self._forged[namespace, claim.job, claim.uid] = self._clock() + FORGED_SECONDS
-        if len(self._forged) > FORGED:
-            self._forged.popitem(last=False)
+        self._forged.add(namespace, claim.job, claim.uid)
         return self._refused(claim)
-
-    def _is_forged(self, namespace: str, claim: Claim) -> bool:
-        key = namespace, claim.job, claim.uid
-        until = self._forged.get(key)
-        if until is None or not claim.owned:
-            return False
-        if until > self._clock():
-            return True
-        del self._forged[key]
-        return False
 
     def _refused(self, claim: Claim) -> Refused:
         return Refused(f"there is no {self._job(claim)} of this uid in the namespace")
 
-    def _unreadable(self, claim: Claim) -> Refused:
+    def _unusable(self, job: Unreadable | TooLarge, claim: Claim) -> Refused:
+        if isinstance(job, TooLarge):
+            why = "is too large for plugins: give it fewer tasks with more replicas each, or leave plugins out"
+            return Refused(f"{self._job(claim)} {why}")
         return Refused(f"jobgate fails to read {self._job(claim)}; its log says why")
 
     def _job(self, claim: Claim) -> str:
@@ -203,7 +211,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
     return Found(Member(crew, part, claim.index))
 
 
-def _is_another(job: Digest, claim: Claim) -> bool:
+def _is_another(job: Read, claim: Claim) -> bool:
     """Tell whether a job is another one of the same name."""
     if claim.uid and job.uid != claim.uid:
         return True

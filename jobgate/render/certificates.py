@@ -13,6 +13,8 @@ from jobgate.render.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, 
 from jobgate.render.configurations import CERTIFICATE, NAME
 from jobgate.render.hardening import component, container_security, pod_security, priority, probes
 from jobgate.render.installation import LABELS
+from jobgate.render.policies import GROUP as _ADMISSION
+from jobgate.render.policies import holds, policy, rules
 from jobgate.render.rbac import READ, account, bound, rule
 from jobgate.render.tree import Each, Given, Item, When, joined
 from jobgate.render.workload import DOMAIN_TOLD
@@ -26,7 +28,6 @@ SELECTOR = component("certificates")
 _SCHEDULE = "*/5 * * * *"
 #: Seconds after which a pass is given up. The next one goes on from what is stored.
 _DEADLINE = 240
-_ADMISSION = "admissionregistration.k8s.io"
 _SECRET = Given("secret")
 
 
@@ -80,46 +81,13 @@ _RULES_AT_HOME = [
 
 def _policy() -> list[dict[str, Any]]:
     """Return the policy by which the rotation creates no Secret but its own: above all no token of another account."""
-    metadata = {"name": ACCOUNT, "labels": LABELS}
-    return [
-        {
-            "apiVersion": f"{_ADMISSION}/v1",
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": metadata,
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {
-                    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}},
-                    "resourceRules": [
-                        {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["secrets"]}
-                    ],
-                },
-                "matchConditions": [
-                    {
-                        "name": "the-rotation",
-                        "expression": joined(
-                            "request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{ACCOUNT}'"
-                        ),
-                    }
-                ],
-                "validations": [
-                    {
-                        "expression": joined(
-                            "object.metadata.name == '", _SECRET, "' && object.type == 'kubernetes.io/tls'"
-                        ),
-                        "message": joined("this account creates the Secret ", _SECRET, " of kubernetes.io/tls only"),
-                        "reason": "Forbidden",
-                    }
-                ],
-            },
-        },
-        {
-            "apiVersion": f"{_ADMISSION}/v1",
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": metadata,
-            "spec": {"policyName": ACCOUNT, "validationActions": ["Deny"]},
-        },
-    ]
+    constraints = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}},
+        "resourceRules": [rules("", "secrets", versions="v1", operations=["CREATE"])],
+    }
+    expression = joined("object.metadata.name == '", _SECRET, "' && object.type == 'kubernetes.io/tls'")
+    message = joined("this account creates the Secret ", _SECRET, " of kubernetes.io/tls only")
+    return policy(ACCOUNT, constraints, [holds(expression, message)])
 
 
 def _deployment() -> dict[str, Any]:

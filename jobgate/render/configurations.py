@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.wiring import PATHS, marked_selector, members_of, wired
+from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.render.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
-from jobgate.render.installation import LABELS, OPT_OUT_LABEL, SYSTEM_NAMESPACES
+from jobgate.render.installation import LABELS
 from jobgate.render.tree import Base64, Given, When, joined
 from webhook import Kind, Phase
 
@@ -133,6 +134,6 @@ def _namespaces() -> dict[str, Any]:
                 "operator": "NotIn",
                 "values": [*SYSTEM_NAMESPACES, NAMESPACE],
             },
-            {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": ["disabled"]},
+            {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": [OPT_OUT_VALUE]},
         ]
     }

@@ -1,7 +1,7 @@
 """The companion controller: who it is, what it may do, and the Deployment that runs it.
 
-It may read jobs, and keep ConfigMaps, Services and NetworkPolicies: RBAC cannot say "those with our label", which the
-controller sees to by itself. It may write no job, no status, and, unless a namespace is named for it, no Secret. What
+It may read jobs, and keep ConfigMaps, Services and NetworkPolicies: RBAC cannot say "those with our label, of a job",
+which an admission policy does. It may write no job, no status, and, unless a namespace is named for it, no Secret. What
 no plugin needs that is on, it may not have; where none needs anything, there is no controller.
 """
 
@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobgate.kinds.common.wiring import wired
-from jobgate.plugins import offered
+from jobgate.names import MANAGED_BY, OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS
+from jobgate.plugins.ssh.plugin import FILES
 from jobgate.render.choices import NAMESPACE, RUNS, plugin_on, some_on
 from jobgate.render.hardening import (
     MIN_READY,
@@ -24,6 +26,7 @@ from jobgate.render.hardening import (
     spread,
 )
 from jobgate.render.installation import LABELS
+from jobgate.render.policies import holds, policy, rules
 from jobgate.render.rbac import READ, account, bound, rule
 from jobgate.render.tree import AllOf, AnyOf, Begins, Each, Given, Item, When, Word, any_of, joined
 from jobgate.render.workload import told
@@ -55,6 +58,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
                 *bound(ACCOUNT, _LEASE_RULES, NAMESPACE),
+                *_policy(kinds),
                 When(plugin_on("ssh"), Each(Given("secrets_in"), _secrets())),
                 When(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
@@ -85,6 +89,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             ],
         ),
         rule("", "events", verbs=("create", "patch")),
+        # Which namespaces have opted out.
+        rule("", "namespaces", verbs=("list", "watch")),
         # The groups of pods of the system that queues them.
         *(
             When(Begins(Given("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=_KEEP))
@@ -103,6 +109,67 @@ _LEASE_RULES = [
 def _secrets() -> list[Any]:
     """Return the right to make Secrets in a namespace. They cannot be listed, changed or deleted by it."""
     return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], Item(), name=f"{ACCOUNT}-secrets")
+
+
+def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
+    """Return the policy by which the controller writes nothing but what is ours and a job's, where jobs are handled.
+
+    It does what the controller does by itself: who takes its token over cannot do more by it.
+    """
+    operations = ("CREATE", "UPDATE", "DELETE")
+    constraints = {
+        "resourceRules": [
+            rules("", "configmaps", "services", "secrets", operations=operations),
+            rules("networking.k8s.io", "networkpolicies", operations=operations),
+            *(rules(version.rpartition("/")[0], plural, operations=operations) for version, plural in GROUPS.values()),
+        ]
+    }
+    served = ", ".join(f"'{kind.kind}.{kind.group}'" for kind in kinds)
+    system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
+    variables: dict[str, str | Word] = {
+        "served": f"[{served}]",
+        # The object before, the object after, or both.
+        "objects": "[object, oldObject].filter(one, one != null)",
+    }
+    mark = "=".join(MANAGED_BY)
+    ours = f"variables.objects.all(one, {_labelled('one', *MANAGED_BY)})"
+    of_a_job = (
+        "variables.objects.all(one, one.metadata.?ownerReferences.orValue([]).exists(owner, "
+        "(owner.kind + '.' + owner.apiVersion.split('/')[0]) in variables.served && "
+        "(one.metadata.name == owner.name || one.metadata.name.startsWith(owner.name + '-'))))"
+    )
+    opted_out = _labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
+    inside = "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"
+    selective = "object.spec.podSelector.?matchLabels.orValue({}).size() > 0"
+    may = "this account writes"
+    validations = [
+        holds(joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"),
+        holds(f"!({opted_out})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),
+        holds(ours, f"{may} only objects labelled {mark}"),
+        holds(of_a_job, f"{may} only objects that a job owns and that are named after it, <job> or <job>-…"),
+        holds(_of("secrets", _secret()), f"{may} only Secrets of type Opaque, as the plugin ssh needs them"),
+        holds(_of("services", inside), f"{may} only Services of type ClusterIP without externalIPs"),
+        holds(_of("networkpolicies", selective), f"{may} only NetworkPolicies that select pods by their labels"),
+    ]
+    return policy(ACCOUNT, constraints, validations, variables)
+
+
+def _labelled(what: str, key: str, value: str) -> str:
+    return f"{what}.metadata.?labels[?'{key}'].orValue('') == '{value}'"
+
+
+def _of(resource: str, expression: str) -> str:
+    """Return what must hold for an object of this resource that is written; of others, and what is deleted, nothing."""
+    return f"request.resource.resource != '{resource}' || object == null || ({expression})"
+
+
+def _secret() -> str:
+    """Return what must hold for a Secret. What those of a package's plugin are called, and hold, is not known here."""
+    opaque = "object.type == 'Opaque'"
+    if not set(offered()) <= {plugin.name for plugin in BUILT_IN}:
+        return opaque
+    files = ", ".join(f"'{file}'" for file in FILES)
+    return f"{opaque} && object.metadata.name.endsWith('-ssh') && object.?data.orValue({{}}).all(key, key in [{files}])"
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:

@@ -14,12 +14,6 @@ from webhook.context import DOMAIN
 #: Labels of all that we install.
 LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "jobgate"}
 
-#: Namespaces that no entry ever watches: the cluster must be able to mend itself without us.
-SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease")
-
-#: A namespace with this label set to `disabled` is left alone.
-OPT_OUT_LABEL = "jobgate.dev/admission"
-
 
 class Rotation(StrEnum):
     """Who issues the server's certificate and renews it."""

@@ -24,7 +24,7 @@ from click.testing import CliRunner
 from certs import Generation, issue_generation, service_names
 from jobgate.cli import main
 from jobgate.cli.certificate import SecretName, SecretSource
-from jobgate.cluster import Resource
+from jobgate.cluster import Page, Resource
 from tests.controlplane.client import ClusterApi
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
@@ -119,8 +119,8 @@ class Played:
         self.found = found
         self.events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
-    async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
-        return ([dict(self.found)] if self.found else []), "1"
+    async def pages(self, resource: Resource) -> AsyncIterator[Page]:
+        yield Page([dict(self.found)] if self.found else [], "1")
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
         while True:

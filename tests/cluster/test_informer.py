@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster import Backoff, Cache, Informer, Refused, Resource, slim
+from jobgate.cluster import Backoff, Cache, Informer, Page, Refused, Resource, slim
 from jobgate.cluster import informer as informers
 from jobgate.cluster.informer import Api, labels
 from tests.controlplane.client import ClusterApi
@@ -55,12 +55,12 @@ class Played:
         self.steps = list(steps)
         self.asked: list[str] = []
 
-    async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
+    async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         self.asked.append("list")
         step = await self._next()
         if isinstance(step, Exception):
             raise step
-        return step, "10"
+        yield Page(iter(step), "10")
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
         self.asked.append(f"watch {version}")
@@ -330,8 +330,8 @@ async def test_a_cache_keeps_labels_of_namespaces_and_all_of_others() -> None:
     namespace = {"metadata": {"name": "ada", "resourceVersion": "1"}, "status": {"phase": "Active"}}
 
     class Lists(Api):
-        async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
-            return ([namespace] if resource.plural == "namespaces" else [queue()]), "1"
+        async def pages(self, resource: Resource) -> AsyncIterator[Page]:
+            yield Page([namespace] if resource.plural == "namespaces" else [queue()], "1")
 
         async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
             await asyncio.Event().wait()

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Self
 from uuid import uuid4
 
-from jobgate.cluster import Refused, Resource
+from jobgate.cluster import Page, Refused, Resource
 from jobgate.cluster.objects import Rejected
 
 Place = tuple[Resource, str, str]
@@ -62,10 +62,10 @@ class MemoryCluster:
 
     # What the controller does.
 
-    async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
+    async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         self._call("list", resource, "")
         found = [copy.deepcopy(one) for place, one in self.objects.items() if place[0] == resource and self._sees(one)]
-        return found, f"list-{len(self.history)}"
+        yield Page(found, f"list-{len(self.history)}")
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
         self._call("watch", resource, "")

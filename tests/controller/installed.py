@@ -28,6 +28,8 @@ _PATHS = {
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles",
     "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings",
+    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
 }
 
 # A process of its own, to be killed, which has not to import everything first.
@@ -36,7 +38,7 @@ _processes.set_forkserver_preload(["tests.controller.warm"])
 
 
 def install(api: ClusterApi, *secrets_in: str) -> None:
-    """Install the CRDs and the controller's rights."""
+    """Install the CRDs, and what the controller may do."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
     rights = base(installed(), Installation(secrets_in=secrets_in))["controller"]
     for one in [namespace, *definitions(installed()), *rights]:

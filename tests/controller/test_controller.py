@@ -13,12 +13,15 @@ from jobgate.cluster.objects import Rejected
 from jobgate.controller import Controller, Metrics, Settings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
+from jobgate.controller.owned import Owned
 from jobgate.kinds.dijob import DIJOB
+from jobgate.pods import Room
 from tests.controller.builder import CONFIG_MAPS, DIJOBS, EVENTS, POLICIES, SECRETS, SERVICES, job
 from tests.controller.cluster import MemoryCluster, unreachable
 
 pytestmark = pytest.mark.usefixtures("trial")
 
+NAMESPACES = Resource("namespaces", "v1", "")
 ALL = {"trial": {"secret": True, "policy": True}}
 MINE = [(CONFIG_MAPS, "train-trial"), (SERVICES, "train"), (POLICIES, "train"), (SECRETS, "train-trial")]
 
@@ -34,7 +37,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[Metrics]:
     metrics = Metrics()
-    settings = Settings("svc.cluster.local", 5000.0, resync, Backoff(first=0.01, most=0.05))
+    backoff = Backoff(first=0.01, most=0.05)
+    settings = Settings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
     try:
         yield metrics
@@ -474,3 +478,68 @@ def test_nothing_of_a_secret_is_in_an_error() -> None:
     status: Mapping[str, Any] = {"reason": "Invalid", "message": 'data[key]: Invalid value: "hush"'}
     assert "hush" not in str(rejection(SECRETS, 422, status))
     assert "hush" in str(rejection(CONFIG_MAPS, 422, status))
+
+
+async def test_what_is_large_is_kept_right_and_remembered_by_its_metadata_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: list[Any] = []
+    whole = Owned._kept
+
+    def watched(owned: Owned, found: dict[str, Any]) -> dict[str, Any]:
+        remembered = whole(owned, found)
+        kept.append(remembered)
+        return remembered
+
+    monkeypatch.setattr(Owned, "_kept", watched)
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job("train", "ada", 2000, {"trial": {}}))
+    async with controlling(cluster):
+        await until(lambda: cluster.find(CONFIG_MAPS, "ada", "train-trial"))
+        before = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+        assert before is not None
+        cluster.edit(CONFIG_MAPS, "ada", "train-trial", {"data": {"work.host": "x" * 100_000}})
+        await until(lambda: (cluster.find(CONFIG_MAPS, "ada", "train-trial") or {})["data"] == before["data"])
+        cluster.edit(DIJOBS, "ada", "train", {"spec": {"plugins": {"trial": None, "env": []}}})
+        await until(lambda: there(cluster) == [])
+    maps = [one for one in kept if one["metadata"]["name"] == "train-trial"]
+    assert maps
+    assert all(one["kind"] == "PartialObjectMetadata" and "data" not in one for one in maps)
+    assert all(len(str(one)) < 1000 for one in maps)
+
+
+@pytest.mark.parametrize(
+    "namespace, labels, expected",
+    [
+        ("ada", {}, 2),
+        ("ada", {"jobgate.dev/admission": "enabled"}, 2),
+        ("ada", {"jobgate.dev/admission": "disabled"}, 0),
+        ("kube-system", {}, 0),
+        ("jobgate-system", {}, 0),
+    ],
+)
+async def test_namespaces_that_have_opted_out_and_those_of_the_system_are_left_alone(
+    namespace: str, labels: dict[str, str], expected: int
+) -> None:
+    cluster = MemoryCluster()
+    cluster.put(NAMESPACES, {"metadata": {"name": namespace, "namespace": "", "labels": labels}})
+    cluster.put(DIJOBS, job("train", namespace, 2, {"trial": {}}))
+    cluster.put(DIJOBS, job("train", "elsewhere", 2, {"trial": {}}))
+    async with controlling(cluster):
+        await until(lambda: len(there(cluster, "elsewhere")) == 2)
+        await quiet(cluster)
+    assert len(there(cluster, namespace)) == expected
+
+
+async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("jobgate.controller.jobs.Room", lambda: Room(0))
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, job("train", "ada", 2, ALL))
+    async with controlling(cluster):
+        await until(lambda: len(there(cluster)) == len(MINE))
+        cluster.put(DIJOBS, job("train", "ada", 3, ALL))
+        await until(lambda: "train-work-2" in str(cluster.find(CONFIG_MAPS, "ada", "train-trial")))
+        cluster.edit(DIJOBS, "ada", "train", {"spec": {"plugins": {"trial": None, "env": []}}})
+        await until(lambda: there(cluster) == ["secrets/train-trial"])

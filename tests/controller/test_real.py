@@ -1,6 +1,7 @@
 """The controller, a process under its own rights, on a real API server."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.controller import installed
 from tests.controller.builder import job
 from tests.controlplane.client import ClusterApi
+from tests.controlplane.fixtures import new_namespace
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
 
@@ -22,8 +24,6 @@ class Cluster:
     def __init__(self, api: ClusterApi, namespace: str) -> None:
         self.api = api
         self.namespace = namespace
-        # What other tests have installed on this control plane may be without a server by now.
-        api.patch(f"/api/v1/namespaces/{namespace}", {"metadata": {"labels": {"jobgate.dev/admission": "disabled"}}})
 
     def path(self, kind: str, name: str = "") -> str:
         prefix = {
@@ -59,6 +59,9 @@ def train(namespace: str, replicas: int = 2, plugins: Any = None) -> Any:
 @pytest.fixture(scope="module")
 def rights(cluster_api: ClusterApi) -> None:
     installed.install(cluster_api)
+    # What other tests have installed on this control plane may be without a server by now.
+    for phase in ("mutating", "validating"):
+        cluster_api.delete(f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations/jobgate")
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +207,27 @@ def test_the_controller_cannot_do_more_than_it_has_to(
         ("create", "leases.coordination.k8s.io", "-n=default"),
     ]:
         assert not can(verb, what, where), (verb, what, where)
+
+
+@pytest.mark.usefixtures("controller")
+def test_a_namespace_that_has_opted_out_is_left_alone(cluster: Cluster) -> None:
+    other = Cluster(cluster.api, new_namespace(cluster.api))
+    for one in (cluster, other):
+        one.apply(train(one.namespace))
+        wait_for(partial(_has, one, 2), WAIT, what="the objects are made")
+    label = {"metadata": {"labels": {"jobgate.dev/admission": "disabled"}}}
+    cluster.api.patch(f"/api/v1/namespaces/{cluster.namespace}", label)
+    for replicas in (3, 4):  # what is seen of the other namespace is seen after the label, and after the deletion
+        other.apply(train(other.namespace, replicas=replicas))
+        wait_for(partial(_lists, other, f"train-work-{replicas - 1}"), WAIT, what="the hosts are listed")
+        cluster.api.delete(cluster.path("ConfigMap", "train-svc"))
+    assert cluster.ours() == [("NetworkPolicy", "train")]
+    assert cluster.warnings() == []
+
+
+def _has(cluster: Cluster, count: int) -> bool:
+    return len(cluster.ours()) == count
+
+
+def _lists(cluster: Cluster, host: str) -> bool:
+    return host in cluster.get("ConfigMap", "train-svc")["data"]["work.host"]

@@ -1,11 +1,11 @@
 """What a controller process needs, imported and compiled: processes that are forked from here start at once."""
 
 import jobgate.cli.controlling  # noqa: F401
-from jobgate.controller.jobs import rememberer
+from jobgate.controller.jobs import Reader
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from tests.controller.builder import job
 
 for kind in installed():
     kind.schema.check({})
-rememberer(DIJOB)(job())
+Reader(DIJOB).remember(job())

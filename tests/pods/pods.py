@@ -6,7 +6,7 @@ from typing import Any
 
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.vcjob import VCJOB
-from jobgate.pods import Digest, Lookup, PodReviewer, digest_of
+from jobgate.pods import Digest, Lookup, PodReviewer, Read, digest_of
 from jobgate.pods.budget import Budget
 from tests.kinds.dijob import jobs
 from webhook import Operation, Phase, Request, Response
@@ -82,7 +82,7 @@ class Cluster:
         self.slow = slow
         self.asked: list[str] = []
 
-    async def fetch(self, name: str, namespace: str) -> Digest | None:
+    async def fetch(self, name: str, namespace: str) -> Read | None:
         self.asked.append(f"{namespace}/{name}")
         if self.slow is not None:
             await self.slow.wait()

@@ -10,12 +10,15 @@ from hypothesis import given, settings
 
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
-from jobgate.plugins import Crew
-from jobgate.pods import Digests, Unreadable, digest_of
+from jobgate.plugins import Crew, parse
+from jobgate.plugins.queueing import QueueingArguments
+from jobgate.plugins.weight import too_large, weight
+from jobgate.pods import Digests, Room, TooLarge, Unkept, Unreadable, digest_of
 from tests.kinds.dijob import jobs
+from tests.plugins.crews import crew, part
 from tests.pods.pods import NAMESPACE, UID, job
 from tests.webhook.values import json_values
-from webhook import Context, Draft, Kind
+from webhook import Context, Draft, Kind, Path, Settings
 
 
 def test_a_job_is_remembered_with_its_parts_and_plugins() -> None:
@@ -90,3 +93,57 @@ def test_what_cannot_be_written_as_json_is_read_all_the_same() -> None:
     document = job(jobs.task("learner"))
     document["spec"]["odd"] = {"a set"}
     assert Digests(DIJOB).of(document) == digest_of(DIJOB, document)
+
+
+def test_of_a_job_that_is_too_large_only_is_remembered_which_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    document = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
+    with caplog.at_level(logging.WARNING):
+        assert digest_of(DIJOB, document) == TooLarge(UID)
+    assert getattr(caplog.records[0], "fields")["tasks"] == 3400  # noqa: B009
+    document["spec"]["plugins"] = {}
+    assert digest_of(DIJOB, document) == digest_of(DIJOB, job(plugins={}))
+
+
+def test_what_admission_took_is_remembered_with_all_that_the_installation_adds() -> None:
+    tasks = 0
+    while too_large(crew(*(part(f"task-{number}") for number in range(tasks + 100)))) is None:
+        tasks += 100
+    document = job(*(jobs.task(name=f"task-{number}") for number in range(tasks)))
+    queueing, _ = parse(QueueingArguments, "queueing", {"system": "kueue"}, Path("spec"))
+    found = digest_of(DIJOB, document, Settings(plugins={"queueing": queueing}))
+    assert isinstance(found, Crew)
+
+
+def named(name: str) -> dict[str, Any]:
+    return job(jobs.task("learner"), name=name)
+
+
+def test_jobs_for_which_there_is_no_room_are_told_from_each_other_and_read_when_they_are_needed() -> None:
+    room = Room(3 * weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
+    digests = Digests(DIJOB, room=room)
+    found = [digests.of(named(f"job-{number}")) for number in range(5)]
+    assert [type(one) for one in found] == [Crew, Crew, Crew, Unkept, Unkept]
+    assert found[3] != found[4]
+    assert digests.of(named("job-3")) == found[3]
+    assert digests.read(named("job-3")) == digest_of(DIJOB, named("job-3"))
+    assert digests.read(named("job-0")) is found[0]
+
+
+def test_the_room_of_a_job_that_went_is_the_next_ones() -> None:
+    size = weight(digest_of(DIJOB, named("job-0")))  # type: ignore[arg-type]
+    digests = Digests(DIJOB, room=Room(int(1.5 * size)))
+    for number in range(50):
+        found = digests.of(named(f"job-{number}"))
+        assert isinstance(found, Crew)
+        assert digests.of(named(f"job-{number}")) is found
+        del found
+
+
+def test_all_kinds_share_the_room(caplog: pytest.LogCaptureFixture) -> None:
+    room = Room(weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
+    one, other = Digests(DIJOB, room=room), Digests(DIJOB, room=room)
+    kept = one.of(named("job-0"))
+    with caplog.at_level(logging.WARNING):
+        assert [type(other.of(named(f"job-{number}"))) for number in (1, 2)] == [Unkept, Unkept]
+    assert [record.message for record in caplog.records] == ["no room for more jobs"]
+    assert isinstance(kept, Crew)

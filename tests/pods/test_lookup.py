@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from jobgate.kinds.common.members import Claim
-from jobgate.pods import Unreadable
-from jobgate.pods import lookup as room
+from jobgate.kinds.dijob import DIJOB
+from jobgate.pods import Lookup, TooLarge, Unkept, Unreadable, digest_of, forgeries, turns
+from jobgate.pods import lookup as lookups
+from jobgate.pods.budget import Budget
 from jobgate.pods.lookup import Found, Later, Refused, Unasked, Unknown
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
@@ -96,7 +98,7 @@ async def test_a_forged_reference_costs_one_call_and_is_remembered_for_a_while()
     for _ in range(3):
         assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
         assert len(cluster.asked) == 1
-    clock.now += room.FORGED_SECONDS
+    clock.now += forgeries.SECONDS
     assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
     assert len(cluster.asked) == 2
 
@@ -111,14 +113,6 @@ async def test_a_forgery_is_held_against_nobody_else() -> None:
     assert isinstance(await found.find(NAMESPACE, LABELLED), Found)
     known.digests |= Known(ANEW).digests
     assert isinstance(await found.find(NAMESPACE, OTHER), Found)
-
-
-async def test_the_memory_of_forgeries_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "FORGED", 10)
-    found = lookup(Known(), Cluster(), rate=1000.0, burst=1000.0)
-    for number in range(50):
-        await found.find(NAMESPACE, Claim("train", "work", 0, str(number), owned=True))
-    assert len(found._forged) == 10
 
 
 @pytest.mark.parametrize("name", ["", "..", "../../secrets/x", "a/b", "x?watch=true", "ä", "x" * 254, "UPPER"])
@@ -168,17 +162,60 @@ async def test_many_pods_of_a_new_job_ask_once() -> None:
     assert not found._flights
 
 
-async def test_so_many_questions_are_on_their_way_at_once() -> None:
+async def test_so_many_questions_of_a_namespace_are_on_their_way_or_wait() -> None:
     go = asyncio.Event()
     cluster = Cluster(slow=go)
     found = lookup(Known(), cluster, rate=1000.0, burst=1000.0)
-    claims = [Claim(f"job-{number}", "work", 0) for number in range(room.FLIGHTS + 5)]
+    room = turns.SHARE + turns.WAITING
+    claims = [Claim(f"job-{number}", "work", 0) for number in range(room + 5)]
     waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
-    await asyncio.sleep(0.01)
-    assert [task.done() for task in waiting] == [False] * room.FLIGHTS + [True] * 5
-    assert all(isinstance(task.result(), Later) for task in waiting[room.FLIGHTS :])
+    await asyncio.wait(waiting[room:])
+    assert [task.done() for task in waiting] == [False] * room + [True] * 5
+    assert all(isinstance(task.result(), Later) for task in waiting[room:])
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert len(cluster.asked) == turns.SHARE
     go.set()
-    assert all(isinstance(verdict, Unknown) for verdict in await asyncio.gather(*waiting[: room.FLIGHTS]))
+    assert all(isinstance(verdict, Unknown) for verdict in await asyncio.gather(*waiting[:room]))
+    assert len(cluster.asked) == room
+
+
+async def test_a_namespace_that_invents_jobs_keeps_no_other_waiting() -> None:
+    go = asyncio.Event()
+    asked: list[str] = []
+
+    async def fetch(name: str, namespace: str) -> Any:
+        asked.append(namespace)
+        if namespace == "attacker":
+            await go.wait()
+            return None
+        return digest_of(DIJOB, job(name=name))
+
+    clock = Clock()
+    found = Lookup("DIJob", Known(), fetch, Budget(clock), clock)
+    invented = [Claim(f"job-{number}", "work", 0, str(number), owned=True) for number in range(200)]
+    attack = [asyncio.create_task(found.find("attacker", claim)) for claim in invented]
+    await asyncio.sleep(0)
+    claims = [Claim(f"train-{number}", "work", 0, UID, owned=True) for number in range(12)]
+    verdicts = await asyncio.gather(*(found.find(NAMESPACE, claim) for claim in claims))
+    assert all(isinstance(one, Found) for one in verdicts)
+    assert asked.count("attacker") == turns.SHARE
+    go.set()
+    await asyncio.gather(*attack)
+
+
+async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "WAIT", 0.01)
+    go = asyncio.Event()
+    found = lookup(Known(), Cluster(slow=go))
+    claims = [Claim(f"job-{number}", "work", 0) for number in range(turns.SHARE + 1)]
+    waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
+    done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    assert ["too many pods" in str(one.result()) for one in done] == [True]
+    go.set()
+    verdicts = await asyncio.gather(*waiting)
+    assert sum(isinstance(one, Unknown) for one in verdicts) == turns.SHARE
+    assert isinstance(await found.find(NAMESPACE, claims[-1]), Unknown)
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
@@ -195,13 +232,23 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCap
     assert not caplog.records
 
 
-@pytest.mark.parametrize("uid, expected", [(UID, "fails to read"), ("", "fails to read")])
-async def test_the_pods_of_a_job_that_we_fail_to_read_are_refused(uid: str, expected: str) -> None:
+@pytest.mark.parametrize("uid", [UID, ""])
+@pytest.mark.parametrize("remembered, expected", [(Unreadable(UID), "fails to read"), (TooLarge(UID), "too large")])
+async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_refused(
+    uid: str, remembered: Any, expected: str
+) -> None:
     known: Any = Known()
-    known.digests["train"] = Unreadable(UID)
+    known.digests["train"] = remembered
     verdict = await lookup(known, Cluster()).find(NAMESPACE, Claim("train", "work", 0, uid, owned=bool(uid)))
     assert isinstance(verdict, Refused)
     assert expected in verdict.reason
+
+
+async def test_a_job_that_is_too_large_is_so_when_it_is_asked_for_too() -> None:
+    large = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
+    verdict = await lookup(Known(), Cluster(large)).find(NAMESPACE, OWNED)
+    assert isinstance(verdict, Refused)
+    assert "fewer tasks" in verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -222,3 +269,13 @@ async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_mor
     cluster.fetch = fetch  # type: ignore[method-assign]
     verdict = await lookup(known, cluster).find(NAMESPACE, Claim("train", "work", 1, facts=facts))
     assert type(verdict) is expected
+
+
+@pytest.mark.parametrize("claim, expected", [(OWNED, Found), (LABELLED, Found), (BEYOND, Later), (OTHER, Refused)])
+async def test_a_job_for_which_there_was_no_room_is_asked_for(claim: Claim, expected: type) -> None:
+    known: Any = Known()
+    known.digests["train"] = Unkept(UID, b"1")
+    cluster = Cluster(job())
+    verdict = await lookup(known, cluster).find(NAMESPACE, claim)
+    assert type(verdict) is expected
+    assert cluster.asked == [f"{NAMESPACE}/train"]

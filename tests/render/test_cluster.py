@@ -1,7 +1,7 @@
 """What is rendered, asked of a real API server: it takes all of it, and gives each account its rights and no others."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
@@ -18,6 +18,7 @@ from jobgate.render.installation import Rotation
 from jobgate.render.kustomize import CHOICES, key_of
 from jobgate.render.objects import base
 from tests.controlplane.client import JSON_PATCH, ClusterApi
+from tests.controlplane.fixtures import new_namespace
 from tests.controlplane.objects import Objects, read, written
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import wait_for
@@ -166,6 +167,7 @@ ALLOWED = [
     *[("jobgate-webhook", verb, "", "namespaces", "", "") for verb in ("list", "watch")],
     ("jobgate-controller", "watch", "diengine.opendilab.org", "dijobs", "any", ""),
     *[("jobgate-controller", verb, "", "services", "any", "x") for verb in ("create", "patch", "delete")],
+    *[("jobgate-controller", verb, "", "namespaces", "", "") for verb in ("list", "watch")],
     ("jobgate-controller", "create", "coordination.k8s.io", "leases", SYSTEM, ""),
     ("jobgate-controller", "patch", "coordination.k8s.io", "leases", SYSTEM, "jobgate-controller"),
     ("jobgate-controller", "create", "", "secrets", SYSTEM, ""),
@@ -216,7 +218,7 @@ FORBIDDEN = [
     ],
     *[("jobgate-webhook", verb, "", "secrets", SYSTEM, _TLS) for verb in ("update", "patch")],
     ("jobgate-webhook", "create", "", "secrets", SYSTEM, ""),
-    *[(account, "list", "", "namespaces", "", "") for account in ("jobgate-controller", "jobgate-certificates")],
+    ("jobgate-certificates", "list", "", "namespaces", "", ""),
     *[("jobgate-webhook", "patch", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
     *[("jobgate-controller", verb, "", "secrets", SYSTEM, "") for verb in ("list", "watch", "update", "patch")],
     ("jobgate-controller", "create", "", "secrets", "elsewhere", ""),
@@ -288,6 +290,146 @@ def test_the_rotation_creates_its_own_secret_and_no_token_of_another_account(pla
     assert "creates the Secret jobgate-webhook-tls" in create("another", "kubernetes.io/tls")[1]
     assert not create(_TLS, "kubernetes.io/service-account-token")[0]
     assert create(_TLS, "kubernetes.io/tls")[0]
+
+
+_OWNER = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": "train", "uid": "1-2-3"}
+_MARK = {"app.kubernetes.io/managed-by": "jobgate"}
+
+
+def owned(kind: str, name: str = "train-svc", **fields: Any) -> dict[str, Any]:
+    """An object as the controller makes it; a field of its metadata where it is called so."""
+    metadata: dict[str, Any] = {"name": name, "labels": _MARK, "ownerReferences": [_OWNER]}
+    for key in metadata.keys() & fields.keys():
+        metadata[key] = fields.pop(key)
+    return {"apiVersion": "v1", "kind": kind, "metadata": metadata, **fields}
+
+
+def policy_of(selector: Any) -> dict[str, Any]:
+    return owned("NetworkPolicy", "train", spec={"podSelector": selector}) | {"apiVersion": "networking.k8s.io/v1"}
+
+
+def service(**spec: Any) -> dict[str, Any]:
+    return owned("Service", "train", spec={"ports": [{"port": 22}], **spec})
+
+
+def secret(kind: str = "Opaque", name: str = "train-ssh", *keys: str) -> dict[str, Any]:
+    token = {"kubernetes.io/service-account.name": "default"} if "token" in kind else {}
+    found = owned("Secret", name, type=kind, data=dict.fromkeys(keys, ""))
+    found["metadata"]["annotations"] = token
+    return found
+
+
+#: What the controller creates, and what is said where it may not.
+WRITES: list[tuple[str, dict[str, Any], str]] = [
+    ("a ConfigMap of a job", owned("ConfigMap", data={"a": "b"}), ""),
+    ("the same without a label", owned("ConfigMap", labels={}), "only objects labelled"),
+    ("with another's label", owned("ConfigMap", labels={"app.kubernetes.io/managed-by": "Helm"}), "only objects labelled"),
+    ("without labels", owned("ConfigMap", labels=None), "only objects labelled"),
+    ("without an owner", owned("ConfigMap", ownerReferences=[]), "a job owns"),
+    ("of another kind", owned("ConfigMap", ownerReferences=[{**_OWNER, "kind": "Pod"}]), "a job owns"),
+    ("of another group", owned("ConfigMap", ownerReferences=[{**_OWNER, "apiVersion": "v1"}]), "a job owns"),
+    ("of another version of the kind", owned("ConfigMap", ownerReferences=[{**_OWNER, "apiVersion": "diengine.opendilab.org/v3"}]), ""),
+    ("called by nothing", owned("ConfigMap", "kube-root-ca.crt"), "named after it"),
+    ("a Service", service(clusterIP="None"), ""),
+    ("a Service of the outside", service(type="LoadBalancer"), "of type ClusterIP"),
+    ("a Service for others' addresses", service(externalIPs=["192.0.2.1"]), "of type ClusterIP"),
+    ("a NetworkPolicy", policy_of({"matchLabels": {"a": "b"}}), ""),
+    ("a NetworkPolicy for all pods", policy_of({}), "select pods"),
+    ("a Secret", secret("Opaque", "train-ssh", "id_rsa", "config"), ""),
+    ("a token of an account", secret("kubernetes.io/service-account-token"), "of type Opaque"),
+    ("a Secret of another plugin", secret("Opaque", "train-other", "config"), "of type Opaque"),
+    ("a Secret of other keys", secret("Opaque", "train-ssh", "config", "ca.crt"), "of type Opaque"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def controller(plane: ControlPlane, cluster_api: ClusterApi) -> Iterator[ClusterApi]:
+    """A client with the controller's rights, once its policy is in force, and with the right to all Secrets."""
+    everywhere = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    account = {"kind": "ServiceAccount", "name": "jobgate-controller", "namespace": SYSTEM}
+    binding = {"metadata": {"name": "trial-controller"}, "roleRef": everywhere, "subjects": [account]}
+    path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+    assert cluster_api.post(path, binding)[0] in {201, 409}
+    tokens = f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/jobgate-controller/token"
+    status, answer = cluster_api.post(tokens, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"})
+    assert status == 201, answer
+    with plane.api() as api:
+        api._authorization = f"Bearer {answer['status']['token']}"
+        trial = owned("ConfigMap", labels={})
+        wait_for(
+            lambda: "only objects labelled" in _dry(api, "default", trial)[1], timeout=60, what="the policy is in force"
+        )
+        yield api
+    cluster_api.delete(f"{path}/trial-controller")
+
+
+def _path(namespace: str, document: dict[str, Any]) -> str:
+    prefix = "/api/v1" if document["apiVersion"] == "v1" else f"/apis/{document['apiVersion']}"
+    plural = {"NetworkPolicy": "networkpolicies"}.get(document["kind"], f"{document['kind'].lower()}s")
+    return f"{prefix}/namespaces/{namespace}/{plural}"
+
+
+def _dry(api: ClusterApi, namespace: str, document: dict[str, Any]) -> tuple[int, str]:
+    status, answer = api.post(_path(namespace, document), document, {"dryRun": "All"})
+    return status, str(answer.get("message"))
+
+
+@pytest.mark.parametrize("case, document, says", WRITES, ids=[case for case, _, _ in WRITES])
+def test_the_controller_creates_what_is_a_jobs_and_nothing_else(
+    controller: ClusterApi, namespace: str, case: str, document: dict[str, Any], says: str
+) -> None:
+    status, message = _dry(controller, namespace, document)
+    assert (status, says in message) == (403 if says else 201, True), (case, message)
+
+
+@pytest.mark.parametrize(
+    "where, says",
+    [
+        (lambda new: new(), ""),
+        (lambda new: new({"jobgate.dev/admission": "enabled"}), ""),
+        (lambda new: new({"jobgate.dev/admission": "disabled"}), "namespaces labelled"),
+        (lambda _: "kube-system", "system namespaces"),
+        (lambda _: SYSTEM, "system namespaces"),
+    ],
+    ids=["a team's", "a team's with another label", "one that has opted out", "the system's", "its own"],
+)
+def test_the_controller_writes_in_namespaces_of_jobs_only(
+    controller: ClusterApi, cluster_api: ClusterApi, where: Callable[..., str], says: str
+) -> None:
+    namespace = where(lambda labels=None: new_namespace(cluster_api, labels))
+    status, message = _dry(controller, namespace, owned("ConfigMap"))
+    assert (status, says in message) == (403 if says else 201, True), message
+
+
+@pytest.mark.parametrize(
+    "stored, allowed",
+    [
+        (owned("ConfigMap", data={"a": "b"}), True),
+        (owned("ConfigMap", labels={}), False),
+        (owned("ConfigMap", ownerReferences=[]), False),
+        (owned("ConfigMap", "coredns"), False),
+    ],
+    ids=["a job's", "without our label", "of nobody", "called by nothing"],
+)
+def test_the_controller_changes_and_deletes_what_is_a_jobs_and_nothing_else(
+    controller: ClusterApi, cluster_api: ClusterApi, namespace: str, stored: dict[str, Any], allowed: bool
+) -> None:
+    assert cluster_api.post(_path(namespace, stored), stored)[0] == 201
+    path = f"{_path(namespace, stored)}/{stored['metadata']['name']}"
+    # As it would have to be made to be one of ours: what is there counts.
+    ours = {"metadata": {"labels": _MARK, "ownerReferences": [_OWNER]}, "data": {"a": "c"}}
+    assert controller.patch(path, ours)[0] == (200 if allowed else 403)
+    assert controller.delete(path)[0] == (200 if allowed else 403)
+
+
+def test_the_controller_cannot_take_the_label_or_the_owner_away(
+    controller: ClusterApi, cluster_api: ClusterApi, namespace: str
+) -> None:
+    stored = owned("ConfigMap")
+    assert cluster_api.post(_path(namespace, stored), stored)[0] == 201
+    path = f"{_path(namespace, stored)}/train-svc"
+    for metadata in ({"labels": None}, {"ownerReferences": None}):
+        assert controller.patch(path, {"metadata": metadata})[0] == 403
 
 
 @pytest.mark.parametrize("how", [(), ("--server-side",)], ids=["client-side", "server-side"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from sys import intern
+from typing import Any, Final, TypeVar, cast
 
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
@@ -14,6 +15,11 @@ from webhook.context import DOMAIN
 
 #: What must fit the schema of a task for its pods to be wired.
 _NEEDED: Final = frozenset({"name", "replicas", "template"})
+
+T = TypeVar("T")
+
+#: Python makes a new empty set each time, of 200 bytes; jobs have many, and there may be 50,000 jobs.
+_NOTHING: frozenset[str] = frozenset()
 
 
 def crew_of(
@@ -44,15 +50,16 @@ def crew_of(
         for key, pattern in (members.labels if members else {}).items()
     }
     return Crew(
-        api_version=job.kind.gvk.api_version,
+        api_version=intern(job.kind.gvk.api_version),
         kind=job.kind.kind,
-        plural=job.kind.qualified_plural,
+        plural=intern(job.kind.qualified_plural),
         namespace=namespace,
         name=name,
         uid=uid,
         parts=tuple(_parts(job, operator)),
+        volumes=frozenset(_names(operator.volumes_of(job))) or _NOTHING,
         plugins={**requested(job, plugins)[0], **(imposed or {})},
-        provided=members.provides if members else frozenset(),
+        provided=members.provides if members else _NOTHING,
         pod=operator.pod_pattern(job).replace("{job}", name),
         service=operator.service_name.format(job=name) if operator.service_name else name,
         service_made=bool(operator.service_name),
@@ -112,39 +119,54 @@ def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
+    """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
     corrects = operator.members.corrects if operator.members else frozenset()
-    shared = frozenset(_names(operator.volumes_of(job)))
+    alike = _Alike()
     for task in job.tasks:
         if not task.broken.isdisjoint(_NEEDED) or not task.name:
             continue
         spec = spec_of(task.template)
-        kept = {name: "" if name in operator.replaces else text(spec.get(name)) for name in ("hostname", "subdomain")}
+        kept = {
+            name: "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
+        }
         yield Part(
             name=operator.task_name(task),
-            type=text(task.get("type")),
+            type=alike(text(task.get("type"))),
             replicas=max(task.replicas or 0, 0),
             least=whole(task.get("min_available")),
-            containers=tuple(_containers(spec, corrects)),
-            scheduler=text(spec.get("schedulerName")),
-            volumes=shared.union(_names(spec.get("volumes"))),
+            containers=alike(tuple(_containers(spec, corrects, alike))),
+            scheduler=alike(text(spec.get("schedulerName"))),
+            volumes=alike(frozenset(_names(spec.get("volumes"))) or _NOTHING),
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
             **kept,
         )
 
 
-def _containers(spec: Mapping[str, Any], corrects: frozenset[str]) -> Iterator[Container]:
+class _Alike:
+    """Gives of equal values always the same one."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Any, Any] = {}
+
+    def __call__(self, value: T) -> T:
+        found: T = self._seen.setdefault(value, value)
+        return found
+
+
+def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike) -> Iterator[Container]:
     for field, init in (("containers", False), ("initContainers", True)):
         for _, one in objects(spec.get(field)):
             if isinstance(name := one.get("name"), str):
                 users = (variable.get("name") for _, variable in objects(one.get("env")))
                 mounts = (mount.get("mountPath") for _, mount in objects(one.get("volumeMounts")))
-                yield Container(
+                container = Container(
                     name,
                     init,
-                    frozenset(user for user in users if user in corrects),
+                    frozenset(user for user in users if user in corrects) or _NOTHING,
                     tuple(mount for mount in mounts if isinstance(mount, str)),
                     _runs_as_root(one, spec),
                 )
+                yield alike(container)
 
 
 def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool | None:

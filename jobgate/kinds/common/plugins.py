@@ -11,7 +11,8 @@ from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Derived
-from webhook import Cause, Context, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
+from jobgate.plugins.weight import too_large
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
 
 #: Where `kubectl apply` keeps the file that it sent last.
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -51,11 +52,16 @@ def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Itera
     yield from requested(job, plugins_of(context))[1]
 
 
-@rule("plugins")
+@rule(reads=("plugins",))
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin says of the job what would keep it from its work."""
+    imposed = context.settings.plugins
+    if not job.word("plugins") and not imposed:
+        return
     plugins = plugins_of(context)
     crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
+    if (crew.ours or imposed) and (fault := too_large(crew)):
+        yield Forbidden(job.at("plugins"), fault)
     for name, arguments in crew.plugins.items():
         yield from plugins[name].check(crew, arguments, job.at("plugins").key(name))
 

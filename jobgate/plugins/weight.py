@@ -1,0 +1,58 @@
+"""What it costs to remember a job: each replica holds what it needs of every job to wire its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from sys import getsizeof
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from jobgate.plugins.crew import Crew
+
+#: Most that one job may cost, in bytes: some 1,800 tasks that share a template. Two hundred such jobs leave half of the
+#: memory limit of the manifests free.
+LIMIT: Final = 512 * 1024
+#: How much more a stored job may cost than it did when it was admitted: it has a uid by now, maybe a longer name, and
+#: what the installation asks for.
+MARGIN: Final = 64 * 1024
+
+
+def weight(crew: Crew, most: int = LIMIT) -> int:
+    """Return the bytes that a crew takes, each object counted once; of one beyond `most`, something beyond `most`."""
+    total, seen, left = 0, set(), [crew]
+    while left and total <= most:
+        one: Any = left.pop()
+        if id(one) in seen or callable(one):
+            continue  # code is the kind's, and no job's
+        seen.add(id(one))
+        total += getsizeof(one)
+        left.extend(_within(one))
+    return total
+
+
+def too_large(crew: Crew) -> str | None:
+    """Return why a job is too large to be remembered with its plugins, or None where it is not."""
+    if weight(crew) <= LIMIT:
+        return None
+    containers = sum(len(part.containers) for part in crew.parts)
+    return (
+        f"the job has {len(crew.parts)} tasks with {containers} containers, and plugins need more than "
+        f"{LIMIT // 1024} KiB of it in the memory of every replica of jobgate: ask for fewer tasks with more replicas "
+        "each, shorten their names, or leave plugins out"
+    )
+
+
+def _within(value: Any) -> Iterator[Any]:
+    """Yield what an object refers to."""
+    if isinstance(value, Mapping):
+        yield from value.keys()
+        yield from value.values()
+    elif isinstance(value, tuple | list | set | frozenset):
+        yield from value
+    elif isinstance(value, BaseModel):
+        yield value.__dict__
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield getattr(value, field.name)
