@@ -39,15 +39,15 @@ class Draft:
         Each spells out the way to its field: below a key of a million characters, operations would take as much each.
         Then the fields of the object that have changed are written whole.
         """
-        pointers = [change.draft._pointer(change.key) for change in self._changes]
-        if any(len(pointer) > _WAY_LIMIT for pointer in pointers):
-            whole = self._root().value
-            fields = dict.fromkeys(change.draft._field(change.key) for change in self._changes)
-            return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
-        return [
-            {"op": change.op, "path": pointer + change.end, "value": change.value}
-            for change, pointer in zip(self._changes, pointers, strict=True)
-        ]
+        patch: list[Operation] = []
+        for change in self._changes:
+            pointer = change.draft._pointer(change.key)
+            if len(pointer) > _WAY_LIMIT:
+                whole = self._root().value
+                fields = dict.fromkeys(one.draft._field(one.key) for one in self._changes)
+                return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
+            patch.append({"op": change.op, "path": pointer + change.end, "value": change.value})
+        return patch
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of a field, or `default` where it is absent or null."""

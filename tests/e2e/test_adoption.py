@@ -87,7 +87,7 @@ def test_an_edit_of_something_else_is_let_through_and_told_what_is_wrong(user: U
     done, said = user.patch(name, {"spec": {"priority": "high"}}, JOBS)
     assert done, said
     assert "Warning: " in said
-    assert "was stored so before" in said
+    assert "already stored; not enforced" in said
     assert user.stored(name, JOBS)["spec"]["priority"] == "high"
 
 

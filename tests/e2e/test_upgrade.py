@@ -136,7 +136,7 @@ def test_a_stored_job_that_breaks_a_newer_rule_can_be_labelled_scaled_finalized_
     patch = [{"op": "replace", "path": "/spec/tasks/0/replicas", "value": 3}]
     done, said = user.patch(name, patch, TRIAL)
     assert done, said
-    assert "was stored so before" in said
+    assert "already stored; not enforced" in said
     stored = user.stored(name, TRIAL)
     assert stored["metadata"]["labels"] == {"seen": "yes"}
     assert stored["spec"]["tasks"][0]["replicas"] == 3

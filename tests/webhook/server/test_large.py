@@ -10,7 +10,7 @@ import pytest
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, post, until
-from webhook import Cause, Context, Job, Phase, Registry, Request
+from webhook import Cause, Context, Job, Phase, Registry, Request, Rule
 from webhook.server import Route
 from webhook.server.limits import KIB
 
@@ -34,8 +34,6 @@ class Held:
             self.go.wait(20)
         return iter(())
 
-    __name__ = "held"
-
 
 @pytest.fixture
 def rule() -> Iterator[Held]:
@@ -45,7 +43,9 @@ def rule() -> Iterator[Held]:
 
 
 async def serving(start: Start, rule: Held, **limits: int) -> Running:
-    server: Running = await start(Registry([crew(rules=(rule,))]), inline=10 * KIB, **limits)
+    server: Running = await start(
+        Registry([crew(rules=(Rule(name="held", about="", check=rule),))]), inline=10 * KIB, **limits
+    )
     return server
 
 

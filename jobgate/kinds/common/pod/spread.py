@@ -93,7 +93,7 @@ def _one_of_a_kind(constraints: Any, path: Path) -> Iterator[Cause]:
 
 
 class _Constraint(Plain):
-    max_skew: Annotated[int, Meta(ge=1)]
+    max_skew: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     topology_key: Text
     when_unsatisfiable: Action
     label_selector: PlainSelector | UnsetType = UNSET

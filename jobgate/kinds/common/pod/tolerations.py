@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from jobgate import names
 from jobgate.kinds.common.pod.family import Family
@@ -80,7 +80,7 @@ class _Toleration(Plain):
     operator: Operator = "Equal"
     value: LabelValue = ""
     effect: Effect | UnsetType = UNSET
-    toleration_seconds: int | UnsetType = UNSET
+    toleration_seconds: Annotated[int, Meta(ge=-(2**53), le=2**53)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.value and self.operator == "Exists") or (
