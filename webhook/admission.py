@@ -33,6 +33,10 @@ MESSAGE_BYTES = 8 * 1024
 NAME_LIMIT = 253
 
 
+#: `json.dumps` makes one for each call.
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
+
 class Malformed(Exception):
     """The envelope is not an AdmissionReview v1: the caller's mistake, not the user's. Answered with HTTP 400."""
 
@@ -69,7 +73,7 @@ class Request:
         Raises:
             Malformed: says what of the envelope is wrong.
         """
-        if not isinstance(review, Mapping):
+        if not isinstance(review, dict):
             raise Malformed(f"the body must be a JSON object, an {KIND}")
         if (review.get("apiVersion"), review.get("kind")) != (API_VERSION, KIND):
             got = f"{shown(review.get('apiVersion'))} {shown(review.get('kind'))}"
@@ -174,8 +178,7 @@ class Response:
             response["status"] = self.status()
         elif self.patch:
             response["patchType"] = "JSONPatch"
-            text = json.dumps(self.patch, separators=(",", ":"), ensure_ascii=False)
-            response["patch"] = base64.b64encode(text.encode()).decode()
+            response["patch"] = base64.b64encode(_ENCODER.encode(self.patch).encode()).decode()
         if warnings := self.warnings:
             response["warnings"] = warnings
         return {"apiVersion": API_VERSION, "kind": KIND, "response": response}
@@ -213,7 +216,7 @@ def _warnings(notices: Sequence[Notice]) -> list[str]:
 
 def _object(parent: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     value = parent.get(key)
-    if value is not None and not isinstance(value, Mapping):
+    if value is not None and not isinstance(value, dict):
         raise Malformed(f"{key} must be an object")
     return value
 

@@ -102,7 +102,7 @@ class Draft:
             for index, item in enumerate(value):
                 if not isinstance(item, dict) or (holding and item.get(holding) is None):
                     continue
-                if not lacking or any(item.get(key) is None for key in lacking):
+                if not lacking or _lacks(item, lacking):
                     yield Draft(item, self, (*keys, index))
 
     def entries(self, *keys: str) -> Iterator[tuple[str, Draft]]:
@@ -211,6 +211,13 @@ class _Change(NamedTuple):
     key: str
     end: str
     value: Any
+
+
+def _lacks(item: dict[str, Any], keys: Sequence[str]) -> bool:
+    for key in keys:  # noqa: SIM110  # half the time of any()
+        if item.get(key) is None:
+            return True
+    return False
 
 
 def _is_json(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from collections.abc import Mapping
 from email.utils import formatdate
 from functools import lru_cache
@@ -15,10 +16,11 @@ from webhook.admission import API_VERSION, KIND, Response
 JSON, TEXT = "application/json", "text/plain; charset=utf-8"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
-_ALLOWED = b'{"apiVersion":"%b","kind":"%b","response":{"uid":%%b,"allowed":true}}' % (
+_ALLOWED = b'{"apiVersion":"%b","kind":"%b","response":{"uid":%%b,"allowed":true%%b}}' % (
     API_VERSION.encode(),
     KIND.encode(),
 )
+_PATCH = b',"patchType":"JSONPatch","patch":"%b"'
 
 
 def rendered(
@@ -58,6 +60,7 @@ def _start(code: int, media: str, close: bool, second: int) -> bytes:  # a key o
 
 def review(uid: str, response: Response | None) -> bytes:
     """Return the AdmissionReview of a response; of None, the one that allows."""
-    if response is None or not (response.causes or response.later or response.patch or response.notices):
-        return _ALLOWED % orjson.dumps(uid)
+    if response is None or not (response.causes or response.later or response.notices):
+        end = b"" if response is None or not response.patch else _PATCH % b64encode(orjson.dumps(response.patch))
+        return _ALLOWED % (orjson.dumps(uid), end)
     return orjson.dumps(response.to_review())

@@ -227,6 +227,7 @@ class RouteMetrics:
         self._metrics = metrics
         self._webhook, self._name, self._phase = webhook, name, phase
         self._latency = metrics.latency.labels(webhook)
+        self._operations = metrics.operations.labels(name)
         self._requests: dict[int, Counter] = {}
         self._reviews: dict[str, Counter] = {}
 
@@ -249,7 +250,7 @@ class RouteMetrics:
         if response is None:
             return
         if response.patch:
-            self._metrics.operations.labels(self._name).inc(len(response.patch))
+            self._operations.inc(len(response.patch))
         if response.notices:
             self._metrics.warnings.labels(self._name, self._phase).inc(len(response.notices))
         rules = response.rules or [""] * len(response.causes)
