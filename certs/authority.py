@@ -77,7 +77,7 @@ def issue_authority(
 def key_usage(
     *, digital_signature: bool = False, key_encipherment: bool = False, key_cert_sign: bool = False
 ) -> x509.KeyUsage:
-    """The usages that certificates of this room have; every other one is off."""
+    """The usages that certificates of this package have; every other one is off."""
     return x509.KeyUsage(
         digital_signature=digital_signature,
         key_encipherment=key_encipherment,

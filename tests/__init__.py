@@ -1,1 +1,1 @@
-"""Mirrors the rooms; `controlplane` builds and runs a real Kubernetes control plane."""
+"""Mirrors the packages; `controlplane` builds and runs a real Kubernetes control plane."""

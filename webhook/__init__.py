@@ -1,12 +1,14 @@
-"""Admission: the words that a job kind is written in, and the review that speaks them.
+"""Admission: the types that a kind of job is written with, and the review.
 
 - `kind`: what a kind of job is (`Kind`, `Registry`), and what it is made with (`Schema`, `OperatorProfile`)
 - `job`, `task`: a job under review, and the neutral view of a part of it
 - `rule`: what validation checks: a name, what it reads, a check; `plan`: when each rule of a kind is called
-- `draft`: the object being defaulted, which records its own patch
+- `draft`: the object being defaulted, which records its own patch; `restore`: what a forgetful writer erased
+- `conversion`: older shapes, for `jobgate convert`; `trace`: W3C trace context
 - `text`: every text of a finding, bounded and escaped
 - `path`: the place of a field, exact, and printed as Kubernetes prints it
-- `cause`: what is wrong (`Cause` and its kinds) or worth a word (`Notice`)
+- `cause`: what is wrong (`Cause` and its kinds), and warnings (`Notice`)
+- `view`: the typed view of JSON, whole or of what fits; `readable`
 - `context`: what a default or a rule may know beside the object
 - `ratchet`: what makes a fault the same before and after an UPDATE
 - `review`: the pure function from a request to a response

@@ -34,7 +34,7 @@ class Settings:
 
     Attributes:
         operator_can: capabilities of the installed operators beyond what their profiles say, as `<plural>/<word>`,
-            for example `dijobs/preemptible` where a mended DI-orchestrator runs.
+            for example `dijobs/preemptible` where a DI-orchestrator that acts on it runs.
         forgetful_writers: service accounts whose full updates erase the fields that they do not know; what they erase
             is put back.
         kinds: what the installation says of single kinds, by qualified plural; each is of the model that the kind

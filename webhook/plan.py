@@ -183,7 +183,7 @@ class Planned:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.when = frozenset(rule.when)
-        self.of_the_job = frozenset(word for word in rule.reads if not word.startswith(TASKS))
+        self.of_the_job = frozenset(word for word in (*rule.reads, *rule.whole) if not word.startswith(TASKS))
         self.each = _of_tasks(rule.reads)
         self.whole = _of_tasks(rule.whole)
 

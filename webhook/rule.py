@@ -63,7 +63,12 @@ def rule(
         reads: the words that it relies on, as far as they fit the schema.
         whole: the words that it reads of all tasks together.
         updates: whether it is for updates alone.
+
+    Raises:
+        TypeError: the parentheses are missing, and the function itself came as a word.
     """
+    if any(callable(word) for word in when):
+        raise TypeError("write @rule(…) with parentheses, and in them the words that the rule reads")
 
     def made(check: Callable[..., Iterable[Cause | Notice]]) -> Rule:
         about = " ".join((check.__doc__ or "").split())

@@ -36,7 +36,7 @@ def fit(
 ) -> None:
     """Compare CRDs that another chart owns with what the kinds need: those in FILEs, or those of the cluster.
 
-    Told is each field that would be dropped or refused. Exit status: 0 where all fit, 1 where one does not or is not
+    Reports each field that would be dropped or refused. Exit status: 0 where all fit, 1 where one does not or is not
     there, 2 where they cannot be read.
     """
     try:

@@ -1,9 +1,12 @@
-"""What is known of other objects of the cluster: the only room that talks to an API server.
+"""What is known of other objects of the cluster: the only package that talks to an API server.
 
 - `resource`: what a watched resource is called, and where the API server has it
 - `informer`: one resource, listed and then watched, in memory
 - `cache`: all of them, as rules look into them (`webhook.Objects`)
 - `client`: the way to the API server; it alone needs the package `kubernetes`, which takes seconds to import
+- `named`: one object alone; `objects`, `writer`, `events`: what is written
+- `lease`: leader election
+- `keeper`, `tls_secret`, `bundles`, `endpoints`, `clock`: what the rotation of certificates sees and does
 """
 
 from jobgate.cluster.cache import Cache

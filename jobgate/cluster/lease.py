@@ -179,7 +179,7 @@ class Lease:
     def _tell(self, reason: str) -> None:
         """Log a state once, however long it lasts."""
         if reason and reason != self._told:
-            _logger.warning("lease not to be had", extra={"fields": {"lease": self._name, "reason": reason}})
+            _logger.warning("failed to acquire the lease", extra={"fields": {"lease": self._name, "reason": reason}})
         self._told = reason
 
 

@@ -192,7 +192,7 @@ def test_what_the_tutorial_shows_is_what_its_commands_print(folder: Path, monkey
 def test_the_tests_that_it_shows_pass(folder: Path) -> None:
     found = runpy.run_path(str(folder / "tests" / "test_rules.py"))
     tests = [function for name, function in found.items() if name.startswith("test_")]
-    assert len(tests) == 2
+    assert len(tests) == 3
     for test in tests:
         test()
 

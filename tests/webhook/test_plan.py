@@ -47,6 +47,7 @@ BROKEN = PART | {"name": "b", "replicas": "x"}
         ("tasks that it cannot read are left out", rule(reads=("tasks.replicas",)), parts(PART, BROKEN), ["called with ['a']"]),
         ("others are not", rule(reads=("tasks.name",)), parts(PART, BROKEN), ["called with ['a', 'b']"]),
         ("a sum needs all tasks", rule(whole=("tasks.replicas",)), parts(PART, BROKEN), []),
+        ("a word of the job that is wanted whole", rule(whole=("max_parts",)), parts(PART, maxParts="x"), []),
         ("without tasks there are none to read", rule(reads=("tasks.name",)), parts(PART) | {"spec": {"parts": 3}}, []),
         ("a rule of updates is not called for a new job", rule(updates=True), parts(PART), []),
     ],
@@ -70,6 +71,11 @@ def test_a_word_that_is_none_is_an_error_when_the_kind_is_made(word: str) -> Non
 def test_a_function_that_is_no_rule_is_an_error_when_the_kind_is_made() -> None:
     with pytest.raises(TypeError, match=r"lists_its_tasks is a function and no rule: put @rule\(…\) before it"):
         crew(rules=(lists_its_tasks,))
+
+
+def test_a_rule_without_parentheses_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"@rule\(…\) with parentheses"):
+        rule(lists_its_tasks)  # type: ignore[arg-type]  # what is tried
 
 
 def test_a_rule_has_the_name_and_the_docstring_of_its_function() -> None:

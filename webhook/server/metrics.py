@@ -187,7 +187,7 @@ class Metrics:
         return RouteMetrics(self, webhook, name, phase)
 
     def further(self, name: str, make: Callable[[str, CollectorRegistry], T]) -> T:
-        """Return a metric of another room, made when it is first asked for."""
+        """Return a metric of another package, made when it is first asked for."""
         if name not in self._further:
             self._further[name] = make(name, self.registry)
         found: T = self._further[name]

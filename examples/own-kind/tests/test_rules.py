@@ -3,6 +3,7 @@
 from typing import Any
 
 from sweepjob import SWEEPJOB
+from sweepjob.models import SweepJobSpec, Trial
 
 from jobgate.offline.judge import Circumstances, judge
 from webhook import Registry
@@ -38,3 +39,15 @@ def test_trials_of_the_same_values_are_refused() -> None:
         'spec.trials[2].parameters: Duplicate value: {"rate": "0.1"}: spec.trials[0] tries the same: '
         "change a value, or leave one of them out"
     )
+
+
+def test_a_field_that_does_not_fit_stops_no_rule() -> None:
+    """A rule that reads more than it names raises here."""
+    for name, field in SweepJobSpec.model_fields.items():
+        job = sweep("0.1", "0.01")
+        job["spec"][field.alias or name] = 1.5
+        assert faults(job), name
+    for name, field in Trial.model_fields.items():
+        job = sweep("0.1", "0.01")
+        job["spec"]["trials"][0][field.alias or name] = 1.5
+        assert faults(job), name

@@ -75,7 +75,7 @@ class Families(Generic[Finding]):
         """Take the families, and the keys that none of them minds.
 
         Raises:
-            ValueError: two families give one key a plain shape, and it is not known which of them is right.
+            ValueError: a key has two plain shapes, and it is not known which of them is right.
         """
         self._families = tuple(families)
         self.shape: Final = _shape([*self._families, unruled], strict=True)
@@ -133,7 +133,7 @@ def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
         known: dict[str, Any] = {}
         for key, shape in shapes:
             if Never not in (shape, known.get(key, Never)) and shape != known[key]:
-                raise ValueError(f"two families have a plain shape for {key}")
+                raise ValueError(f"two plain shapes for {key}: leave it to one family, and out of the keys of none")
             known[key] = Never if Never in (shape, known.get(key)) else shape
         fields = [(key, shape) if key in needs else (key, shape, UNSET) for key, shape in known.items()]
         fields.sort(key=len)
