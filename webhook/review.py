@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -250,8 +251,9 @@ def _subject_name(document: Any) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
-    if one != other:
-        return False
+    with suppress(RecursionError):
+        if one != other:
+            return False
     pairs = [(one, other)]
     while pairs:
         left, right = pairs.pop()

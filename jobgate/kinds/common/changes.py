@@ -9,6 +9,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from msgspec.json import encode
+
 from jobgate.kinds.common.fields import Field
 from jobgate.kinds.common.quantity import parse
 from jobgate.kinds.common.shape import Shape
@@ -64,14 +66,12 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
         settled: what need not be looked into: a place of which, and of all below, the table says one of these.
     """
     nothing = _Nothing()
-    nothing.find(before, place.shape)
-    nothing.find(after, place.shape)
     pairs = [_Pair(place, before, after)]
     while pairs:
         here, one, other = pairs.pop()
-        if (here.value in settled and here.settled) or (
-            nothing.is_(one, here.shape) and nothing.is_(other, here.shape)
-        ):
+        if _same(one, other) or (here.value in settled and here.settled):
+            continue
+        if nothing.is_(one, here.shape) and nothing.is_(other, here.shape):
             continue
         below: list[_Pair[T]] = []
         if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
@@ -89,6 +89,15 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
             else:
                 below.append(part)
         pairs.extend(reversed(below))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two values are the same JSON, to the order of keys. False says nothing."""
+    # The second asks what the first takes for equal: 1, 1.0 and true.
+    try:
+        return bool(one == other) and encode(one) == encode(other)
+    except RecursionError:
+        return False
 
 
 def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing) -> Iterator[_Pair[T]]:
@@ -161,13 +170,13 @@ def _known_by(items: list[Any], key: str) -> list[tuple[str, int]]:
 
 
 class _Nothing:
-    """Which values are what typed clients write for a field that is absent: found out once, from the deepest on."""
+    """Which values are what typed clients write for a field that is absent: found out once for each that must be."""
 
     def __init__(self) -> None:
         self._objects: dict[tuple[int, int], bool] = {}
 
-    def find(self, value: Any, shape: Shape) -> None:
-        """Find it out for a value and all below it."""
+    def _find(self, value: Any, shape: Shape) -> None:
+        """Find it out for a value and all below it, from the deepest on."""
         seen: set[tuple[int, int]] = set()
         stack = [(value, shape, False)]
         while stack:
@@ -187,10 +196,18 @@ class _Nothing:
                 stack.extend((one, here.below(step), False) for step, one in steps if isinstance(one, Mapping | list))
 
     def is_(self, value: Any, shape: Shape) -> bool:
-        """Tell whether a value that was found, at its place, is nothing."""
-        if isinstance(value, Mapping) and value:
-            return self._objects[id(value), id(shape.node)]
-        return value is None or value in ("", [], {})
+        """Tell whether a value is nothing at its place."""
+        if not isinstance(value, Mapping) or not value:
+            return value is None or value in ("", [], {})
+        name = id(value), id(shape.node)
+        if name not in self._objects:
+            if any(
+                not isinstance(part, Mapping) and part is not None and part not in ("", []) for part in value.values()
+            ):
+                self._objects[name] = False
+            else:
+                self._find(value, shape)
+        return self._objects[name]
 
 
 #: Fields whose values, and those below them, are quantities.
