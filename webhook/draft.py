@@ -39,15 +39,18 @@ class Draft:
         Each spells out the way to its field: below a key of a million characters, operations would take as much each.
         Then the fields of the object that have changed are written whole.
         """
-        pointers = [change.draft._pointer(change.key) for change in self._changes]
-        if any(len(pointer) > _WAY_LIMIT for pointer in pointers):
-            whole = self._root().value
-            fields = dict.fromkeys(change.draft._field(change.key) for change in self._changes)
-            return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
-        return [
-            {"op": change.op, "path": pointer + change.end, "value": change.value}
-            for change, pointer in zip(self._changes, pointers, strict=True)
-        ]
+        operations: list[Operation] = []
+        for change in self._changes:
+            pointer = change.draft._pointer(change.key)
+            if len(pointer) > _WAY_LIMIT:
+                return self._whole_fields()
+            operations.append({"op": change.op, "path": pointer + change.end, "value": change.value})
+        return operations
+
+    def _whole_fields(self) -> list[Operation]:
+        whole = self._root().value
+        fields = dict.fromkeys(change.draft._field(change.key) for change in self._changes)
+        return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of a field, or `default` where it is absent or null."""
