@@ -11,6 +11,7 @@ from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, post, until
 from webhook import Cause, Context, Job, Phase, Registry, Request
+from webhook.rule import rule as as_rule
 from webhook.server import Route
 from webhook.server.limits import KIB
 
@@ -45,7 +46,7 @@ def rule() -> Iterator[Held]:
 
 
 async def serving(start: Start, rule: Held, **limits: int) -> Running:
-    server: Running = await start(Registry([crew(rules=(rule,))]), inline=10 * KIB, **limits)
+    server: Running = await start(Registry([crew(rules=(as_rule()(rule),))]), inline=10 * KIB, **limits)
     return server
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.webhook.kind import KINDS, crew
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import Running, head, post
-from webhook import Cause, Context, Job, Registry, Settings
+from webhook import Cause, Context, Job, Registry, Settings, rule
 from webhook.server import Endpoint
 from webhook.server.limits import PROBES
 from webhook.server.probes import DEAD, Probes
@@ -28,7 +28,7 @@ async def test_they_are_answered_while_a_review_holds_the_event_loop(start: Star
             answered.append(answer.status)
         return iter(())
 
-    servers.append(await start(Registry([crew(rules=(asks,))])))
+    servers.append(await start(Registry([crew(rules=(rule()(asks),))])))
     assert (await servers[0].ask(post())).code == 200
     assert answered == [200]
 
