@@ -24,6 +24,10 @@ MANAGED_BY = ("app.kubernetes.io/managed-by", "jobgate")
 #: How much of `generateName` is kept, in characters: five random ones follow, and 63 are the most.
 GENERATED_LIMIT = 58
 
+#: Most entries of the lists and maps of a job that the CRDs bound: its tasks, its volumes, a list of policies, what one
+#: task waits for. Time and memory of a review are measured up to here (docs/performance.md).
+ENTRIES_LIMIT = 1000
+
 #: Highest user or group id that Kubernetes takes.
 ID_LIMIT = 2**31 - 1
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from webhook.admission import Request, Response
-from webhook.cause import Cause, Notice, TypeInvalid
+from webhook.cause import Cause, Notice, TooMany, TypeInvalid
 from webhook.context import Context, NoObjects, Objects, Operation, Settings
 from webhook.draft import Draft
 from webhook.job import Job
@@ -89,9 +89,11 @@ def _never() -> bool:
 
 
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
-    """Return the draft of an object after the kind's defaults."""
+    """Return the draft of an object after the kind's defaults; some are left out once the time is over."""
     draft = Draft(document)
     for default in kind.defaults:
+        if context.spent():
+            break
         default(draft, context)
     return draft
 
@@ -106,10 +108,9 @@ def _mutate(
     if context.old is not None and stored and context.user.name in context.settings.forgetful_writers:
         return replace(response, patch=restoration(document, stored))
     draft = mutated(kind, document, context)
-    if kind.schema.fits(draft.value):
-        patch = draft.patch
-        return replace(response, patch=patch) if patch else response
-    violations = kind.schema.check(draft.value)
+    if context.spent():
+        return _denied(response, [_late()])
+    violations = [] if kind.schema.fits(draft.value) else kind.schema.check(draft.value)
     if violations:
         verdict = _verdict(kind, draft.value, context, violations)
         if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in verdict):
@@ -117,13 +118,14 @@ def _mutate(
         # All of them were stored before. The API server forgives that only where the values around them are untouched:
         # a default that we add beside them would have it refuse what it would have let through.
         return response
-    return replace(response, patch=draft.patch)
+    patch = draft.patch
+    return replace(response, patch=patch) if patch else response
 
 
 def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
     """Answer with the whole verdict on the object, as it is with its defaults: they are there already, or meant."""
     document = mutated(kind, document, context).value
-    verdict = _verdict(kind, document, context, None)
+    verdict = [_late()] if context.spent() else _verdict(kind, document, context, None)
     if not verdict:
         return response
     notices = [finding for _, finding in verdict if not isinstance(finding, Cause)]
@@ -195,7 +197,13 @@ def _findings(
         violations = [] if plain or kind.schema.fits(document) else kind.schema.check(document)
     yield from ((SCHEMA, violation) for violation in violations)
     if violations:
-        hidden = [one.path for one in violations if opaque(kind.spec, one.path)]
+        parts = kind.plan.word(kind.parts).path
+        # No rule goes through more parts than there may be: that is what their bound is for.
+        hidden = [
+            one.path
+            for one in violations
+            if opaque(kind.spec, one.path) or (isinstance(one, TooMany) and one.path == parts)
+        ]
         document = without(document, hidden)
     spec, whole = view(kind.spec, document.get("spec"))
     broken = _Broken(violations)
@@ -203,11 +211,16 @@ def _findings(
         Job(kind, document, spec, plain=plain), whole=whole, updates=context.old is not None
     ):
         for finding in rule.check(job, context):
-            if not violations or finding.path not in broken:
+            # Asked also where nothing is broken: what is no finding fails the request here, and is never allowed.
+            if finding.path not in broken:
                 yield rule.name, finding
         if context.spent():
-            yield TIME, Cause("", "it takes too long to judge: make it smaller, for example with fewer tasks")
+            yield _late()
             return
+
+
+def _late() -> tuple[str, Cause]:
+    return TIME, Cause("", "it takes too long to judge: make it smaller, for example with fewer tasks")
 
 
 class _Broken:

@@ -10,7 +10,8 @@ from crdgen.schema.walk import Schema
 Check: TypeAlias = Callable[[Any], list[Violation] | None]
 Compile: TypeAlias = Callable[[Schema], Check]
 
-#: Of one list, no more violations than these are looked for: nobody reads them, and hostile lists hold a million.
+#: Of one list or map, no more violations than these are looked for: nobody reads them, and hostile ones hold a million.
+#: And one that is longer than it may be is looked into only up to so many entries.
 ENOUGH: Final = 1000
 
 # A tuple, and not `dict | list`: that would be built anew for each value.

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from crdgen.evaluate import metadata
 from crdgen.evaluate.evaluator import Evaluator
 from crdgen.evaluate.scale import scale
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.look import mapping
+
+#: Keywords that hold values of objects, in which null is a value.
+_VALUES: Final = frozenset({"default", "enum", "example"})
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def evaluate(
     schema = served[name].get("schema", {}).get("openAPIV3Schema")
     if schema is None:
         raise ValueError(f"the CRD has no schema for its version {name!r}")
-    evaluator = Evaluator(schema)
+    evaluator = Evaluator(_decoded(schema))
     written = dict(object_)
     before = None if old is None else evaluator.default(evaluator.prune(dict(old)))
     pruned = evaluator.prune(written)
@@ -71,6 +74,17 @@ def evaluate(
         *scale(served[name].get("subresources", {}), result),
     ]
     return Evaluation(paths, result, tuple(found))
+
+
+def _decoded(schema: Any) -> Any:
+    """Return a schema as the API server holds it: Go's decoder takes a keyword that is null as absent."""
+    if isinstance(schema, list):
+        return [_decoded(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        keyword: part if keyword in _VALUES else _decoded(part) for keyword, part in schema.items() if part is not None
+    }
 
 
 def _type(spec: Mapping[str, Any], version: str, written: Mapping[str, Any]) -> Iterator[Violation]:

@@ -42,8 +42,8 @@ class Evaluator:
     def validate(self, value: Any, old: Any = None) -> list[Violation]:
         """Return what in the object the schema and its rules refuse; the object has been pruned and defaulted before.
 
-        Of one list, the first thousand violations are enough: the verdict is the same. With the object that is stored
-        (`old`), what did not change is not refused again, and rules may compare the two.
+        Of one list or map, the first thousand violations are enough: the verdict is the same. With the object that is
+        stored (`old`), what did not change is not refused again, and rules may compare the two.
         """
         found = self._check(value) or []
         if old is not None and found:

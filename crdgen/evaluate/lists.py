@@ -1,6 +1,7 @@
 """Checks of lists, with the uniqueness of sets and of map lists (k8s.io/apiextensions-apiserver, schema/listtype)."""
 
 from collections.abc import Callable
+from math import inf
 from typing import Any, TypeAlias
 
 from crdgen.evaluate.check import ENOUGH, Check, Compile, identity, quick_class, quoted, under, wrong_type
@@ -15,13 +16,16 @@ def list_checker(schema: Schema, compile_: Compile) -> Check:
     """Return the check of a list: its length, its items, and that none is there twice."""
     item = compile_(schema["items"]) if isinstance(schema.get("items"), dict) else None
     quick = quick_class(schema["items"]) if item is not None else None
-    tests = [*_length(schema), *_unique(schema)]
+    lengths, unique = _length(schema), _unique(schema)
+    most = max(schema.get("maxItems", inf), ENOUGH)
 
     def check(value: Any) -> list[Violation] | None:
         if not isinstance(value, list):
             return wrong_type(value, "array")
-        found: list[Violation] = []
-        for test in tests:
+        found = [violation for test in lengths for violation in test(value)]
+        if len(value) > most:
+            return found
+        for test in unique:
             found += test(value)
         if item is not None:
             for index, child in enumerate(value):

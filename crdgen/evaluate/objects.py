@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from crdgen.evaluate.check import Check, Compile, quick_class, under, wrong_type
+from crdgen.evaluate.check import ENOUGH, Check, Compile, quick_class, under, wrong_type
 from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema.walk import Schema
 
@@ -32,14 +32,22 @@ def object_checker(schema: Schema, compile_: Compile) -> Check:
                     # In place: a copy for each entry of a map would cost the square of them.
                     found = found or []
                     found += under(key, problems)
-        for key in required:
-            if key not in value:
-                found = [*(found or []), Violation((key,), Reason.REQUIRED, None, "must be set")]
-        if counted:
-            found = [*(found or []), *_count(schema, value)] or None
+                    if len(found) >= ENOUGH:
+                        break
+        missing = [Violation((key,), Reason.REQUIRED, None, "must be set") for key in required if key not in value]
+        if missing or counted:
+            found = [*(found or []), *missing, *_count(schema, value)] or None
         return found
 
-    return check
+    return _bounded(check, schema)
+
+
+def _bounded(check: Check, schema: Schema) -> Check:
+    """Return the check that does not look into an object of far more entries than it may have."""
+    if "maxProperties" not in schema:
+        return check
+    most = max(schema["maxProperties"], ENOUGH)
+    return lambda value: list(_count(schema, value)) if isinstance(value, dict) and len(value) > most else check(value)
 
 
 def _count(schema: Schema, value: dict[str, Any]) -> Iterator[Violation]:

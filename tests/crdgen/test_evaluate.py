@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from crdgen.evaluate import Evaluator, default, prune, validate
+from crdgen.evaluate.check import ENOUGH
 from crdgen.quantities import QUANTITY_SCHEMA
 
 TEXT = {"type": "string"}
@@ -236,6 +237,27 @@ def test_validation(
 ) -> None:
     found = [(each.reason, each.path, each.message) for each in validate(schema(spec=field), {"spec": value})]
     assert found == ([] if expected is None else [(expected[0], ("spec", *expected[1]), expected[2])])
+
+
+MANY = 200_000
+
+
+@pytest.mark.parametrize(
+    "case, schema, value, found",
+    [
+        ("a list that is far too long", {"type": "array", "items": TEXT, "maxItems": 2}, [1] * MANY, 1),
+        ("a map that is far too large", MAP | {"maxProperties": 2}, {str(key): 1 for key in range(MANY)}, 1),
+        ("a list that may be long", {"type": "array", "items": TEXT}, [1] * MANY, ENOUGH),
+        ("a map that may be large", MAP, {str(key): 1 for key in range(MANY)}, ENOUGH),
+        ("a list that is a little too long", {"type": "array", "items": TEXT, "maxItems": 2}, ["", "", 1], 2),
+        ("a map that is a little too large", MAP | {"maxProperties": 1}, {"a": "", "b": 1}, 2),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_no_more_violations_of_one_list_or_map_are_looked_for_than_are_enough(
+    case: str, schema: dict[str, Any], value: Any, found: int
+) -> None:
+    assert len(validate(schema, value)) == found, case
 
 
 def test_all_violations_are_found_at_once() -> None:

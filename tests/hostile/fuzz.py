@@ -68,6 +68,7 @@ def keep(name: str, value: Any) -> Path:
     """Write an input down as a case of a target."""
     text = json.dumps({"target": name, "input": value}, indent=1, sort_keys=True) + "\n"
     path = CASES / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+    path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 

@@ -36,8 +36,9 @@ def envelope(document: Any, old: Any = None, *, kind: Kind = DIJOB, **request: A
 def review(
     document: Any, old: Any = None, *, kind: Kind = DIJOB, phase: Phase = Phase.VALIDATE, **request: Any
 ) -> bytes:
-    """The whole request to review an object."""
-    return post(json.dumps(envelope(document, old, kind=kind, **request)).encode(), kind.path(phase))
+    """The whole request to review an object, without spaces, as Go's encoder writes it."""
+    content = json.dumps(envelope(document, old, kind=kind, **request), separators=(",", ":"))
+    return post(content.encode(), kind.path(phase))
 
 
 def patch(answer: Answer) -> list[dict[str, Any]]:

@@ -26,10 +26,10 @@ def test_a_page_has_a_row_for_each_field_and_none_for_those_of_kubernetes() -> N
     text = page(DIJOB)
     for row in (
         '| `spec.priority` | `normal`, `high` | `"normal"` |',
-        "| `spec.tasks` | list of object, at least 1 | required |",
+        "| `spec.tasks` | list of object, at least 1, at most 1000 | required |",
         "| `spec.tasks[].template` | PodTemplateSpec | required |",
-        "| `spec.tasks[].dependsOn.name` | list of string |  |",
-        "| `spec.volumes` | list of Volume, by `name` |  |",
+        "| `spec.tasks[].dependsOn.name` | list of string, at most 1000 |  |",
+        "| `spec.volumes` | list of Volume, at most 1000, by `name` |  |",
         "| `status.taskStatus` | map of map of int32 |  |",
         "| `spec.tasks[*].type` | before the job runs |",
     ):

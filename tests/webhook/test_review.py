@@ -441,3 +441,12 @@ def has_a_word(job: Job[Any], context: Context) -> Iterator[Notice]:
 def test_rules_that_find_nothing_say_nothing() -> None:
     assert validate(job(), kinds=with_rules(*RULES, finds_nothing)).allowed
     assert validate(job(), kinds=with_rules(has_a_word)).warnings == ["x"]
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_time_that_is_over_between_defaults_is_a_denial(phase: Phase) -> None:
+    set_by: list[str] = []
+    kinds = Registry([crew(defaults=(lambda *_: set_by.append("first"), lambda *_: set_by.append("second")))])
+    found = review(Request.parse(admission_review(job())), phase, kinds, spent=lambda: bool(set_by))
+    assert set_by == ["first"]
+    assert (found.allowed, found.rules, list(found.patch)) == (False, ["time"], [])

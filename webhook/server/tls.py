@@ -46,8 +46,9 @@ def _bare() -> ssl.SSLContext:
     tls.set_ciphers(CIPHERS)
     # The API server speaks HTTP/1.1 to webhooks; saying so closes the faults of HTTP/2 to everybody else.
     tls.set_alpn_protocols(["http/1.1"])
-    # A session that is taken up again shows no certificate: its client would go on trusting one that was revoked. The
-    # API server keeps connections, not sessions, so tickets serve nobody.
+    # A session that is taken up again shows no certificate: its client would go on trusting one that was replaced. The
+    # API server keeps connections, not sessions, so tickets serve nobody. Sessions of TLS 1.2 are also known by their
+    # ID, which Python cannot switch off; they are kept in the context, so none outlives its certificate.
     tls.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_TICKET
     tls.num_tickets = 0
     return tls

@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, Final
 
-from crdgen import Atomic, Doc, Model
+from crdgen import Atomic, Doc, MaxItems, Model
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
-from jobgate.names import LABEL_LIMIT, dns_label
+from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable, rule
 from webhook.text import shown
 
@@ -33,7 +33,9 @@ class Iteration(StrEnum):
 class DependsOn(Model):
     """The tasks that must be there before the pods of this one are made."""
 
-    name: Annotated[list[str] | None, Atomic, Doc("The names of the tasks that are waited for.")] = None
+    name: Annotated[
+        list[str] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("The names of the tasks that are waited for.")
+    ] = None
     iteration: Annotated[
         Iteration | None, Doc("Whether one of these tasks is enough (any), or all are needed (all, as when absent).")
     ] = None

@@ -119,6 +119,10 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
     if violation.reason is Reason.FORBIDDEN:
         return Forbidden(path, violation.message)
     value = violation.value
+    if violation.reason is Reason.TOO_MANY:
+        many = TooMany.of(path, len(value), violation.message)
+        many.value = value  # what has changed may not keep being too many
+        return many
     if violation.reason is not Reason.TYPE_INVALID:
         return _CAUSES[violation.reason].of(path, value, violation.message)
     hidden = is_private(violation.path, value) or (isinstance(value, str) and _holds_parts(shape, violation))
@@ -138,6 +142,5 @@ _CAUSES: Mapping[Reason, type[Cause]] = {
     Reason.INVALID: Invalid,
     Reason.NOT_SUPPORTED: NotSupported,
     Reason.TOO_LONG: TooLong,
-    Reason.TOO_MANY: TooMany,
     Reason.DUPLICATE: Duplicate,
 }

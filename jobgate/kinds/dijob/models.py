@@ -11,6 +11,7 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
+    MaxItems,
     MinItems,
     Model,
     Names,
@@ -23,6 +24,7 @@ from crdgen import (
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.names import ENTRIES_LIMIT
 
 
 class Priority(StrEnum):
@@ -60,7 +62,10 @@ class Task(Model):
     ] = None
     depends_on: Annotated[DependsOn | None, Doc("The tasks that must be there before the pods of this one.")] = None
     policies: Annotated[
-        list[LifecyclePolicy] | None, Atomic, Doc("What is done at events of the task, before the job's policies.")
+        list[LifecyclePolicy] | None,
+        Atomic,
+        MaxItems(ENTRIES_LIMIT),
+        Doc("What is done at events of the task, before the job's policies."),
     ] = None
     template: Annotated[PodTemplate, Doc("What the pods of the task are made from.")]
 
@@ -91,14 +96,27 @@ class DIJobSpec(Model):
         int | None, Int32(minimum=0), Doc("After how many seconds the finished job is deleted; never where absent.")
     ] = None
     suspend: Annotated[bool | None, Doc("Whether the job waits, without pods.")] = None
-    policies: Annotated[list[LifecyclePolicy] | None, Atomic, Doc("What is done at events of the job's pods.")] = None
+    policies: Annotated[
+        list[LifecyclePolicy] | None,
+        Atomic,
+        MaxItems(ENTRIES_LIMIT),
+        Doc("What is done at events of the job's pods."),
+    ] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Fewest pods that the job may be scaled to.")] = None
     max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Most pods that the job may be scaled to.")] = None
-    volumes: Annotated[Volumes | None, Doc("Volumes that every pod of the job has beside those of its template.")] = (
-        None
-    )
-    tasks: Annotated[list[Task], Atomic, MinItems(1), Doc("The parts of the job; their order is the order of ranks.")]
+    volumes: Annotated[
+        Volumes | None,
+        MaxItems(ENTRIES_LIMIT),
+        Doc("Volumes that every pod of the job has beside those of its template."),
+    ] = None
+    tasks: Annotated[
+        list[Task],
+        Atomic,
+        MinItems(1),
+        MaxItems(ENTRIES_LIMIT),
+        Doc("The parts of the job; their order is the order of ranks."),
+    ]
     template: Annotated[
         dict[str, Any] | None, PreserveUnknown, Doc("Of operator v1.0, refused: `jobgate convert` makes a task of it.")
     ] = None

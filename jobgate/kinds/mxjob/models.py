@@ -17,6 +17,7 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
+    MaxItems,
     MinItems,
     Model,
     Names,
@@ -25,6 +26,7 @@ from crdgen import (
     Version,
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
+from jobgate.names import ENTRIES_LIMIT
 
 
 class JobMode(StrEnum):
@@ -80,7 +82,13 @@ class MxJobSpec(Model):
     ] = None
     former_runtime_id: Annotated[str | None, Field(alias="RuntimeId"), Doc("The old spelling of runtimeId.")] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
-    replica_specs: Annotated[list[ReplicaSpec], Atomic, MinItems(1), Doc("The roles of the job, one element each.")]
+    replica_specs: Annotated[
+        list[ReplicaSpec],
+        Atomic,
+        MinItems(1),
+        MaxItems(ENTRIES_LIMIT),
+        Doc("The roles of the job, one element each."),
+    ]
 
     @property
     def identity(self) -> str | None:

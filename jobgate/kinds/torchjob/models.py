@@ -7,10 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crdgen import Atomic, Column, CustomResource, Doc, Int32, Int64, Model, Names, PodTemplate, Version
+from crdgen import Atomic, Column, CustomResource, Doc, Int32, Int64, MaxItems, Model, Names, PodTemplate, Version
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.torchjob.model_version import ModelVersion
 from jobgate.kinds.torchjob.status import TorchJobStatus
+from jobgate.names import ENTRIES_LIMIT
 
 
 class CleanPodPolicy(StrEnum):
@@ -73,6 +74,7 @@ class TaskSpec(Model):
     depends_on: Annotated[
         list[Dependency] | None,
         Atomic,
+        MaxItems(ENTRIES_LIMIT),
         Doc(
             "What is waited for. When absent, the Master waits for a running AIMaster, the Worker for a running Master."
         ),
@@ -127,10 +129,13 @@ class TorchJobSpec(Model):
     scheduling_policy: SchedulingPolicy | None = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     torch_task_specs: Annotated[
-        dict[str, TaskSpec], Doc("The parts of the job: Master, Worker and AIMaster, in any case.")
+        dict[str, TaskSpec],
+        Field(max_length=ENTRIES_LIMIT),
+        Doc("The parts of the job: Master, Worker and AIMaster, in any case."),
     ]
     min_members: Annotated[
         dict[str, Annotated[int, Int32(minimum=1)]] | None,
+        Field(max_length=ENTRIES_LIMIT),
         Doc("By task type: the fewest pods to start with; all of them when absent."),
     ] = None
     model_version: ModelVersion | None = None

@@ -15,6 +15,7 @@ from crdgen import (
     Doc,
     Int32,
     Int64,
+    MaxItems,
     MinItems,
     Model,
     Names,
@@ -27,7 +28,7 @@ from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import DURATION, LifecyclePolicy
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.kinds.vcjob.status import JobStatus
-from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
+from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
 
 
 def _claim() -> Mapping[str, Any]:
@@ -92,7 +93,10 @@ class TaskSpec(Model):
     ] = None
     template: Annotated[PodTemplate, Doc("What the pods of the task are made from.")]
     policies: Annotated[
-        list[LifecyclePolicy] | None, Atomic, Doc("What is done at events of the task, before those of the job.")
+        list[LifecyclePolicy] | None,
+        Atomic,
+        MaxItems(ENTRIES_LIMIT),
+        Doc("What is done at events of the task, before those of the job."),
     ] = None
     topology_policy: TopologyPolicy | None = None
     max_retry: Annotated[
@@ -121,10 +125,15 @@ class JobSpec(Model):
     min_available: Annotated[
         int | None, Int32(minimum=0), Doc("How many pods must be there together; all that tasks need where left out.")
     ] = None
-    volumes: Annotated[list[VolumeSpec] | None, Atomic, Doc("Claims that every container has.")] = None
-    tasks: Annotated[list[TaskSpec], Atomic, MinItems(1), Doc("The parts of the job.")]
+    volumes: Annotated[
+        list[VolumeSpec] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Claims that every container has.")
+    ] = None
+    tasks: Annotated[list[TaskSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("The parts of the job.")]
     policies: Annotated[
-        list[LifecyclePolicy] | None, Atomic, Doc("What is done at events that no policy of a task is for.")
+        list[LifecyclePolicy] | None,
+        Atomic,
+        MaxItems(ENTRIES_LIMIT),
+        Doc("What is done at events that no policy of a task is for."),
     ] = None
     plugins: Annotated[
         dict[str, Annotated[list[str], Atomic]] | None,

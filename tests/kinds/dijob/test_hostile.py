@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jobgate.names import ENTRIES_LIMIT
 from tests.kinds.dijob.jobs import faults, job, mutate, task, template, validate
 
 SECRET = "hunter2"
@@ -63,7 +64,7 @@ def test_the_volumes_of_a_job_are_judged_once_and_not_with_every_task() -> None:
 
 
 def test_a_flood_of_faults_ends_the_review_early() -> None:
-    document = job(*({} for _ in range(20_000)))
+    document = job(*({"replicas": "x", "minAvailable": "x"} for _ in range(ENTRIES_LIMIT)))
     for ask in (mutate, validate):
         response = ask(document)
         assert not response.allowed

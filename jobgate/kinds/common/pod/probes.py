@@ -15,6 +15,7 @@ from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.reading import whole
+from jobgate.kinds.common.pod.shapes import NOT_NEGATIVE, POSITIVE
 from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
@@ -66,7 +67,7 @@ def grace_periods_are_positive_and_not_of_readiness(probe: Json, path: Path, sor
 
 
 #: A time or a threshold; once is enough for a container to have started, or to live.
-_Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+_Count = Annotated[int, NOT_NEGATIVE]
 _Once = Annotated[int, Meta(ge=0, le=1)]
 
 
@@ -80,7 +81,7 @@ class _ReadinessProbe(PlainHandler):
 
 class _Probe(_ReadinessProbe):
     success_threshold: _Once = 0
-    termination_grace_period_seconds: Annotated[int, Meta(ge=1, le=2**53)] = 1
+    termination_grace_period_seconds: Annotated[int, POSITIVE] = 1
 
 
 FAMILY = Family(check=check, container={**dict.fromkeys(PROBES, _Probe), "readinessProbe": _ReadinessProbe})

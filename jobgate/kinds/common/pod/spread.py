@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, whole
 from jobgate.kinds.common.pod.selectors import PlainSelector, label_keys, label_selector, merged_keys
-from jobgate.kinds.common.pod.shapes import Plain, Text
+from jobgate.kinds.common.pod.shapes import POSITIVE, Plain, Text
 from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
@@ -93,7 +93,7 @@ def _one_of_a_kind(constraints: Any, path: Path) -> Iterator[Cause]:
 
 
 class _Constraint(Plain):
-    max_skew: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    max_skew: Annotated[int, POSITIVE]
     topology_key: Text
     when_unsatisfiable: Action
     label_selector: PlainSelector | UnsetType = UNSET

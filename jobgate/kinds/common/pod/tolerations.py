@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from jobgate import names
 from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import objects, spec_of, text
-from jobgate.kinds.common.pod.shapes import LabelValue, Plain, QualifiedName
+from jobgate.kinds.common.pod.shapes import LARGE, LabelValue, Plain, QualifiedName
 from webhook.cause import Cause, Invalid, Notice, NotSupported
 from webhook.path import Path
 
@@ -80,7 +80,7 @@ class _Toleration(Plain):
     operator: Operator = "Equal"
     value: LabelValue = ""
     effect: Effect | UnsetType = UNSET
-    toleration_seconds: Annotated[int, Meta(ge=-(2**53), le=2**53)] | UnsetType = UNSET
+    toleration_seconds: Annotated[int, LARGE] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.value and self.operator == "Exists") or (

@@ -1,0 +1,61 @@
+"""No job has more tasks than its CRD allows, and nothing looks into them all to say so."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds import built_in
+from jobgate.names import ENTRIES_LIMIT
+from jobgate.render.handbook import title
+from tests.hostile.shapes import job, template
+from webhook import Kind, Operation, Phase, Registry, Request, Response, review
+
+KINDS = Registry(built_in())
+MORE = ENTRIES_LIMIT + 1
+#: No boolean.
+WRONG = "yes"
+PARTS = {"TorchJob": "torchTaskSpecs", "MxJob": "replicaSpecs"}
+
+
+def ask(kind: Kind, phase: Phase, document: dict[str, Any], old: dict[str, Any] | None = None) -> Response:
+    operation = Operation.UPDATE if old else Operation.CREATE
+    return review(
+        Request("1", kind.gvk.api_version, kind.kind, operation, document=document, old_document=old), phase, KINDS
+    )
+
+
+def parts(kind: Kind) -> str:
+    return f"spec.{PARTS.get(kind.kind, 'tasks')}"
+
+
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize("kind", built_in(), ids=title)
+def test_too_many_tasks_are_one_cause(kind: Kind, phase: Phase) -> None:
+    (cause,) = ask(kind, phase, tasks(kind, MORE)).causes
+    assert (str(cause.path), cause.reason) == (parts(kind), "FieldValueTooMany")
+    assert str(MORE) in cause.message
+    assert str(ENTRIES_LIMIT) in cause.message
+
+
+@pytest.mark.parametrize("kind", built_in(), ids=title)
+def test_as_many_tasks_as_there_may_be_are_looked_into(kind: Kind) -> None:
+    documents = [tasks(kind, ENTRIES_LIMIT), tasks(kind, ENTRIES_LIMIT, hostPID=WRONG)]
+    sound, broken = [{str(cause) for cause in ask(kind, Phase.VALIDATE, one).causes} for one in documents]
+    assert broken - sound
+    assert not any("Too many" in cause for cause in sound | broken)
+
+
+@pytest.mark.parametrize("kind", built_in(), ids=title)
+def test_too_many_tasks_that_are_stored_stay_and_do_not_change(kind: Kind) -> None:
+    stored = tasks(kind, MORE)
+    labelled = {**stored, "spec": {**stored["spec"], "plugins": {}}}
+    assert not [cause for cause in ask(kind, Phase.VALIDATE, labelled, stored).causes if cause.path == parts(kind)]
+    changed = tasks(kind, MORE, hostPID=WRONG)
+    assert [cause.path for cause in ask(kind, Phase.VALIDATE, changed, stored).causes] == [parts(kind)]
+
+
+def tasks(kind: Kind, count: int, **last: Any) -> dict[str, Any]:
+    """A job of so many tasks, of which the last one's pods have these fields."""
+    names = ["WORKER" if kind.kind == "MxJob" else f"t{number}" for number in range(count)]
+    templates = [*[template()] * (count - 1), template(**last)]
+    return job(kind, ((name, {"template": one}) for name, one in zip(names, templates, strict=True)))
