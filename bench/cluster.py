@@ -42,17 +42,18 @@ def stored(variant: int, tasks: int = 3) -> dict[str, Any]:
 
 
 @contextmanager
-def running(count: int, core: int, folder: Path) -> Iterator[Path]:
-    """Serve so many jobs while the block runs; gives the kubeconfig."""
+def running(count: int, core: int, folder: Path, tasks: int = 3) -> Iterator[Path]:
+    """Serve so many jobs of so many tasks while the block runs; gives the kubeconfig."""
     [port] = servers.free_ports(1)
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(_KUBECONFIG.format(port=port), encoding="utf-8")
-    command = [sys.executable, "-m", "bench.cluster", "--jobs", str(count), "--port", str(port)]
+    command = [sys.executable, "-m", "bench.cluster", "--jobs", str(count), "--tasks", str(tasks)]
+    command += ["--port", str(port)]
     with servers.started("cluster", command, port, core, folder / "cluster.log"):
         yield kubeconfig
 
 
-async def _serve(count: int, port: int) -> None:
+async def _serve(count: int, tasks: int, port: int) -> None:
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         if "watch" in request.query:
             response = web.StreamResponse()
@@ -65,7 +66,7 @@ async def _serve(count: int, port: int) -> None:
         first = int(request.query.get("continue", 0))
         after = min(first + int(request.query.get("limit", count)), count)
         metadata = {**_METADATA, **({"continue": str(after)} if after < count else {})}
-        items = [stored(number) for number in range(first, after)]
+        items = [stored(number, tasks) for number in range(first, after)]
         return web.Response(body=orjson.dumps({"metadata": metadata, "items": items}), content_type="application/json")
 
     server = await asyncio.get_running_loop().create_server(web.Server(handle, access_log=None), "127.0.0.1", port)
@@ -75,6 +76,7 @@ async def _serve(count: int, port: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.cluster")
     parser.add_argument("--jobs", type=int, required=True)
+    parser.add_argument("--tasks", type=int, default=3)
     parser.add_argument("--port", type=int, required=True)
     command = parser.parse_args()
-    asyncio.run(_serve(command.jobs, command.port))
+    asyncio.run(_serve(command.jobs, command.tasks, command.port))

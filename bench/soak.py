@@ -28,6 +28,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from bench import cluster
 from bench.certs_callers import SERVER_NAME, Address, Tally, broken, sound
 from bench.replica import Replica, grown, quarters, serving
 from certs import issue_generation, service_names
@@ -43,6 +44,8 @@ P99, EVER = 0.5, 5.0
 KEPT, NEW, LARGE, SLOW, READERS = 4, 2, 2, 20, 4
 #: Tasks of a large job: about a megabyte.
 TASKS = 8000
+#: How many large jobs are stored, which every new replica lists, and their tasks: half a megabyte each.
+STORED, STORED_TASKS = 60, 500
 #: For what was open when a replica was killed to be found cut off, in seconds.
 CUT = 1.0
 #: Before a caller that means ill comes again, in seconds.
@@ -211,9 +214,15 @@ async def every(soak: Soak, seconds: float, what: str, work: Callable[[], Awaita
 async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
     """Run it, and return the figures and what is wrong."""
     certificates = Certificates(folder)
-    flags = (f"--tls-cert={certificates.certificate}", f"--tls-key={certificates.key}", "--no-cluster")
     drained = "--drain-seconds=1"
     with ExitStack() as stack:
+        kubeconfig = stack.enter_context(cluster.running(STORED, 0, folder, STORED_TASKS))
+        flags = (
+            f"--tls-cert={certificates.certificate}",
+            f"--tls-key={certificates.key}",
+            "--cluster",
+            f"--kubeconfig={kubeconfig}",
+        )
         replicas = [
             await asyncio.to_thread(stack.enter_context, serving(folder / f"{number}.log", *flags, drained))
             for number in range(REPLICAS)

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from jobgate.cli.limits import limits_of
 from jobgate.cli.reload import Reloader
 from jobgate.cli.settings import Told, installation, setting
 from jobgate.names import dns_subdomain
@@ -76,6 +77,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     default=False,
     help="Record each request as a span, and send it by OTLP where the variables OTEL_EXPORTER_OTLP_… say.",
 )
+@setting(
+    "--limit",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A bound of the server, in bytes, seconds or numbers, as review-time=1.5; may be given several times. "
+    "docs/security.md lists them.",
+)
 @setting("--kubeconfig", type=_FILE, help="Credentials for the cluster, in the place of the pod's own.")
 @installation
 def serve(  # noqa: PLR0913 - one argument an option
@@ -91,6 +99,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     workers: int,
     cluster: bool | None,
     traces: bool,
+    limit: tuple[str, ...],
     kubeconfig: Path | None,
     told: Told,
 ) -> None:
@@ -137,6 +146,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         told.settings,
         objects=known.cache,
         further=watching.routes(known),
+        limits=limits_of(limit),
         metrics=metrics,
     )
     endpoint.waits_for = known.waits_for

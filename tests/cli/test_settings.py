@@ -8,18 +8,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from certs import issue_generation, service_names
 from jobgate.cli import main
 from jobgate.cli.kind_settings import KindFile
+from jobgate.cli.limits import limits_of
 from jobgate.cli.reload import Reloader
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
 from tests.controlplane.waiting import wait_for
 from tests.webhook.server.wire import shown_files
 from webhook import Settings
+from webhook.server.limits import Limits
 
 PLURAL = MXJOB.qualified_plural
 ACCELERATORS = "accelerators: {nvidia.com/gpu: {volumes: [{name: lib, hostPath: /lib, mountPath: /lib}]}}\n"
@@ -257,6 +260,26 @@ def test_a_slip_does_not_leave_on_what_somebody_wants_off(flag: str, slip: str, 
     told = complaint(asking(flag, slip))
     assert f"'{slip}' must be one of" in told
     assert known in told
+
+
+def test_a_limit_is_read_by_its_name() -> None:
+    assert limits_of(()) == Limits()
+    assert limits_of(("review-time=1.5", "connections=30")) == Limits(review_time=1.5, connections=30)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("conections=3", "'conections' must be one of body, small, buffered"),
+        ("connections=1.5", "'connections=1.5': connections must be a whole number above 0"),
+        ("connections=0", "connections must be a whole number above 0"),
+        ("review-time=inf", "'review-time=inf': review-time must be a number above 0"),
+        ("body", "'body': body must be a whole number above 0"),
+    ],
+)
+def test_a_limit_that_is_none_is_an_error(written: str, said: str) -> None:
+    with pytest.raises(click.BadParameter, match=said):
+        limits_of((written,))
 
 
 def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
