@@ -40,6 +40,9 @@ class Schema(Protocol):
     def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object with the schema's defaults."""
 
+    def crowded(self, document: Mapping[str, Any]) -> bool:
+        """Tell, without looking at them, whether the object has more parts than the schema allows."""
+
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Tell, fast, whether the object surely fits; where this says no, `check` may still find nothing."""
 

@@ -89,9 +89,12 @@ def _never() -> bool:
 
 
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
-    """Return the draft of an object after the kind's defaults; some are left out once the time is over."""
+    """Return the draft of an object after the kind's defaults; some are left out once the time is over.
+
+    An object of more parts than there may be gets none: it is refused, and its defaults could be a million.
+    """
     draft = Draft(document)
-    for default in kind.defaults:
+    for default in () if kind.schema.crowded(document) else kind.defaults:
         if context.spent():
             break
         default(draft, context)

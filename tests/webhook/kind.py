@@ -48,6 +48,9 @@ class CrewSchema:
     def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
         return dict(document)
 
+    def crowded(self, document: Mapping[str, Any]) -> bool:
+        return False
+
     def fits(self, document: Mapping[str, Any]) -> bool:
         return not self.check(document)
 

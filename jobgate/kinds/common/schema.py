@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from crdgen import CustomResource, crd
@@ -56,6 +57,17 @@ class StructuralSchema:
         """Return the object with the schema's defaults."""
         defaulted: dict[str, Any] = self._evaluator.default(document)
         return defaulted
+
+    def crowded(self, document: Mapping[str, Any]) -> bool:
+        """Tell, without looking at them, whether the object has more parts than the schema allows."""
+        spec = document.get("spec")
+        parts = spec.get(self._parts) if isinstance(spec, dict) else None
+        return isinstance(parts, list | dict) and len(parts) > self._most_parts
+
+    @cached_property
+    def _most_parts(self) -> float:
+        node = self.shape.below("spec").below(self._parts).node
+        return float(node.get("maxItems", node.get("maxProperties", inf)))
 
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Tell in C whether `check` surely finds nothing. False says nothing: then ask it."""

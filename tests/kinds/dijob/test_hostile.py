@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from jobgate.kinds.dijob import DIJOB
 from jobgate.names import ENTRIES_LIMIT
 from tests.kinds.dijob.jobs import faults, job, mutate, task, template, validate
+from webhook import Context
+from webhook.review import mutated
 
 SECRET = "hunter2"
 
@@ -79,3 +82,10 @@ def test_a_wrong_request_of_a_device_is_not_written_a_second_time_as_its_limit()
         'spec.tasks[0].template.spec.containers[0].resources.requests[nvidia.com/gpu]: Invalid value: "1.5": must be a '
         "whole number: devices are not divided"
     ]
+
+
+def test_a_job_of_more_tasks_than_there_may_be_gets_no_defaults() -> None:
+    document, most = (job(*[task("learner")] * count) for count in (ENTRIES_LIMIT + 1, ENTRIES_LIMIT))
+    assert not mutated(DIJOB, document, Context()).patch
+    assert mutated(DIJOB, most, Context()).patch
+    assert faults(validate(document))[0] == "spec.tasks: Too many: 1001: must have at most 1000 items"
