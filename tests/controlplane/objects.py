@@ -78,7 +78,13 @@ class Objects:
     def _is_established(self, name: str) -> bool:
         _, answer = self._api.get(f"{_DEFINITIONS}/{name}")
         conditions = answer.get("status", {}).get("conditions") or ()
-        return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
+        if not any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
+            return False
+        # Discovery lists a kind a moment after it is established.
+        spec = answer["spec"]
+        roots = [f"/apis/{spec['group']}/{one['name']}" for one in spec["versions"] if one["served"]]
+        listed = [self._api.get(root)[1].get("resources", ()) for root in roots]
+        return all(any(one["kind"] == spec["names"]["kind"] for one in several) for several in listed)
 
     def _ask_version(self, group: str) -> str:
         status, answer = self._api.get(f"/apis/{group}")
