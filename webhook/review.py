@@ -10,7 +10,7 @@ from typing import Any
 
 from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TooMany, TypeInvalid
-from webhook.context import Context, NoObjects, Objects, Operation, Settings
+from webhook.context import Context, NoObjects, Objects, Operation, Settings, never
 from webhook.draft import Draft
 from webhook.job import Job
 from webhook.kind import Kind, Registry
@@ -35,7 +35,7 @@ class Phase(StrEnum):
     VALIDATE = "validate"
 
 
-def review(  # what a review depends on, all of it
+def review(
     request: Request,
     phase: Phase,
     kinds: Registry,
@@ -69,7 +69,7 @@ def review(  # what a review depends on, all of it
     if updates and same(document.get("spec"), old.get("spec")):
         return Response(request.uid)
     settings = settings or Settings()
-    context = _context(request, settings, objects or NoObjects(), kinds, spent or _never)
+    context = _context(request, settings, objects or NoObjects(), kinds, spent or never)
     if updates:
         # With the defaults of today, so that one which came with a newer version is never taken for a change.
         context = replace(context, old=mutated(kind, old, context).value)
@@ -82,10 +82,6 @@ def review(  # what a review depends on, all of it
 
 
 _REVIEWED = frozenset({Operation.CREATE, Operation.UPDATE})
-
-
-def _never() -> bool:
-    return False
 
 
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:

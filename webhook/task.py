@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from webhook.path import Path
+from webhook.view import json_name
 
 #: The words of tasks that rules of all kinds may read. Not every kind has each.
 TASK_WORDS = frozenset(
@@ -168,7 +169,7 @@ class Task:
         """Return where a word is in the job, as the kind's JSON calls it."""
         if word in self._places:
             return self._places[word]
-        return self.path / _json_name(type(self.part), self._names.get(word, word))
+        return self.path / json_name(type(self.part), self._names.get(word, word))
 
 
 @cache
@@ -176,12 +177,6 @@ def _labels(model: type[BaseModel], names: tuple[tuple[str, str], ...]) -> Mappi
     """Return the words of a model's attributes, each as `tasks.<word>`."""
     words = {attribute: word for word, attribute in names}
     return {attribute: f"tasks.{words.get(attribute, attribute)}" for attribute in model.model_fields}
-
-
-@cache
-def _json_name(model: type[BaseModel], attribute: str) -> str:
-    field = model.model_fields.get(attribute)
-    return field.alias if field is not None and field.alias else attribute
 
 
 def _text(value: Any) -> str | None:

@@ -41,7 +41,7 @@ def readable(parts: Iterable[M], *words: str) -> Iterator[tuple[int, M]]:
 def _partial(model: type[M], value: Mapping[str, Any]) -> M:
     part = _empty(model)
     for name, field in model.model_fields.items():
-        if (key := _json_name(model, name)) in value:
+        if (key := json_name(model, name)) in value:
             _read_into(part, name, value[key])
         elif not field.is_required():
             part.__dict__[name] = field.get_default(call_default_factory=True, validated_data={})
@@ -51,7 +51,7 @@ def _partial(model: type[M], value: Mapping[str, Any]) -> M:
 def _read_into(part: BaseModel, name: str, value: Any) -> None:
     """Set one field of a partial view, as far as it can be read."""
     try:
-        alone = _alone(type(part), name).model_validate({_json_name(type(part), name): value})
+        alone = _alone(type(part), name).model_validate({json_name(type(part), name): value})
         part.__dict__[name] = alone.__dict__[name]
     except ValidationError:
         annotation = type(part).model_fields[name].annotation
@@ -76,8 +76,11 @@ def _alone(model: type[BaseModel], name: str) -> type[BaseModel]:
 
 
 @cache
-def _json_name(model: type[BaseModel], name: str) -> str:
-    field = model.model_fields[name]
+def json_name(model: type[BaseModel], name: str) -> str:
+    """Return what the JSON of a model calls an attribute; one that is no field is called as it is."""
+    field = model.model_fields.get(name)
+    if field is None:
+        return name
     return field.validation_alias if isinstance(field.validation_alias, str) else field.alias or name
 
 
@@ -154,7 +157,7 @@ def opaque(model: type[BaseModel], path: Path | str) -> bool:
             return True
         if isinstance(step, int):
             continue
-        field = next((one for name, one in current.model_fields.items() if _json_name(current, name) == step), None)
+        field = next((one for name, one in current.model_fields.items() if json_name(current, name) == step), None)
         if field is None:
             return True
         inner, item, entry = _models(field.annotation)

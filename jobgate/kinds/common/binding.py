@@ -14,6 +14,7 @@ from jobgate.kinds.common.pod_security.rules import NAMESPACES, pod_security_rul
 from jobgate.kinds.common.schema import StructuralSchema
 from webhook import Default, Kind, Rule, Task
 from webhook.conversion import Convert
+from webhook.view import json_name
 
 
 class More(TypedDict, total=False):
@@ -35,11 +36,6 @@ class JobKind(Kind):
     """
 
     resource: CustomResource = field(repr=False, compare=False)
-
-
-def _json_name(model: type[BaseModel], attribute: str) -> str:
-    field = model.model_fields.get(attribute)
-    return attribute if field is None or field.alias is None else field.alias
 
 
 def bind(
@@ -68,13 +64,14 @@ def bind(
     if any(rule in pod_security_rules for rule in rules):
         more["watches"] = (NAMESPACES, *more.get("watches", ()))
     version = next(one for one in resource.versions if one.storage)
+    spec: type[BaseModel] = version.spec
     return JobKind(
         group=resource.group,
         version=version.name,
         kind=resource.names.kind,
         plural=resource.names.plural,
-        spec=version.spec,
-        schema=StructuralSchema(resource, _json_name(version.spec, more.get("parts", "tasks"))),
+        spec=spec,
+        schema=StructuralSchema(resource, json_name(spec, more.get("parts", "tasks"))),
         tasks=tasks,
         operator=operator,
         defaults=defaults,
