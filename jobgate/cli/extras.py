@@ -1,4 +1,4 @@
-"""Installations that are not whole: extras that a command needs, packages of others with our names, broken entry points."""
+"""Installations that are not whole: missing extras, packages of others with our names, broken entry points."""
 
 from __future__ import annotations
 
