@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
+from crdgen.cli.command import Unusable
 from crdgen.cli.sources import objects
-from crdgen.cli.unusable import Unusable
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.offline.fit import Misfit, Outcome, misfits
 from webhook import Registry
