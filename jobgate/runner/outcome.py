@@ -93,7 +93,8 @@ def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: st
     if action in {Action.RESTART_JOB, Action.RESTART_TASK} and spent and reason != "Command":
         message = f"no restart is left for {message}"
         return Outcome(ends=Phase.FAILED, reason="BackoffLimitExceeded", message=message)
-    return Outcome(action, task=task, reason=reason, message=f"{action} after {message}")
+    restarted = task if action is Action.RESTART_TASK else ""
+    return Outcome(action, task=restarted, reason=reason, message=f"{action} after {message}")
 
 
 def _due(subject: Subject, sight: Sight) -> _Due:

@@ -27,7 +27,8 @@ def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
         ready=sum(pod.ready for pod in pods),
         ready_containers=sum(bool(one.get("ready")) for pod in pods for one in pod.containers),
         active=sum(pod.active for pod in pods),
-        succeeded=seen.count("succeeded"),
+        # Pods are seen to end before their batch Job has counted them.
+        succeeded=max(seen.count("succeeded"), sum(pod.phase == "Succeeded" for pod in pods)),
         failed=seen.count("failed"),
         released=seen.batch is not None and not seen.suspended,
         complete=bool(seen.condition("Complete")) or replicas == 0,

@@ -16,8 +16,10 @@ from jobgate.kinds.common.runner import Runner, runner_of
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.runner.state import State
-from webhook import Job, Task
+from webhook import Context, Job, Kind, Task
 from webhook.context import DOMAIN
+from webhook.review import mutated
+from webhook.view import view
 
 #: When nothing is known.
 LONG_AGO = datetime.fromtimestamp(0, UTC)
@@ -79,6 +81,24 @@ class Subject:
     def batch_name(self, name: str) -> str:
         """Return the name of a task's batch Job: its pods' host names are this, `-` and the index."""
         return self.crew.pod.replace("{task}", name).removesuffix("-{index}")
+
+
+def read(kind: Kind, document: Mapping[str, Any], domain: str = DOMAIN, groups: str = "") -> Subject | None:
+    """Read a job as it is stored, with the defaults of today; None where it does not fit its schema.
+
+    Args:
+        kind: of the job.
+        document: the job.
+        domain: of the cluster's Services.
+        groups: the apiVersion of Kubernetes' own PodGroup, where jobs are gangs.
+    """
+    metadata = metadata_of(document)
+    context = Context(namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
+    whole = mutated(kind, kind.schema.default(document), context).value
+    if kind.schema.check(whole):
+        return None
+    spec, _ = view(kind.spec, whole.get("spec"))
+    return Subject(Job(kind, whole, spec), domain, groups)
 
 
 @dataclass(frozen=True)

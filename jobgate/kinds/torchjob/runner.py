@@ -191,7 +191,8 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         conditions = [one for one in conditions if one["type"] != opposite]
         reason = progress.reason or (f"Job{phase}" if held or phase is Phase.TERMINATED else "")
         put(kind, reason=reason, message=progress.message)
-    keys = {task.name: task.key for task in torch_tasks(job)}
+    # By type, in whichever case the key is written.
+    keys = {task.name: str(task.role or task.key) for task in torch_tasks(job)}
     made: dict[str, Any] = {
         **former,
         "conditions": conditions,
