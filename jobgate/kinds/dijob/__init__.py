@@ -16,8 +16,9 @@ __all__ = ["DIJOB"]
 
 def tasks(spec: DIJobSpec) -> Iterator[Task]:
     """Yield the neutral views of a DIJob's tasks."""
+    place = Path("spec") / "tasks"
     for index, task in enumerate(spec.tasks):
-        yield Task(Path("spec") / "tasks" / index, task)
+        yield Task(place / index, task)
 
 
 DIJOB = bind(

@@ -16,8 +16,9 @@ __all__ = ["MXJOB"]
 
 def tasks(spec: MxJobSpec) -> Iterator[Task]:
     """Yield the neutral views of an MxJob's roles. A task is called as the operator calls it in names."""
+    place = Path("spec") / "replicaSpecs"
     for index, role in enumerate(spec.replica_specs):
-        path = Path("spec") / "replicaSpecs" / index
+        path = place / index
         named = {"name": role.name} if "mx_replica_type" in role.__dict__ else {}
         yield Role(path, role, names={"type": "mx_replica_type"}, places={"name": path / "mxReplicaType"}, **named)
 
