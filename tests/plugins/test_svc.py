@@ -164,7 +164,9 @@ def test_keys_count_against_a_config_map_as_values_do() -> None:
     def of(count: int, name: int) -> Crew:
         return one(*(part(f"{place:04}".rjust(name, "p"), hostname="h" * 470, subdomain="s") for place in range(count)))
 
-    values, keys = (sum(map(len, texts)) for texts in zip(*objects(of(1000, 4))["ConfigMap"]["data"].items(), strict=True))
+    values, keys = (
+        sum(map(len, texts)) for texts in zip(*objects(of(1000, 4))["ConfigMap"]["data"].items(), strict=True)
+    )
     assert keys + values <= CONFIG_LIMIT
     assert "ConfigMap" not in objects(of(1000, 60))
 
