@@ -14,7 +14,7 @@ from typing import Any
 
 from jobgate.cli.extras import NotInstalled
 from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
-from jobgate.cluster import Backoff, Cache, Informer, Resource
+from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
 from jobgate.pods import Digests, PodReviewer, Read, Room
 from webhook import Kind, Registry, Settings
@@ -45,6 +45,7 @@ class Cluster:
         reached: bool,
         kubeconfig: Path | None = None,
         metrics: Metrics | None = None,
+        pages: Pages | None = None,
     ) -> None:
         """Know nothing yet.
 
@@ -55,11 +56,13 @@ class Cluster:
                 belongs to a job can be let through: it might lack what the job asks for.
             kubeconfig: the credentials, or None for those of a pod.
             metrics: told how old what is known is, and what becomes of pods; None where nobody reads any.
+            pages: how much of a list of jobs is read at once.
         """
         metrics = metrics or Metrics()
         self.cache = Cache(sorted({resource for kind in kinds for resource in kind.watches}))
         self._reached = reached
         self._kubeconfig = kubeconfig
+        self._pages = pages
         self._client: Any = None
         room = Room()
         self._jobs = [
@@ -99,7 +102,7 @@ class Cluster:
         while self._reached:
             try:
                 module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.client")
-                client = await module.Client.connect(self._kubeconfig)
+                client = await module.Client.connect(self._kubeconfig, self._pages)
             except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
                 reason = f"{type(error).__qualname__}: {error}"
                 _logger.error("cluster not watched", extra={"fields": {"reason": reason}})  # noqa: TRY400
