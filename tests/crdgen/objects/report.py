@@ -32,7 +32,7 @@ Known, and not mended:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
 - Of a URL with a wrong IPv6 address, Go says more of what is wrong in it.
-- A pattern with a Unicode script (`\\p{Greek}`) is not held against anything: Python knows no scripts.
+- A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
 - The run-time cost of rules is counted roughly as the API server counts it: an expression that comes close to
   1,000,000, or all rules of an object together to 10,000,000, may be stopped there and not here, or the other way round.
 - Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here.
