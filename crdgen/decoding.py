@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from crdgen.formats.plain import is_date
+from crdgen.formats import is_date
 from crdgen.sealed import Sealed
 from crdgen.shapes import Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, identity, quoted, wrong_type
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.formats.table import text_format
+from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
 from crdgen.re2 import matcher

@@ -29,7 +29,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 from msgspec import Meta, MsgspecError, convert, defstruct
 
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
-from crdgen.formats.table import text_format
+from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.re2 import matcher
