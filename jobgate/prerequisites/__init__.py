@@ -1,0 +1,1 @@
+"""Prerequisites: shared data, hooks and storage that a job just names."""
