@@ -6,9 +6,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from crdgen.dns import LABEL, is_label, is_subdomain
-from crdgen.limits import CONVERSION_REVIEWS
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
+from crdgen.schema.limits import CONVERSION_REVIEWS
 
 _STRATEGIES: Final = ("None", "Webhook")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 _TOKEN: Final = re.compile(r"'.*?(?<!\\)'|'.*|[.\[\]]|[^.\[\]]+", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)

@@ -6,9 +6,8 @@ from enum import Enum
 from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
-from crdgen.schema.walk import Schema
-from crdgen.sealed import Sealed
-from crdgen.words import EMBEDDED
+from crdgen.schema import EMBEDDED, Schema
+from crdgen.schema.sealed import Sealed
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 

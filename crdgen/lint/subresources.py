@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Version
-from crdgen.schema.walk import Schema
-from crdgen.words import PRESERVE
+from crdgen.schema import PRESERVE, Schema
+from crdgen.schema.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 
 _SCALE: Final = {
     "specReplicasPath": (".spec.",),

@@ -9,8 +9,8 @@ from typing import Any
 import click
 import yaml
 
+from crdgen.cli.command import Unusable
 from crdgen.cli.sources import objects
-from crdgen.cli.unusable import Unusable
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation

@@ -32,7 +32,7 @@ from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
 from crdgen.formats.table import text_format
 from crdgen.integers import RANGES
 from crdgen.re2 import compiled
-from crdgen.words import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 
 Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]
