@@ -9,6 +9,7 @@
 """
 
 from jobgate.importing.document import Unreadable, looks_like_openpai
-from jobgate.importing.openpai import Imported, Target, imported
+from jobgate.importing.job import Target
+from jobgate.importing.openpai import Imported, imported
 
 __all__ = ["Imported", "Target", "Unreadable", "imported", "looks_like_openpai"]

@@ -1,4 +1,4 @@
-"""The YAML of OpenPAI. In its examples placeholders stand without quotes, which YAML reads as mappings, or not at all."""
+"""The YAML of OpenPAI. Its examples have placeholders without quotes, which YAML reads as mappings, or not at all."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ _FIELDS: Final = frozenset(
 )
 
 
-def prerequisite(entry: Mapping[str, Any], kind: str, name: str, path: str, notes: Notes, local: Local) -> dict[str, Any]:
+def prerequisite(
+    entry: Mapping[str, Any], kind: str, name: str, path: str, notes: Notes, local: Local
+) -> dict[str, Any]:
     """Return the object of an item.
 
     Args:
@@ -43,7 +45,9 @@ def prerequisite(entry: Mapping[str, Any], kind: str, name: str, path: str, note
     spec: dict[str, Any] = {key: str(entry[key]) for key in ("type", "description") if entry.get(key)}
     requires = listed(entry.get("require"), f"{path}.require", notes)
     spec["require"] = [
-        one for place, item in enumerate(requires) if (one := _reference(item, f"{path}.require[{place}]", notes, local))
+        one
+        for place, item in enumerate(requires)
+        if (one := _reference(item, f"{path}.require[{place}]", notes, local))
     ]
     declared = listed(word(entry, "template_variables"), f"{path}.template_variables", notes)
     spec["templateVariables"] = [dict(one) if isinstance(one, dict) else {"name": one} for one in declared]
@@ -85,7 +89,9 @@ def _named(written: str, path: str, notes: Notes, local: Local) -> dict[str, Any
     elif (found := local(written)) is not None:
         return dict(found)
     else:
-        notes.fault(path, f"{written}: the job defines nothing of this name; for the marketplace write {_BY_NAME}{written}")
+        notes.fault(
+            path, f"{written}: the job defines nothing of this name; for the marketplace write {_BY_NAME}{written}"
+        )
     return {"kind": CLUSTER, "name": "unknown"}
 
 

@@ -22,7 +22,15 @@ _READ: Final = frozenset(
     | {"task_roles", "job_retry_count", "defaults", "extras", "secrets"}
 )
 _READ_OF_ROLE: Final = frozenset(
-    {"instances", "completion", "task_retry_count", "docker_image", "resource_per_instance", "commands", "prerequisites"}
+    {
+        "instances",
+        "completion",
+        "task_retry_count",
+        "docker_image",
+        "resource_per_instance",
+        "commands",
+        "prerequisites",
+    }
     | {"extra_container_options", *_SCRIPTS}
 )
 
@@ -111,7 +119,7 @@ def _dijob(job: Mapping[str, Any], name: str, tasks: list[Any], retries: int, no
 
 
 def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _Own:
-    """Read what a job defines for itself: `prerequisites`, and `extras.reference_prerequisites`, under names of one kind."""
+    """Read what a job defines for itself, in `prerequisites` and in `extras.reference_prerequisites`."""
     own = _Own()
     extras = mapped(job.get("extras"), "extras", notes)
     places = (("prerequisites", job), ("reference_prerequisites", extras))
@@ -127,7 +135,9 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _Own:
             if entry.get("type") == "dockerimage":
                 own.images[written] = str(entry.get("uri"))
                 if entry.get("auth"):
-                    notes.change(f"{at}.auth: not imported, as it is secret: make a Secret, and name it in imagePullSecrets")
+                    notes.change(
+                        f"{at}.auth: not imported, as it is secret: make a Secret, and name it in imagePullSecrets"
+                    )
             else:
                 found.append((written, entry, at))
     called = {written: notes.name(f"{name}-{written}", at) for written, _, at in found}

@@ -52,7 +52,7 @@ class Notes:
 
 def snake(name: str) -> str:
     """Return a field's name in the spelling of the design: `plugin_params` for `pluginParams`."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: f"_{found[1].lower()}", name)
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
 def word(fields: Mapping[str, Any], name: str) -> Any:

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from pydantic import ValidationError
+
 from jobgate.importing.document import documents
 from jobgate.importing.item import CLUSTER, prerequisite
 from jobgate.importing.job import Target, jobs
 from jobgate.importing.notes import Notes, word
+from jobgate.kinds import installed
+from jobgate.offline.judge import Circumstances, judge
+from jobgate.prerequisites.item import faults as item_faults
+from jobgate.prerequisites.models import RESOURCES, PrerequisiteSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,26 @@ def imported(text: str, file: str, target: Target | None = None) -> Iterator[Imp
             objects = tuple(jobs(entry, PurePath(file).stem, target, notes))
         else:
             objects = (_item(entry, notes),)
+        if not notes.faults:
+            notes.faults += [fault for one in objects for fault in _refused(one)]
         yield Imported(where, objects, tuple(notes.changes), tuple(notes.faults))
+
+
+def _refused(document: dict[str, Any]) -> Iterator[str]:
+    """Yield what would keep an object out of a cluster."""
+    kind, name = document["kind"], document["metadata"]["name"]
+    if kind in RESOURCES:
+        try:
+            spec = PrerequisiteSpec.model_validate(document["spec"])
+        except ValidationError as error:
+            for fault in error.errors(include_input=False, include_url=False):
+                yield f"{kind} {name}: spec.{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+            return
+        for _, place, detail in item_faults(kind, spec):
+            yield f"{kind} {name}: spec.{place}: {detail}"
+    elif status := judge(document, Circumstances(kinds=installed())).status:
+        for cause in status["details"]["causes"]:
+            yield f"{kind} {name}: {cause['field']}: {cause['message']}"
 
 
 def _item(entry: Mapping[str, Any], notes: Notes) -> dict[str, Any]:

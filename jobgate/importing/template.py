@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from jobgate.importing.item import commands
-from jobgate.importing.notes import Notes, listed, mapped, word
+from jobgate.importing.notes import Notes, listed, mapped, snake, word
 
 #: The memory at /dev/shm that OpenPAI gives where a job says nothing, in MB: more than the 64 of Kubernetes.
 SHARED_MEMORY: Final = 512
@@ -18,7 +18,9 @@ _PARAMETER: Final = re.compile(r"<%\s*\$parameters\.(\w+)\s*%>")
 _OTHER: Final = re.compile(r"<%.*?%>", re.DOTALL)
 
 
-def template(role: Mapping[str, Any], job: Mapping[str, Any], image: str | None, path: str, notes: Notes) -> dict[str, Any]:
+def template(
+    role: Mapping[str, Any], job: Mapping[str, Any], image: str | None, path: str, notes: Notes
+) -> dict[str, Any]:
     """Return the pod template of a task role.
 
     Args:
@@ -43,7 +45,7 @@ def template(role: Mapping[str, Any], job: Mapping[str, Any], image: str | None,
     volumes.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}})
     mounts.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 - the path that shared memory has
     notes.unread(options, {"shm_mb"}, f"{path}.extraContainerOptions")
-    notes.change(f"/dev/shm has {SHARED_MEMORY}Mi of memory, as in OpenPAI, where a task role says nothing")
+    notes.change(f"shared memory has {SHARED_MEMORY}Mi, as in OpenPAI, where a task role says nothing")
     return {
         "spec": {
             "restartPolicy": "Never",
@@ -56,7 +58,9 @@ def template(role: Mapping[str, Any], job: Mapping[str, Any], image: str | None,
 def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, notes: Notes) -> str:
     """Return the commands as one script. Each `$` is doubled, which kubelet takes back."""
     lines = commands(role.get("commands"), f"{path}.commands", notes)
-    notes.change("the commands of a task role are one script for bash with errexit, nounset and pipefail, as in OpenPAI")
+    notes.change(
+        "the commands of a task role are one script for bash with errexit, nounset and pipefail, as in OpenPAI"
+    )
 
     def value(found: re.Match[str]) -> str:
         if found[1] in parameters:
@@ -72,7 +76,9 @@ def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, n
             advice = "give the container a variable with secretKeyRef" if "secrets" in other else "write its value"
             notes.fault(f"{path}.commands", f"{other} is not replaced here: {advice}")
     if "PAI_" in filled:
-        notes.change(f"{path}.commands: the variables PAI_… are not set; plugin env of a DIJob sets VC_TASK_INDEX and others")
+        notes.change(
+            f"{path}.commands: the variables PAI_… are not set; plugin env of a DIJob sets VC_TASK_INDEX and others"
+        )
     if "$" in filled:
         notes.change("$ is written $$ in a command: kubelet makes one of two")
     return filled.replace("$", "$$")
@@ -82,8 +88,8 @@ def _resources(role: Mapping[str, Any], path: str, notes: Notes) -> dict[str, An
     at = f"{path}.resourcePerInstance"
     found = mapped(word(role, "resource_per_instance"), at, notes)
     limits: dict[str, Any] = {}
-    for key, resource, pattern in (("cpu", "cpu", "{}"), ("memory_mb", "memory", "{}Mi"), ("gpu", GPU, "{}")):
-        number = word(found, key)
+    for key, resource, pattern in (("cpu", "cpu", "{}"), ("memoryMB", "memory", "{}Mi"), ("gpu", GPU, "{}")):
+        number = word(found, snake(key))
         if not isinstance(number, int) or isinstance(number, bool):
             notes.fault(f"{at}.{key}", "must be an integer")
         elif number:
