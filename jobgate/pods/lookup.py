@@ -201,7 +201,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
     """Return what a job says to a claim, or None where it may not be known as it is by now."""
     if _is_another(crew, claim):
         return None
-    if not crew.ours:
+    if not crew.asks:
         return Unasked()
     part = crew.part(claim.task)
     if part is None or claim.index is None or claim.index >= part.replicas:

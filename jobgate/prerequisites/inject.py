@@ -148,13 +148,14 @@ def _hash(command: list[Any]) -> str:
 
 
 def annotate(pod: Draft, key: str, value: str) -> None:
-    """Set an annotation of ours, whatever it was."""
-    metadata = pod.at("metadata")
-    if metadata is None:
+    """Set an annotation of ours, whatever it was; nothing where metadata or annotations are no objects."""
+    if "metadata" not in pod:
         pod["metadata"] = {"annotations": {key: value}}
-    elif (annotations := metadata.at("annotations")) is None:
+    elif (metadata := pod.at("metadata")) is None:
+        return
+    elif "annotations" not in metadata:
         metadata["annotations"] = {key: value}
-    elif annotations.get(key) != value:
+    elif (annotations := metadata.at("annotations")) is not None and annotations.get(key) != value:
         _replace(annotations, key, value)
 
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from jobgate.prerequisites.item import Item, faults
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED
+from jobgate.prerequisites.item import Item, faults, item_of
+from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.values import fault_of_value
+from webhook import Objects
 
 #: Longest chain of items that require each other, and most items that one task gets.
 DEPTH: Final = 16
@@ -168,3 +169,13 @@ def _advice(wanted: Reference, find: Find) -> str:
     if wanted.kind != NAMESPACED or find(CLUSTER, wanted.name) is None:
         return ""
     return "; for the ClusterPrerequisite of this name write kind: ClusterPrerequisite"
+
+
+def finder(objects: Objects, namespace: str) -> Find:
+    """Return what finds the items that a job of a namespace may name, in a cache."""
+
+    def find(kind: str, name: str) -> Item | None:
+        document = objects.get(RESOURCES[kind], name, namespace if kind == NAMESPACED else "")
+        return None if document is None else item_of(document, kind)
+
+    return find
