@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, defstruct
 
-from jobgate.kinds.common.fitting import Predicate, surely
+from jobgate.kinds.common.fitting import TYPE, Never
 from jobgate.names import (
     GENERATED_LIMIT,
     LABEL_LIMIT,
@@ -22,19 +22,26 @@ from jobgate.names import (
 )
 from webhook import Cause, Invalid, Path, Required, TypeInvalid
 
+#: What the schemas of custom resources say of metadata.
+_ANY: Final = {"type": "object"}
+
 _LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN: Final = rf"{_LABEL}(?:\.{_LABEL})*"
 _WORD: Final = rf"[A-Za-z0-9](?:[-A-Za-z0-9_.]{{0,{LABEL_LIMIT - 2}}}[A-Za-z0-9])?"
 
 
-def metadata_fits(metadata: Any) -> bool:
-    """Tell whether `metadata_causes` surely finds nothing, without looking for words; False says nothing."""
-    return _ordinary()(metadata)
+def with_ordinary_metadata(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of an object whose metadata surely is right: `metadata_causes` finds nothing in it."""
+    properties = schema.get("properties", {})
+    # Of a schema that says more of metadata, nothing is sure.
+    shape = ordinary_metadata() if properties.get("metadata", _ANY) == _ANY else Never
+    required = sorted({*schema.get("required", ()), "metadata"})
+    return {**schema, "properties": {**properties, "metadata": {TYPE: shape}}, "required": required}
 
 
 @cache
-def _ordinary() -> Predicate:
-    """Return the predicate of ordinary metadata: a little narrower than what is right, so that C can tell."""
+def ordinary_metadata() -> Any:
+    """Return the type of ordinary metadata: a little narrower than what is right, so that C can tell."""
 
     def text(pattern: str, most: int) -> Any:
         return Annotated[str, Meta(max_length=most, pattern=rf"\A(?:{pattern})\Z")]
@@ -52,14 +59,12 @@ def _ordinary() -> Predicate:
         "annotations": dict[key, str],  # type: ignore[valid-type]
         "finalizers": list[key],  # type: ignore[valid-type]
     }
-    return surely(
-        defstruct(
-            "Metadata",
-            [(name, shape, None) for name, shape in fields.items()],
-            namespace={"__post_init__": refuse_nameless},
-            rename="camel",
-            gc=False,
-        )
+    return defstruct(
+        "Metadata",
+        [(name, shape, None) for name, shape in fields.items()],
+        namespace={"__post_init__": refuse_nameless},
+        rename="camel",
+        gc=False,
     )
 
 

@@ -16,7 +16,7 @@ from crdgen.evaluate import Evaluator
 from crdgen.quantities import QUANTITY_SCHEMA
 from jobgate.kinds import built_in, installed
 from jobgate.kinds.common.fitting import Predicate, surely, surely_fits
-from jobgate.kinds.common.metadata import metadata_causes, metadata_fits
+from jobgate.kinds.common.metadata import metadata_causes, ordinary_metadata
 from jobgate.kinds.common.schema import StructuralSchema
 from jobgate.render.handbook import title
 from tests.corpus import GOOD, jobs, name_of
@@ -334,7 +334,7 @@ def test_what_is_not_known_for_sure_is_left_to_the_evaluator_where_it_is_present
     ],
 )
 def test_ordinary_metadata_fits_and_broken_metadata_does_not(metadata: Any, fits: bool) -> None:
-    assert metadata_fits(metadata) is fits
+    assert surely(ordinary_metadata())(metadata) is fits
     if fits:
         assert list(metadata_causes(metadata)) == []
 
@@ -362,7 +362,7 @@ METADATA: Final = st.fixed_dictionaries(
 @PROPERTY
 @given(METADATA)
 def test_in_metadata_that_surely_fits_the_check_finds_nothing(metadata: Mapping[str, Any]) -> None:
-    assert not metadata_fits(metadata) or list(metadata_causes(metadata)) == []
+    assert not surely(ordinary_metadata())(metadata) or list(metadata_causes(metadata)) == []
 
 
 def nested(depth: int, wrap: Any) -> Any:
