@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 Operation: TypeAlias = dict[str, Any]
+#: How an object is reached: from which other, and by which steps; None for the whole object.
+_Way: TypeAlias = "tuple[_Way, tuple[str | int, ...]] | None"
 
 #: Longest way to a field, in characters, that a patch spells out. A longer one goes over a key that no object has.
 _WAY_LIMIT: Final = 1024
@@ -22,12 +24,13 @@ class Draft:
     The request's own object is never changed: what is written to is copied first, along the path to it only.
     """
 
-    __slots__ = ("_changes", "_key", "_parent", "_private", "value")
+    __slots__ = ("_changes", "_key", "_parent", "_private", "_way", "value")
 
     def __init__(self, value: dict[str, Any], parent: Draft | None = None, key: tuple[str | int, ...] = ()) -> None:
         self.value = value
         self._parent = parent
         self._key = key
+        self._way: _Way = (parent._way, key) if parent else None
         self._changes: list[_Change] = parent._changes if parent else []
         # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
         self._private: set[int] = parent._private if parent else set()
@@ -41,10 +44,10 @@ class Draft:
         """
         patch: list[Operation] = []
         for change in self._changes:
-            pointer = change.draft._pointer(change.key)
+            pointer = "".join([f"/{escape(step)}" for step in change.steps])
             if len(pointer) > _WAY_LIMIT:
                 whole = self._root().value
-                fields = dict.fromkeys(one.draft._field(one.key) for one in self._changes)
+                fields = dict.fromkeys(str(one.steps[0]) for one in self._changes)
                 return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
             patch.append({"op": change.op, "path": pointer + change.end, "value": change.value})
         return patch
@@ -162,7 +165,7 @@ class Draft:
         if not _is_json(value):
             raise ValueError(f"{key} is set to what JSON has not, in a value of type {type(value).__name__}")
         self._own()
-        self._changes.append(_Change(op, self, key, end, value))
+        self._changes.append(_Change(op, self._way, key, end, value))
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
@@ -183,34 +186,32 @@ class Draft:
         self._private.add(id(copy))
         return copy
 
-    def _pointer(self, key: str) -> str:
-        """Return the JSON pointer of a field."""
-        steps = [*self._key, key]
-        draft = self._parent
-        while draft is not None:
-            steps = [*draft._key, *steps]
-            draft = draft._parent
-        return "".join([f"/{escape(step)}" for step in steps])
-
-    def _field(self, key: str) -> str:
-        """Return the field of the whole object that a field of this one is in, or is."""
-        draft = self
-        while draft._parent is not None and (draft._parent._key or draft._parent._parent is not None):
-            draft = draft._parent
-        return str(draft._key[0]) if draft._key else key
-
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()
 
 
 class _Change(NamedTuple):
-    """An operation, in its draft: where that is in the object is spelled out when the patch is asked for."""
+    """An operation: where it is in the object is spelled out when the patch is asked for.
+
+    It holds no draft, as drafts hold it: an object of a request that is in a cycle stays in memory until the garbage
+    collector comes, and that counts containers, not bytes.
+    """
 
     op: str
-    draft: Draft
+    way: _Way
     key: str
     end: str
     value: Any
+
+    @property
+    def steps(self) -> list[str | int]:
+        """The steps from the whole object to the field."""
+        steps: list[str | int] = [self.key]
+        way = self.way
+        while way is not None:
+            way, last = way
+            steps = [*last, *steps]
+        return steps
 
 
 def _lacks(item: dict[str, Any], keys: Sequence[str]) -> bool:
