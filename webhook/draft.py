@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 Operation: TypeAlias = dict[str, Any]
-#: How an object is reached: from which other, and by which steps; None for the whole object.
-_Way: TypeAlias = "tuple[_Way, tuple[str | int, ...]] | None"
 
 #: Longest way to a field, in characters, that a patch spells out. A longer one goes over a key that no object has.
 _WAY_LIMIT: Final = 1024
@@ -24,13 +22,12 @@ class Draft:
     The request's own object is never changed: what is written to is copied first, along the path to it only.
     """
 
-    __slots__ = ("_changes", "_key", "_parent", "_private", "_way", "value")
+    __slots__ = ("_changes", "_key", "_parent", "_private", "value")
 
     def __init__(self, value: dict[str, Any], parent: Draft | None = None, key: tuple[str | int, ...] = ()) -> None:
         self.value = value
         self._parent = parent
         self._key = key
-        self._way: _Way = (parent._way, key) if parent else None
         self._changes: list[_Change] = parent._changes if parent else []
         # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
         self._private: set[int] = parent._private if parent else set()
@@ -44,10 +41,10 @@ class Draft:
         """
         patch: list[Operation] = []
         for change in self._changes:
-            pointer = "".join([f"/{escape(step)}" for step in change.steps])
+            pointer = _pointer(change.way)
             if len(pointer) > _WAY_LIMIT:
                 whole = self._root().value
-                fields = dict.fromkeys(str(one.steps[0]) for one in self._changes)
+                fields = dict.fromkeys(str(one.way[0]) for one in self._changes)
                 return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
             patch.append({"op": change.op, "path": pointer + change.end, "value": change.value})
         return patch
@@ -76,8 +73,9 @@ class Draft:
 
     def setdefault(self, key: str, value: Any) -> None:
         """Add a field unless it is there."""
-        if key not in self:
-            self[key] = value
+        if self.value.get(key) is None:
+            self._record("add", key, value)
+            self.value[key] = value
 
     def at(self, *keys: str) -> Draft | None:
         """Return the draft of the object below these fields, or None where there is none (or no object)."""
@@ -165,10 +163,13 @@ class Draft:
         if not _is_json(value):
             raise ValueError(f"{key} is set to what JSON has not, in a value of type {type(value).__name__}")
         self._own()
-        self._changes.append(_Change(op, self._way, key, end, value))
+        # The way and not the draft, which has the list of changes: no cycle is left for the garbage collector.
+        self._changes.append(_Change(op, (*self._way(), key), end, value))
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
+        if id(self.value) in self._private:
+            return
         if self._parent is None:
             self.value = self._private_copy(self.value)
             return
@@ -186,32 +187,21 @@ class Draft:
         self._private.add(id(copy))
         return copy
 
+    def _way(self) -> tuple[str | int, ...]:
+        """Return the steps from the whole object to this one."""
+        return self._key if self._parent is None else (*self._parent._way(), *self._key)
+
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()
 
 
 class _Change(NamedTuple):
-    """An operation: where it is in the object is spelled out when the patch is asked for.
-
-    It holds no draft, as drafts hold it: an object of a request that is in a cycle stays in memory until the garbage
-    collector comes, and that counts containers, not bytes.
-    """
+    """An operation, and the way to its field: it is spelled out when the patch is asked for."""
 
     op: str
-    way: _Way
-    key: str
+    way: tuple[str | int, ...]
     end: str
     value: Any
-
-    @property
-    def steps(self) -> list[str | int]:
-        """The steps from the whole object to the field."""
-        steps: list[str | int] = [self.key]
-        way = self.way
-        while way is not None:
-            way, last = way
-            steps = [*last, *steps]
-        return steps
 
 
 def _lacks(item: dict[str, Any], keys: Sequence[str]) -> bool:
@@ -230,6 +220,12 @@ def _is_json(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_json(part) for key, part in value.items())
     return isinstance(value, list) and all(map(_is_json, value))
+
+
+def _pointer(way: tuple[str | int, ...]) -> str:
+    """Return the JSON pointer of a field."""
+    pointer = "/".join(("", *map(str, way)))
+    return "".join([f"/{escape(step)}" for step in way]) if "~" in pointer or pointer.count("/") > len(way) else pointer
 
 
 def escape(step: str | int) -> str:

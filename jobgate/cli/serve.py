@@ -105,15 +105,12 @@ def serve(  # noqa: PLR0913 - one argument an option
     told: Told,
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
-    try:
-        from jobgate.cli import certificate, watching
-        from webhook import server
-        from webhook.server import log
-        from webhook.server.metrics import Metrics
-        from webhook.server.spans import OpenTelemetry
-        from webhook.server.workers import inherited, stop_with_parent, supervise
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server]'") from None
+    from jobgate.cli import certificate, watching
+    from webhook import server
+    from webhook.server import log
+    from webhook.server.metrics import Metrics
+    from webhook.server.spans import OpenTelemetry
+    from webhook.server.workers import inherited, stop_with_parent, supervise
 
     log.configure()
     metrics = Metrics()
@@ -152,10 +149,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.waits_for = known.waits_for
     endpoint.lacking = certificates.lacking
     if traces:
-        try:
-            endpoint.spans = OpenTelemetry.exporting()
-        except ImportError as error:
-            raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[traces]'") from None
+        endpoint.spans = OpenTelemetry.exporting()
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:

@@ -12,8 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import click
-
+from jobgate.cli.extras import NotInstalled
 from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
@@ -142,7 +141,7 @@ def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
         return False
     if find_spec("kubernetes") is None:
         if wanted or kubeconfig is not None:
-            raise click.ClickException("kubernetes is missing: pip install 'jobgate[cluster]'")
+            raise NotInstalled("kubernetes", "cluster")
         _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
         return False
     return True
