@@ -41,6 +41,8 @@ _Keys: TypeAlias = tuple[str, ...]
 
 #: A keyword of ours: the type of the values, in the place of what the schema says.
 TYPE: Final = "x-jobgate-type"
+#: Longer lists are left to the evaluator: it lets other threads run meanwhile, and msgspec does not.
+_LONGEST: Final = 10_000
 #: Keywords that no value is checked for.
 _SILENT: Final = frozenset(
     {"default", "description", "example", "externalDocs", "nullable", "title", "type", MAP_TYPE, PRESERVE}
@@ -144,6 +146,7 @@ def _array(schema: Schema) -> Any:
         return Never
     if schema.get(LIST_TYPE, "atomic") != "atomic":
         limits["max_length"] = min(1, limits.get("max_length", 1))
+    limits["max_length"] = min(_LONGEST, limits.get("max_length", _LONGEST))
     return _constrained(list[_shape(items)], **limits)  # type: ignore[misc]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, defstruct
@@ -25,6 +26,8 @@ from webhook import Cause, Invalid, Path, Required, TypeInvalid
 #: What the schemas of custom resources say of metadata.
 _ANY: Final = {"type": "object"}
 
+#: Causes of one list or map, at most: as many as its schema would give.
+ENOUGH: Final = 1000
 _LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN: Final = rf"{_LABEL}(?:\.{_LABEL})*"
 _WORD: Final = rf"[A-Za-z0-9](?:[-A-Za-z0-9_.]{{0,{LABEL_LIMIT - 2}}}[A-Za-z0-9])?"
@@ -77,9 +80,12 @@ def metadata_causes(metadata: Any) -> Iterator[Cause]:
         yield Required("metadata", "an object has a name")
     if isinstance(metadata, Mapping):
         yield from _names(metadata)
-        yield from _words(metadata, "labels", qualified_name, label_value)
-        yield from _words(metadata, "annotations", annotation_key)
-        yield from _finalizers(metadata.get("finalizers"))
+        for causes in (
+            _words(metadata, "labels", qualified_name, label_value),
+            _words(metadata, "annotations", annotation_key),
+            _finalizers(metadata.get("finalizers")),
+        ):
+            yield from islice(causes, ENOUGH)
 
 
 def _names(metadata: Mapping[str, Any]) -> Iterator[Cause]:
