@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
 from crdgen.integers import RANGES
-from crdgen.look import mapping, members, number
 from crdgen.re2 import matcher
-from crdgen.words import EMBEDDED, INT_OR_STRING, PRESERVE
+from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE
+from crdgen.schema.look import mapping, members, number
 
 _TYPES: Final = frozenset({"boolean", "integer", "number", "string"})
 _COUNTS: Final = ("minLength", "maxLength")

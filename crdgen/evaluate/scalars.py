@@ -12,8 +12,7 @@ from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
 from crdgen.re2 import matcher
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING, Schema
 
 Test: TypeAlias = Callable[[Any], Violation | None]
 

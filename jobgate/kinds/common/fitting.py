@@ -33,7 +33,7 @@ from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.re2 import matcher
-from crdgen.words import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 
 Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crdgen.decode.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from crdgen.lint import Severity, check_structural, lint
 from crdgen.lint.checking import RULES
 from crdgen.lint.shape import DEFINITION, SCHEMA
-from crdgen.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from tests.crdgen.lint.differential.definitions import bare
 
 _JSON = st.recursive(
