@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
+from pydantic import Field
 
+from crdgen import CustomResource, Model, Names, Version
 from crdgen.evaluate import Evaluator
 from crdgen.quantities import QUANTITY_SCHEMA
 from jobgate.kinds import built_in, installed
@@ -390,3 +393,25 @@ def test_hostile_objects_raise_nothing(kind: Kind, odd: Any) -> None:
     for place in places(schema.shape.node, example):
         if place.path:
             schema.fits(replaced(example, place.path, odd))
+
+
+def test_no_pattern_of_a_kind_makes_its_check_slow() -> None:
+    """A backtracking matcher would take years; the bound is far above what is needed."""
+
+    class Spec(Model):
+        text: Annotated[str, Field(pattern="^(a+)+$")]
+        texts: list[Annotated[str, Field(pattern="^(a|aa)+$")]]
+
+    names = Names(kind="Thing", plural="things")
+    schema = StructuralSchema(CustomResource(group="example.com", names=names, versions=(Version("v1", spec=Spec),)))
+    long = "a" * 100_000 + "!"
+    began = time.process_time()
+    thing = {
+        "apiVersion": "example.com/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a"},
+        "spec": {"text": long, "texts": [long]},
+    }
+    assert not schema.fits(thing)
+    assert [str(cause.path) for cause in schema.check(thing)] == ["spec.text", "spec.texts[0]"]
+    assert time.process_time() - began < 10
