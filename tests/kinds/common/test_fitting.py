@@ -18,6 +18,7 @@ from crdgen import CustomResource, Model, Names, Version
 from crdgen.evaluate import Evaluator
 from crdgen.quantities import QUANTITY_SCHEMA
 from jobgate.kinds import built_in, installed
+from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import Predicate, surely, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, metadata_fits
 from jobgate.kinds.common.schema import StructuralSchema
@@ -217,6 +218,9 @@ MAP_LIST: Final = {
         (OBJECT | {"properties": {"a": TEXT | {"pattern": "^.$", "nullable": True}}}, {"a": None}, {"a": ""}),
         (OBJECT | {"properties": {"a": PORT | {"pattern": "^a"}}}, {"a": 1}, {"a": "b"}),
         (QUANTITY_SCHEMA, "1.5Gi", "1" * 100_000 + "!"),
+        (QUANTITY_SCHEMA, "1e3", "1e" + "0" * 100_000 + "!"),
+        (TEXT | {"pattern": DURATION}, "1h30m", "1m" * 50_000 + "!"),
+        (TEXT | {"pattern": DURATION}, "1.5s", "1" * 100_000 + "!"),
         (DATE_TIME, "2024-02-28T00:00:00Z", "2023-02-29T00:00:00Z"),
         (DATE_TIME, "2024-12-31T23:59:59.5Z", "2024-11-31T23:59:59Z"),
         (TEXT | {"format": "nonsense"}, "a", 1),
