@@ -751,9 +751,13 @@ _DEFAULTS = [
                 ("k8s-long-name", "a.b"),
                 ("hexcolor", "#fff"),
                 ("hexcolor", "#ffg"),
-                ("isbn", "x"),
+                ("isbn", "0321751043"),
             ),
-            *(("uuid4", "123e4567-e89b-12d3-a456-426614174000"), ("rgbcolor", "rgb(1,2,3)"), ("creditcard", "1234")),
+            *(
+                ("uuid4", "123e4567-e89b-12d3-a456-426614174000"),
+                ("rgbcolor", "rgb(1,2,3)"),
+                ("creditcard", "4111111111111111"),
+            ),
             *(("bsonobjectid", "x"), ("ssn", "123-45-6789"), ("int32", "x"), ("datetime", "x"), ("binary", "x")),
         )
     ),
