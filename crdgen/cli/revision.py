@@ -8,11 +8,7 @@ from crdgen.cli.command import Unusable
 
 
 def at_revision(path: str, revision: str) -> dict[str, bytes]:
-    """Return a file, or all files below a folder, as they were: their texts by name; empty where there was nothing.
-
-    Raises:
-        Unusable: There is no git, no repository or no such revision.
-    """
+    """Return a file, or all files below a folder, as they were: their texts by name; empty where there was nothing."""
     here = Path(path).absolute()
     folder, name = (here, ".") if here.is_dir() else (here.parent, here.name)
     if not folder.is_dir():

@@ -17,11 +17,7 @@ _TEMPLATE: Final = "this looks like a Helm template; render it first: helm templ
 
 
 def objects(file: str) -> list[Manifest]:
-    """Return the objects of a file, or of standard input for `-`.
-
-    Raises:
-        Unusable: It cannot be read, or `kubectl` could not send what it holds.
-    """
+    """Return the objects of a file, or of standard input for `-`."""
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
@@ -31,11 +27,7 @@ def objects(file: str) -> list[Manifest]:
 
 
 def parsed(text: bytes, file: str) -> list[Manifest]:
-    """Return the objects of a text; the file's name is for errors.
-
-    Raises:
-        Unusable: `kubectl` could not send what it holds.
-    """
+    """Return the objects of a text; the file's name is for errors."""
     try:
         manifests = read(text, file)
     except Unreadable as error:
@@ -49,11 +41,7 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
 
 
 def definitions(path: str) -> list[Manifest]:
-    """Return the CRDs of a file, of the files in a folder and below it, or of standard input.
-
-    Raises:
-        Unusable: Something cannot be read, or there is no CRD.
-    """
+    """Return the CRDs of a file, of the files in a folder and below it, or of standard input."""
     found = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
     if not found:
         raise Unusable(f"{path}: holds no {KIND}")
@@ -61,11 +49,7 @@ def definitions(path: str) -> list[Manifest]:
 
 
 def understood(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """Return CRDs of which more can be told than what is wrong with them.
-
-    Raises:
-        Unusable: One is of another version than v1, or lacks what makes it one.
-    """
+    """Return CRDs of which more can be told than what is wrong with them."""
     for manifest in manifests:
         if lacking := _lacking(manifest.object):
             raise Unusable(f"{manifest.file}:{manifest.line}: {lacking} (crdgen lint tells all)")
@@ -85,11 +69,7 @@ def _lacking(definition: Mapping[str, Any]) -> str:
 
 
 def one_definition(path: str) -> Manifest:
-    """Return the one CRD of a file.
-
-    Raises:
-        Unusable: It cannot be read, or holds not exactly one.
-    """
+    """Return the one CRD of a file."""
     found = definitions(path)
     if len(found) > 1:
         names = ", ".join(name_of(manifest) for manifest in found)
@@ -98,11 +78,7 @@ def one_definition(path: str) -> Manifest:
 
 
 def files(path: str) -> list[str]:
-    """Return a file itself; of a folder, the files below it that speak of CRDs, since not every YAML is a manifest.
-
-    Raises:
-        Unusable: The folder cannot be read.
-    """
+    """Return a file itself; of a folder, the files below it that speak of CRDs, since not every YAML is a manifest."""
     folder = Path(path)
     try:
         if path == "-" or not folder.is_dir():

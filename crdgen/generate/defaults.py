@@ -33,9 +33,6 @@ def defaults(schema: Schema, path: str) -> Schema:
     """Return the node with its default as the API server would have it: no nulls that it drops, sets in a fixed order.
 
     A default makes `required` moot: it is applied first. So the parent forgets it.
-
-    Raises:
-        SchemaError: When the schema refuses its own default, or would prune it.
     """
     schema = _without_defaulted(schema)
     if "default" not in schema:

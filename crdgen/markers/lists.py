@@ -66,8 +66,6 @@ class _ListType(Marker):
         require_type(schema, "array", name, path, "annotate a list; for an object there is `AtomicMap`")
         if self.kind == "set" and schema["items"].get("type") not in _SCALARS:
             raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
-        if self.kind == "set" and schema["items"].get("nullable"):
-            raise SchemaError(path, "SetList's items may not be null", "drop `| None` from the items")
         return schema | {LIST_TYPE: self.kind}
 
     def check(self, value: Any) -> Any:
@@ -98,24 +96,7 @@ class MapList(Marker):
             raise SchemaError(path, "MapList has no key", 'name the fields that identify an item: `MapList("name")`')
         if items.get("type") != "object" or (items.get(PRESERVE) and "properties" not in items):
             raise SchemaError(path, "MapList is for lists of models", "use `SetList` for scalars")
-        if len(set(self.keys)) < len(self.keys):
-            raise SchemaError(path, f"MapList names a key twice: {', '.join(self.keys)}", "name each key once")
-        for key in self.keys:
-            self._check_key(items, key, f"{path}[].{key}")
         return schema | {LIST_TYPE: "map", LIST_MAP_KEYS: list(self.keys)}
-
-    @staticmethod
-    def _check_key(items: Schema, key: str, path: str) -> None:
-        field = items.get("properties", {}).get(key)
-        if field is None:
-            names = ", ".join(sorted(items.get("properties", {})))
-            raise SchemaError(path, "MapList names a key that the items do not have", f"use one of: {names}")
-        if field.get("type") not in _SCALARS or field.get("nullable"):
-            raise SchemaError(path, "a key of MapList is a scalar that is never null", "use a string or an integer")
-        if key not in items.get("required", ()) and "default" not in field:
-            raise SchemaError(
-                path, "a key of MapList is required or has a default", "make the field so, or use `Atomic` for the list"
-            )
 
     def check(self, value: Any) -> Any:
         """Refuse two items with the same keys."""

@@ -499,19 +499,6 @@ class Item(Model):
     kind: str
 
 
-@pytest.mark.parametrize(
-    "key, path, problem",
-    [
-        ("name", "Spec.value[].name", "is required or has a default"),
-        ("other", "Spec.value[].other", "do not have"),
-    ],
-)
-def test_a_key_of_a_map_list_must_always_be_there(key: str, path: str, problem: str) -> None:
-    with pytest.raises(SchemaError) as raised:
-        structural_schema(field(Annotated[list[Item], MapList(key)]))
-    assert (raised.value.path, problem in raised.value.problem) == (path, True)
-
-
 @pytest.mark.parametrize("key", ["kind", "size"])
 def test_a_key_that_is_required_or_has_a_default_is_taken(key: str) -> None:
     schema = structural_schema(field(Annotated[list[Item], MapList(key)]))
