@@ -8,7 +8,7 @@ from crdgen.evaluate import metadata
 from crdgen.evaluate.evaluator import Evaluator
 from crdgen.evaluate.scale import scale
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.look import mapping
+from crdgen.schema.look import mapping, missing
 
 #: Keywords that hold values of objects, in which null is a value.
 _VALUES: Final = frozenset({"default", "enum", "example"})
@@ -56,7 +56,7 @@ def evaluate(
     pruned = evaluator.prune(written)
     if "metadata" in written:
         pruned = pruned | {"metadata": metadata.pruned(written["metadata"])}
-    paths = tuple(_missing(written, pruned))
+    paths = tuple(path for path, _ in missing(written, pruned))
     if "status" in served[name].get("subresources", {}):
         # A write to the main resource does not touch the status.
         pruned = {key: value for key, value in pruned.items() if key != "status"}
@@ -92,18 +92,3 @@ def _type(spec: Mapping[str, Any], version: str, written: Mapping[str, Any]) -> 
     for field, right in wanted.items():
         if written.get(field) != right:
             yield Violation((field,), Reason.INVALID, written.get(field), f"must be {right}")
-
-
-def _missing(whole: Any, pruned: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of what was pruned."""
-    if isinstance(whole, dict):
-        for key, value in whole.items():
-            at = f"{path}.{key}" if path else key
-            if key not in pruned:
-                yield at
-            elif value is not pruned[key]:
-                yield from _missing(value, pruned[key], at)
-    elif isinstance(whole, list):
-        for index, value in enumerate(whole):
-            if value is not pruned[index]:
-                yield from _missing(value, pruned[index], f"{path}[{index}]")
