@@ -41,8 +41,6 @@ def fit(
     """
     try:
         definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[cluster]'") from None
     except _Unread as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)
