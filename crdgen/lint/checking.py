@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from crdgen.decoding import Decoder, is_too_deep
 from crdgen.lint import conversion, document, eachversion, faults, names, schemas, subresources, versions
-from crdgen.lint.consequences import independent
+from crdgen.lint.faults import independent
 from crdgen.lint.finding import Finding
 from crdgen.lint.rule import Rule, family
 from crdgen.lint.shape import DEFINITION

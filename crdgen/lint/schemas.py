@@ -6,7 +6,7 @@ from typing import Final
 
 from crdgen.decoding import Decoder, is_too_deep
 from crdgen.lint import costs, defaults, faults, keywords, lists, pruning, structure, validations
-from crdgen.lint.consequences import independent
+from crdgen.lint.faults import independent
 from crdgen.lint.finding import Finding, Severity
 from crdgen.lint.node import Node, nodes
 from crdgen.lint.rule import COMPILED, EVALUATED, Rule, family

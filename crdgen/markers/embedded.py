@@ -1,4 +1,4 @@
-"""Whole Kubernetes objects as values of a field."""
+"""Objects whose content the schema does not know, or that are whole Kubernetes objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,23 @@ from typing import Any, Final
 
 from pydantic_core import PydanticCustomError
 
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema import EMBEDDED, PRESERVE, Schema
+from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE, Schema
+
+
+@dataclass(frozen=True)
+class _PreserveUnknown(Marker):
+    """Nothing below the field is pruned; fields that the schema names are still checked."""
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with pruning switched off."""
+        if schema.get(INT_OR_STRING):
+            raise SchemaError(path, "PreserveUnknown and int-or-string exclude each other", "drop one of them")
+        return schema | {PRESERVE: True}
+
+
+PreserveUnknown = _PreserveUnknown()
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,36 @@
-"""Lists: how many items, and what server-side apply may merge."""
+"""Lists and maps: how many items, and what server-side apply may merge."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, PRESERVE, Schema
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, Schema
+
+
+@dataclass(frozen=True)
+class _MapType(Marker):
+    """An object each of whose fields has its own owner (`GranularMap`, as without a marker), or one for all."""
+
+    kind: Literal["granular", "atomic"]
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with its map type."""
+        name = f"{self.kind.capitalize()}Map"
+        require_type(schema, "object", name, path, "annotate a model or a `dict`; for a list use `Atomic` or `MapList`")
+        return schema | {MAP_TYPE: self.kind}
+
+
+GranularMap: Final[Marker] = _MapType("granular")
+"""Server-side apply merges the object's fields, each with its owner. It is so without a marker too."""
+
+AtomicMap: Final[Marker] = _MapType("atomic")
+"""Server-side apply replaces the object as a whole; rules inside of it cannot use `oldSelf`."""
+
 
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 
