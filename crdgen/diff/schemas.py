@@ -27,16 +27,7 @@ def texts(pair: Pair) -> Iterator[Change]:
             yield Change(pair.path, f"{keyword} {verb}", text=True)
 
 
-_FAMILIES: Final[tuple[Family, ...]] = (
-    shapes,
-    fields,
-    values,
-    bounds,
-    defaults,
-    topology,
-    rules,
-    texts,
-)
+_FAMILIES: Final[tuple[Family, ...]] = (shapes, fields, values, bounds, defaults, topology, rules, texts)
 
 
 def schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:

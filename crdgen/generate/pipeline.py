@@ -70,12 +70,7 @@ def structural_schema(
 
 
 def assembled(
-    model: type[BaseModel],
-    path: str,
-    *,
-    limit: int | None = None,
-    depth: int | None = None,
-    written: str | None = None,
+    model: type[BaseModel], path: str, *, limit: int | None = None, depth: int | None = None, written: str | None = None
 ) -> Schema:
     """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema.
 
