@@ -19,6 +19,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "review": "jobgate.cli.review:review",
     "convert": "jobgate.cli.convert:convert",
+    "import": "jobgate.cli.importing:import_group",
     "audit": "jobgate.cli.audit:audit_command",
     "fit": "jobgate.cli.fit:fit",
     "serve": "jobgate.cli.serve:serve",

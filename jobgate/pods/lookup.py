@@ -204,7 +204,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
         return None
     if claim.facts.get(RUN_LABEL, "") != crew.facts.get(RUN_LABEL, ""):
         return None  # the runner has taken the job over since
-    if not crew.ours:
+    if not crew.asks:
         return Unasked()
     part = crew.part(claim.task)
     if part is None or claim.index is None or claim.index >= part.replicas:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from crdgen import CustomResource
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.pod_security.rules import NAMESPACES, pod_security_rules
+from jobgate.kinds.common.prerequisites import WATCHED, prerequisite_rules
 from jobgate.kinds.common.runner import Runner
 from jobgate.kinds.common.schema import StructuralSchema
 from webhook import Default, Kind, Rule, Task
@@ -68,6 +69,8 @@ def bind(
     """
     if any(rule in pod_security_rules for rule in rules):
         more["watches"] = (NAMESPACES, *more.get("watches", ()))
+    if any(rule in prerequisite_rules for rule in rules):
+        more["watches"] = (*WATCHED, *more.get("watches", ()))
     version = next(one for one in resource.versions if one.storage)
     spec: type[BaseModel] = version.spec
     return JobKind(
