@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from jobgate.names import dns_subdomain, environment_name
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, PrerequisiteSpec, TemplateVariable
+from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES, PrerequisiteSpec, TemplateVariable
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.values import PLACEHOLDER, fault_of_pattern, fault_of_value
@@ -41,6 +41,11 @@ class Item:
     def shown(self) -> str:
         """The item, as messages name it."""
         return f"{self.kind} {self.name}"
+
+    @property
+    def resource(self) -> str:
+        """The resource that it is one of."""
+        return RESOURCES[self.kind]
 
     @property
     def source(self) -> str:
