@@ -13,8 +13,9 @@ from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of
 from jobgate.cli.settings import Told, installation
-from jobgate.explain import Circumstances, Explanation, Files, report
+from jobgate.explain import Circumstances, Explanation, report
 from jobgate.explain import explain as explained
+from jobgate.offline.files import Files
 from webhook.text import short
 
 

@@ -3,13 +3,11 @@
 - `explanation`: of a job of any kind, of a Pod, and of the workloads of Kubernetes that have a template
 - `pod`: of one pod: steps that put something into it, and what each of them adds
 - `prerequisites`: the step of prerequisites
-- `files`: the objects of files, as a cache of a cluster
 - `text`: as a person reads it
 """
 
 from jobgate.explain.explanation import Circumstances, Explanation, explain
-from jobgate.explain.files import Files
 from jobgate.explain.pod import Row
 from jobgate.explain.text import report
 
-__all__ = ["Circumstances", "Explanation", "Files", "Row", "explain", "report"]
+__all__ = ["Circumstances", "Explanation", "Row", "explain", "report"]

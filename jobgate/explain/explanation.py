@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobgate.explain.files import Files
 from jobgate.explain.pod import Place, Row, Step, command_rows, containers_of, rows
 from jobgate.explain.prerequisites import Brought, brought
 from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
 from jobgate.offline import judge as offline
+from jobgate.offline.files import Files
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import faults
 from jobgate.prerequisites.reference import ANNOTATION, Unreadable, annotated

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobgate.explain.files import Files
 from jobgate.explain.pod import Step
+from jobgate.offline.files import Files
 from jobgate.prerequisites.content import Content, content_of
 from jobgate.prerequisites.inject import inject, target
 from jobgate.prerequisites.item import Item

@@ -15,7 +15,9 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
 IMPORTED = FOLDER.parent / "importing" / "openpai" / "golden"
 MARKETPLACE = IMPORTED / "marketplace.yaml"
-EXAMPLES = [path for path in sorted(ROOT.glob("examples/*/*.yaml")) if "own-kind" not in path.parts]
+EXAMPLES = [
+    path for path in sorted(ROOT.glob("examples/*/*.yaml")) if not {"own-kind", "prerequisites"} & set(path.parts)
+]
 
 
 def run(*arguments: str | Path, stdin: str | None = None) -> Result:
@@ -45,18 +47,19 @@ def callback(event: str, *commands: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "job"),
+    ("name", "files"),
     [
-        ("mnist", IMPORTED / "job-mnist.yaml"),
-        ("imagenet", IMPORTED / "job-imagenet.yaml"),
-        ("debug_hook", IMPORTED / "job-debug_hook.yaml"),
-        ("imagenet-twice", FOLDER / "imagenet-twice.yaml"),
-        ("plugins", ROOT / "examples" / "mxjob" / "plugins.yaml"),
-        ("volcano", ROOT / "examples" / "vcjob" / "tensorflow.yaml"),
+        ("mnist", [MARKETPLACE, IMPORTED / "job-mnist.yaml"]),
+        ("imagenet", [MARKETPLACE, IMPORTED / "job-imagenet.yaml"]),
+        ("debug_hook", [MARKETPLACE, IMPORTED / "job-debug_hook.yaml"]),
+        ("imagenet-twice", [MARKETPLACE, FOLDER / "imagenet-twice.yaml"]),
+        ("pod", sorted(ROOT.glob("examples/prerequisites/*.yaml"))),
+        ("plugins", [ROOT / "examples" / "mxjob" / "plugins.yaml"]),
+        ("volcano", [ROOT / "examples" / "vcjob" / "tensorflow.yaml"]),
     ],
 )
-def test_the_scenarios_are_explained_as_a_whole(name: str, job: Path) -> None:
-    done = run(MARKETPLACE, job)
+def test_the_scenarios_are_explained_as_a_whole(name: str, files: list[Path]) -> None:
+    done = run(*files)
     assert done.exit_code == 0
     assert done.stdout.replace(f"{ROOT}/", "") == (FOLDER / "golden" / f"{name}.txt").read_text()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jobgate.kinds.common.pod_security.policy import Standard
 from jobgate.offline.namespaces import Namespaces
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES
 
@@ -12,10 +13,18 @@ from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES
 class Files:
     """A `webhook.Objects` that knows namespaces and prerequisites."""
 
-    def __init__(self, documents: Iterable[Mapping[str, Any]], namespace: str = "default") -> None:
-        """Know what is among some objects; `namespace` is that of objects which say none."""
+    def __init__(
+        self, documents: Iterable[Mapping[str, Any]], namespace: str = "default", otherwise: Standard | None = None
+    ) -> None:
+        """Know what is among some objects.
+
+        Args:
+            documents: any objects.
+            namespace: of objects that say none.
+            otherwise: the Pod Security standard of namespaces that are not among them (see `Namespaces`).
+        """
         documents = list(documents)
-        self._namespaces = Namespaces(documents)
+        self._namespaces = Namespaces(documents, otherwise)
         self._items = {
             (RESOURCES[one["kind"]], str(_metadata(one).get("name")), _namespace(one, namespace)): one
             for one in documents
