@@ -1,14 +1,13 @@
-"""What Kubernetes calls its own extensions of a schema.
+"""Kubernetes' own keywords, where `crdgen.cel` and `crdgen.quantities` look for them."""
 
-Source: k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/types_jsonschema.go, where each is described.
-"""
+from crdgen.schema.keywords import (
+    EMBEDDED,
+    INT_OR_STRING,
+    LIST_MAP_KEYS,
+    LIST_TYPE,
+    MAP_TYPE,
+    PRESERVE,
+    VALIDATIONS,
+)
 
-from typing import Final
-
-EMBEDDED: Final = "x-kubernetes-embedded-resource"
-INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-LIST_MAP_KEYS: Final = "x-kubernetes-list-map-keys"
-LIST_TYPE: Final = "x-kubernetes-list-type"
-MAP_TYPE: Final = "x-kubernetes-map-type"
-PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-VALIDATIONS: Final = "x-kubernetes-validations"
+__all__ = ["EMBEDDED", "INT_OR_STRING", "LIST_MAP_KEYS", "LIST_TYPE", "MAP_TYPE", "PRESERVE", "VALIDATIONS"]

@@ -16,7 +16,7 @@ from crdgen.cel import available
 from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, Node, walk
 from crdgen.diff.logic import Known, holds
 from crdgen.diff.rewriting import rewritten
-from crdgen.words import EMBEDDED, VALIDATIONS
+from crdgen.schema import EMBEDDED, VALIDATIONS
 
 _SELF = Identifier("self")
 _OLD = Identifier("oldSelf")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from crdgen import cel
 from crdgen.evaluate.correlation import Before, counterpart
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
 from crdgen.utf8 import utf8
-from crdgen.words import EMBEDDED, VALIDATIONS
 
 if TYPE_CHECKING:
     from crdgen.cel.tree import Node

@@ -11,5 +11,5 @@
 - `inject`: puts it there
 - `status`: whether an item resolves by itself, as the controller writes it
 - `record`: the annotation that says which items, and which generations of them
-- `script`: the command of a container with hooks around it
+- `script`, `wrapper`: the command of a container with hooks around it
 """

@@ -1,4 +1,4 @@
-"""What expressions give. Each line is also run on a real API server (tests/crdgen/test_cluster_objects.py)."""
+"""What expressions give. Each line is also run on a real API server (tests/crdgen/evaluate/test_cluster_objects.py)."""
 
 from typing import Any
 
