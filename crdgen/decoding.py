@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from crdgen.decode.shapes import Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct
-from crdgen.formats.plain import is_date
+from crdgen.formats import is_date
 from crdgen.schema.sealed import Sealed
 
 _INT32: Final = 2**31

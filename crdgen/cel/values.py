@@ -17,7 +17,7 @@ from crdgen.cel.names import unescape
 from crdgen.cel.times import NANO, Duration, Fault, Timestamp, timestamp
 from crdgen.cel.tree import Unsigned
 from crdgen.escaping import escape
-from crdgen.formats.table import duration
+from crdgen.formats import duration
 from crdgen.schema.walk import Schema
 from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
 

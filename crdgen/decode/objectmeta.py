@@ -7,7 +7,7 @@ object (pkg/api/validation/objectmeta.go), but for the name, of which each kind 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from crdgen.decode.shapes import TEXT_MAP, TEXTS, ListOf, Scalar, struct
+from crdgen.decode.shapes import TEXT_MAP, TEXTS, ListOf, MapOf, Scalar, Shape, Struct, struct
 from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label_value, is_subdomain, masked
 from crdgen.schema import limits
 from crdgen.utf8 import utf8
@@ -51,6 +51,28 @@ OBJECT_META: Final = struct(
         )
     ),
 )
+
+
+def _schema(shape: Shape) -> dict[str, Any]:
+    match shape:
+        case ListOf():
+            return {"type": "array", "items": _schema(shape.item)}
+        case MapOf():
+            return {"type": "object", "additionalProperties": _schema(shape.value)}
+        case Struct():
+            return {"type": "object", "properties": {name: _schema(child) for name, child in shape.fields().items()}}
+        case _:
+            return dict(_SCALARS.get(shape, {}))
+
+
+_SCALARS: Final[dict[Shape, dict[str, Any]]] = {
+    Scalar.TEXT: {"type": "string"},
+    Scalar.BOOLEAN: {"type": "boolean"},
+    Scalar.INT64: {"type": "integer"},
+    Scalar.TIME: {"type": "string", "format": "date-time"},
+}
+#: The same as a schema, which no CRD says.
+METADATA: Final = _schema(OBJECT_META)
 
 #: The form of a name that is one step of a URL.
 PATH_SEGMENT: Final = "neither . nor .., and without / and %"

@@ -9,7 +9,7 @@ from crdgen.decoding import Decoder
 from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.pruning import pruner
-from crdgen.formats.table import text_format
+from crdgen.formats import text_format
 from crdgen.lint.node import Level, Node
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic_core import PydanticCustomError
 
-from crdgen.formats.plain import FORMATS
+from crdgen.formats import FORMATS
 from crdgen.generate.inline import OWN
 from crdgen.markers.marker import Marker
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity

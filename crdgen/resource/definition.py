@@ -1,5 +1,6 @@
-"""The last stage: schemas and names become a CustomResourceDefinition."""
+"""The last stage: schemas and names become a CustomResourceDefinition, which is linted before it is given away."""
 
+import base64
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,32 +12,64 @@ from crdgen.generate.errors import Faults, SchemaError
 from crdgen.generate.order import order
 from crdgen.generate.pipeline import assembled
 from crdgen.generate.policy import shortened
-from crdgen.lint import check_structural
-from crdgen.markers.descriptions import KEEP, Descriptions
-from crdgen.resource.columns import printer_columns
-from crdgen.resource.conversion import stanza
-from crdgen.resource.naming import annotations, check_names
-from crdgen.resource.resource import CustomResource, Names, Version
-from crdgen.resource.rules import check_rules
-from crdgen.resource.subresources import selectable_fields, subresources
+from crdgen.lint import Finding, Severity, lint
+from crdgen.lint.fieldpath import PathError, column
+from crdgen.lint.schemas import field_path
+from crdgen.markers.descriptions import Descriptions
+from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Version
 from crdgen.resource.whole import own
-from crdgen.schema import VALIDATIONS, Schema
+from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
+from crdgen.schema.limits import API_APPROVED
 from crdgen.schema.sealed import opened
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
+# What the API server takes, and no author means.
+_NEVER_MEANT: Final = frozenset(
+    {
+        *("ca-bundle-is-pem", "columns-are-declared", "columns-print-their-fields", "scale-paths-are-declared"),
+        *("service-can-be-there", "some-version-is-served"),
+    }
+)
+# What to write in a model, where a rule's fix names keywords of a schema.
+_IN_A_MODEL: Final = {"rules-are-affordable": "; in a model a bound is `Field(max_length=…)`"}
+# The type of a column, by that of its field.
+_COLUMN_TYPES: Final = frozenset({"boolean", "integer", "number", "string"})
 
 
 def crd(resource: CustomResource) -> dict[str, Any]:
     """Return the `apiextensions.k8s.io/v1` CustomResourceDefinition, complete and in a fixed order.
 
     Raises:
-        SchemaError: When a model has no structural schema, a path names no field, or the API server would refuse what
-            the resource says of itself; the message names the place and the fix.
+        SchemaError: When a model has no structural schema, or the linter finds in the definition what the API server
+            would refuse, or what no author means; the message names the place and the fix.
     """
-    check_names(resource)
-    kind = resource.names.kind
-    metadata: dict[str, Any] = {"name": f"{resource.names.plural}.{resource.group}"}
-    texts = {"labels": dict(resource.labels), "annotations": annotations(resource)}
+    made = definition(resource)
+    found = [one for one in lint(made) if one.severity is Severity.REFUSED or one.rule in _NEVER_MEANT]
+    # The name is made of group and plural: what is wrong with it is wrong with them, but for its length.
+    found = [one for one in found if one.path != "metadata.name"] or found
+    faults = Faults()
+    for finding in found:
+        with faults.gathered():
+            raise _error(finding, resource.names.kind)
+    faults.tell()
+    plain: dict[str, Any] = opened(made)
+    return plain
+
+
+def _error(finding: Finding, kind: str) -> SchemaError:
+    in_schema = ".schema.openAPIV3Schema" in finding.path
+    at = f"{kind}.{field_path(finding.path)}".rstrip(".") if in_schema else f"{kind} {finding.path}"
+    return SchemaError(at, finding.problem, finding.fix + _IN_A_MODEL.get(finding.rule, ""))
+
+
+def definition(resource: CustomResource) -> dict[str, Any]:
+    """Return the definition before it is linted; parts of its schemas may be sealed.
+
+    Raises:
+        SchemaError: When a model has no structural schema.
+    """
+    approved = {API_APPROVED: resource.api_approved} if resource.api_approved else {}
+    texts = {"labels": dict(resource.labels), "annotations": dict(resource.annotations) | approved}
     spec: dict[str, Any] = {
         "group": resource.group,
         "names": _names(resource.names),
@@ -44,20 +77,23 @@ def crd(resource: CustomResource) -> dict[str, Any]:
         "versions": _versions(resource),
     }
     if resource.conversion is not None:
-        spec["conversion"] = stanza(resource.conversion, kind)
-    definition = order(
+        spec["conversion"] = _conversion(resource.conversion)
+    return order(
         {
             "apiVersion": _API_VERSION,
             "kind": "CustomResourceDefinition",
-            "metadata": metadata | {key: value for key, value in texts.items() if value},
+            "metadata": {"name": f"{resource.names.plural}.{resource.group}"} | _written(texts),
             "spec": spec,
         }
     )
-    plain: dict[str, Any] = opened(definition)
-    return plain
 
 
-def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Schema:
+def _written(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that say something."""
+    return {key: value for key, value in entry.items() if value}
+
+
+def _schema(version: Version, kind: str, policy: Descriptions) -> Schema:
     """Return the schema of the whole object: type, metadata, spec and status.
 
     A spec that may be empty may also be left out, and is then an empty one, whose fields have their defaults. It is
@@ -69,7 +105,7 @@ def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Sch
         policy: How much of the descriptions stays, where the version does not say.
 
     Raises:
-        SchemaError: When a model has no structural schema, or a rule cannot be compiled against it.
+        SchemaError: When a model has no structural schema.
     """
     limit = (version.descriptions or policy).limit
     schema = _of_parts(version, kind, limit) if version.whole is None else _of_whole(version.whole, kind, limit)
@@ -81,10 +117,6 @@ def root_schema(version: Version, kind: str, policy: Descriptions = KEEP) -> Sch
         whole["description"] = shortened(whole["description"], limit)
     if not whole.get("description"):
         whole.pop("description", None)
-    check_rules(whole, kind)
-    for finding in check_structural(whole):
-        in_a_model = "; in a model a bound is `Field(max_length=…)`" if finding.rule == "rules-are-affordable" else ""
-        raise SchemaError(f"{kind}.{finding.path}".rstrip("."), finding.problem, f"{finding.fix}{in_a_model}")
     return whole
 
 
@@ -150,13 +182,12 @@ def _common() -> dict[str, Schema]:
 
 
 def _names(names: Names) -> dict[str, Any]:
-    optional = {"shortNames": list(names.short_names), "categories": list(names.categories)}
     return {
         "kind": names.kind,
         "listKind": names.list_kind,
         "plural": names.plural,
         "singular": names.singular,
-        **{key: value for key, value in optional.items() if value},
+        **_written({"shortNames": list(names.short_names), "categories": list(names.categories)}),
     }
 
 
@@ -171,18 +202,63 @@ def _versions(resource: CustomResource) -> list[dict[str, Any]]:
 
 
 def _version(version: Version, kind: str, policy: Descriptions) -> dict[str, Any]:
-    schema = root_schema(version, kind, policy)
+    schema = _schema(version, kind, policy)
+    status: dict[str, Any] = {} if version.status is None else {"status": {}}
     optional = {
-        "additionalPrinterColumns": printer_columns(version.columns, schema, kind),
-        "deprecated": bool(version.deprecated),
-        "deprecationWarning": version.deprecated if isinstance(version.deprecated, str) else "",
-        "selectableFields": selectable_fields(version.selectable, schema, kind),
-        "subresources": subresources(version, schema, kind),
+        "additionalPrinterColumns": [_column(one, schema) for one in version.columns],
+        "deprecated": version.deprecated is not False,
+        "selectableFields": [{"jsonPath": path} for path in version.selectable],
+        "subresources": status | ({} if version.scale is None else {"scale": _scale(version.scale)}),
     }
+    warning = {"deprecationWarning": version.deprecated} if isinstance(version.deprecated, str) else {}
     return {
         "name": version.name,
         "schema": {"openAPIV3Schema": schema},
         "served": version.served,
         "storage": version.storage,
-        **{key: value for key, value in optional.items() if value},
+        **_written(optional),
+        **warning,
     }
+
+
+def _column(given: Column, schema: Schema) -> dict[str, Any]:
+    entry = {
+        "name": given.name,
+        "jsonPath": given.json_path,
+        "type": given.type or _column_type(given.json_path, schema),
+        "description": given.description,
+        "priority": given.priority,
+        "format": given.format,
+    }
+    return _written(entry)
+
+
+def _column_type(path: str, schema: Schema) -> str:
+    """Return the type of the field that a column shows; nothing where it is no scalar, or the schema does not say."""
+    try:
+        node = column(path, schema) or {}
+    except PathError:  # which the linter reports
+        return "string"
+    kind = "string" if node.get(INT_OR_STRING) else node.get("type", "")
+    if kind == "string" and node.get("format") in {"date", "date-time"}:
+        return "date"
+    return kind if kind in _COLUMN_TYPES else ""
+
+
+def _scale(scale: Scale) -> dict[str, str]:
+    paths = {"specReplicasPath": scale.replicas, "statusReplicasPath": scale.status_replicas}
+    return paths | _written({"labelSelectorPath": scale.selector})
+
+
+def _conversion(conversion: Conversion) -> dict[str, Any]:
+    client: dict[str, Any] = _written({"url": conversion.url})
+    if conversion.service is not None:
+        client["service"] = {"name": conversion.service.name, "namespace": conversion.service.namespace} | _written(
+            {"path": conversion.service.path}
+        )
+        client["service"]["port"] = conversion.service.port
+    if conversion.ca_bundle:
+        bundle = conversion.ca_bundle
+        client["caBundle"] = base64.b64encode(bundle.encode() if isinstance(bundle, str) else bundle).decode()
+    webhook = {"clientConfig": client, "conversionReviewVersions": list(conversion.review_versions)}
+    return {"strategy": "Webhook", "webhook": webhook}

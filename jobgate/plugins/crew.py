@@ -18,6 +18,12 @@ JOB_LABEL = "jobgate.dev/job"
 TASK_LABEL = "jobgate.dev/task"
 INDEX_LABEL = "jobgate.dev/index"
 
+#: The labels of what the runner makes: the uid of the job, and which attempt at it this is.
+RUN_LABEL = "jobgate.dev/run"
+ATTEMPT_LABEL = "jobgate.dev/attempt"
+#: The label by which the pods of an Indexed Job have their index (Kubernetes 1.32).
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+
 
 @dataclass(frozen=True, slots=True)
 class Container:

@@ -1,4 +1,4 @@
-"""Who may do what. The server may read its certificate, what rules look up and the jobs that pods belong to; no more.
+"""Who may do what. The server may read its certificate, what rules look up, prerequisites, and the jobs of pods.
 
 Users get at jobs through the cluster's own roles: `view`, `edit` and `admin` gather what carries their label.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jobgate.kinds.common.prerequisites import USE
+from jobgate.kinds.common.prerequisites import USE, WATCHED
 from jobgate.kinds.common.wiring import followed, jobs_of
 from jobgate.prerequisites.models import DEFINED, GROUP
 from jobgate.render.choices import NAMESPACE, RUNS, kind_on, some_on
@@ -43,7 +43,7 @@ def watched(kinds: Iterable[Kind]) -> dict[tuple[str, str], list[Kind]]:
     found: dict[tuple[str, str], list[Kind]] = {}
     pods = followed(kinds)
     for kind in kinds:
-        for resource in {*kind.watches, *([jobs_of(kind)] if kind in pods else [])}:
+        for resource in {*kind.watches, *([jobs_of(kind)] if kind in pods else [])} - {*WATCHED}:
             plural, _, group = resource.split(".", 2)  # RBAC knows no versions
             found.setdefault((group, plural), []).append(kind)
     return dict(sorted(found.items()))
@@ -53,13 +53,13 @@ def rights(kinds: Iterable[Kind]) -> list[Any]:
     """Return the server's account, and what lets it read exactly what it looks up."""
     resources = watched(kinds)
     rules: list[Any] = [When(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
-    # Who may use which prerequisite is asked when a job names it.
+    # Pods of any kind may name prerequisites; who may use them is asked when they do.
+    rules.append(rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ))
     rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
-    looks_up = [kind for of in resources.values() for kind in of]
     return [
         account(ACCOUNT),
         When(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(Given("secret"),))], NAMESPACE)),
-        *([When(some_on(looks_up), bound(ACCOUNT, rules))] if rules else []),
+        *bound(ACCOUNT, rules),
     ]
 
 

@@ -10,7 +10,7 @@ from crdgen.cel.declarations import FORMATS as NAMES
 from crdgen.cel.functions.overloads import Table
 from crdgen.cel.values import MISSING, Optional
 from crdgen.dns import masked
-from crdgen.formats.plain import is_byte, is_date, is_date_time, is_uuid
+from crdgen.formats import is_byte, is_date, is_date_time, is_uuid
 from crdgen.urls import BadURL, check
 from crdgen.utf8 import utf8
 

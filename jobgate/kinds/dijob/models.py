@@ -11,6 +11,7 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
+    Int64,
     MaxItems,
     MinItems,
     Model,
@@ -138,6 +139,7 @@ class Condition(Model):
     status: Annotated[str, Doc("True, False or Unknown.")]
     reason: Annotated[str | None, Doc("Why the condition last changed, in one word.")] = None
     message: Annotated[str | None, Doc("Why the condition last changed, in a sentence.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("The generation of the job that the condition is of.")] = None
     last_update_time: Annotated[Time | None, Doc("When the condition was last written.")] = None
     last_transition_time: Annotated[Time | None, Doc("When the condition last changed its status.")] = None
 

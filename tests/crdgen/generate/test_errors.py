@@ -22,7 +22,6 @@ from typing_extensions import TypeAliasType
 
 from crdgen import (
     Atomic,
-    Column,
     CustomResource,
     Duration,
     Int32,
@@ -517,23 +516,3 @@ def test_a_key_of_a_map_list_must_always_be_there(key: str, path: str, problem: 
 def test_a_key_that_is_required_or_has_a_default_is_taken(key: str) -> None:
     schema = structural_schema(field(Annotated[list[Item], MapList(key)]))
     assert schema["properties"]["value"]["x-kubernetes-list-map-keys"] == [key]
-
-
-@pytest.mark.parametrize(
-    "column, problem",
-    [
-        (Column("Phase", ".status.phase"), "names no field"),
-        (Column("Spec", ".spec"), "is no scalar"),
-        (Column("First", ".spec.list[0]"), "names no field"),
-    ],
-)
-def test_a_column_reads_a_field_that_is_there(column: Column, problem: str) -> None:
-    version = Version("v1", spec=field(list[int]), columns=(column,))
-    with pytest.raises(SchemaError, match=problem):
-        crd(CustomResource(group="a.example.com", names=Names("Thing"), versions=(version,)))
-
-
-def test_exactly_one_version_is_stored() -> None:
-    versions = tuple(Version(name, spec=field(int)) for name in ("v1", "v2"))
-    with pytest.raises(SchemaError, match=r"2 versions are stored \(v1, v2\)"):
-        crd(CustomResource(group="a.example.com", names=Names("Thing"), versions=versions))

@@ -134,29 +134,29 @@ class Part(BaseModel):
         (
             "oldSelf in a list",
             field(Annotated[list[Part], Atomic]),
-            "Thing.spec.value[].size rule `self == oldSelf`",
-            "uses `oldSelf` inside of Thing.spec.value",
-            "`MapList`",
+            "Thing.spec.value[].size",
+            "oldSelf is unknown here: the items of spec.value have no keys",
+            "or the rule for the list itself",
         ),
         (
             "a field that is not there",
             field(Annotated[Part, Rule("true", field_path=".sise")]),
-            "Thing.spec.value rule `true`",
-            "fieldPath .sise names no field",
-            "write `size` for `sise`",
+            "Thing.spec.value",
+            "fieldPath .sise leads to sise, which is not declared: did you mean size?",
+            "",
         ),
         (
             "a path without a dot",
             field(Annotated[Part, Rule("true", field_path="size")]),
-            "Thing.spec.value rule `true`",
-            "fieldPath 'size' cannot be read",
-            "`.limits.cpu`",
+            "Thing.spec.value",
+            "fieldPath size must begin with a dot",
+            "write .name",
         ),
         (
             "a path into a list",
             field(Annotated[list[Part], Rule("true", field_path=".name")]),
-            "Thing.spec.value rule `true`",
-            "before `name` there is a list",
+            "Thing.spec.value",
+            "leads to name below something that declares no fields",
             "",
         ),
     ],
@@ -191,7 +191,7 @@ def test_expressions_are_compiled(case: str, annotation: Any, expression: str) -
         return
     with pytest.raises(SchemaError) as raised:
         whole(field(annotation))
-    assert raised.value.path.startswith("Thing.spec.value rule `")
+    assert raised.value.path == "Thing.spec.value"
     assert expression in raised.value.problem
 
 
