@@ -11,6 +11,7 @@ from jobgate.explain.prerequisites import Brought, brought
 from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
+from jobgate.kinds.common.runner import is_run
 from jobgate.offline import judge as offline
 from jobgate.offline.files import Files
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
@@ -96,6 +97,18 @@ def explain(document: dict[str, Any], circumstances: Circumstances) -> Explanati
     return _job(kind, document, dict(verdict.document), namespace, circumstances)
 
 
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Who makes a job's pods, and where its plugins come from, by their names."""
+
+    maker: str
+    plugins: Mapping[str, str]
+
+    def of(self, plugin: str) -> str:
+        """Return where a plugin comes from."""
+        return self.plugins.get(plugin, f"plugin {plugin}")
+
+
 def _job(
     kind: Kind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, circumstances: Circumstances
 ) -> Explanation:
@@ -118,18 +131,18 @@ def _job(
         part.name: brought(part.prerequisites, circumstances.files, namespace, part.container) for part in crew.parts
     }
     sources = {plugin: _plugin_source(plugin, own, given.values()) for plugin in crew.plugins}
-    notes = [f"what {operator.name} itself adds to pods is not shown"]
+    maker = "the runner" if is_run(document) else operator.name
+    origin = _Origin(maker, sources)
+    notes = [f"what {maker} itself adds to pods is not shown"]
     notes += [
-        f"{sources[one]}: not shown, as {operator.name} carries it out itself"
-        for one in crew.plugins
-        if one in crew.provided
+        f"{sources[one]}: not shown, as {maker} carries it out itself" for one in crew.plugins if one in crew.provided
     ]
     return Explanation(
         pods=[
-            _pods(job, operator, tasks[part.name], Member(crew, part, 0), given[part.name], sources)
+            _pods(job, operator, tasks[part.name], Member(crew, part, 0), given[part.name], origin)
             for part in crew.parts
         ],
-        beside=list(_beside(crew, operator, sources)),
+        beside=list(_beside(crew, origin)),
         notes=notes,
     )
 
@@ -140,29 +153,26 @@ def _plugin_source(name: str, own: Mapping[str, Any], given: Any) -> str:
     return f"plugin {name}" if item is None else f"plugin {name} of {item}"
 
 
-def _pods(
-    job: Job[Any], operator: Operator, task: Task, member: Member, given: Brought, sources: Mapping[str, str]
-) -> Pods:
+def _pods(job: Job[Any], operator: Operator, task: Task, member: Member, given: Brought, origin: _Origin) -> Pods:
     crew, part = member.crew, member.part
     pod = operator.known(operator.pod(job, task))
-    steps = (
-        [Step(sources[plugin.name], _alone(plugin, member, arguments)) for plugin, arguments in carried_out(crew)]
-        if crew.ours
-        else []
-    )
 
-    def final(draft: Draft) -> None:
+    def wired(draft: Draft) -> None:
+        """Do as the pod webhook does: where the job has no plugins, nothing is marked either."""
         if crew.ours:
             wire(Pod(draft, member))
+
+    def final(draft: Draft) -> None:
+        wired(draft)
         given.put(draft)
 
-    marks = [Step("jobgate", lambda draft: wire(Pod(draft, member)))] if crew.ours else []
+    steps = [Step(origin.of(plugin.name), _alone(plugin, member, said)) for plugin, said in carried_out(crew)]
     return Pods(
         task=part.name,
         count=part.replicas,
         name=crew.pod_name(part, 0),
-        parts=_with_commands(pod, given, rows(pod, [*steps, *given.steps, *marks], final)),
-        hosts=list(_hosts(crew, part, operator, sources)),
+        parts=_with_commands(pod, given, rows(pod, [*steps, *given.steps, Step("jobgate", wired)], final)),
+        hosts=list(_hosts(crew, part, origin)),
         items=list(_items(given)),
         notes=given.missing,
     )
@@ -198,22 +208,22 @@ def _items(given: Brought) -> Iterator[str]:
         yield f"{one.item.source}{f' ({values})' if values else ''}"
 
 
-def _hosts(crew: Crew, part: Part, operator: Operator, sources: Mapping[str, str]) -> Iterator[Row]:
+def _hosts(crew: Crew, part: Part, origin: _Origin) -> Iterator[Row]:
     """Yield the names that a task's pods are found by, where there is a Service."""
     if not part.replicas or not (crew.service_made or "svc" in crew.plugins):
         return
     count = crew.count_hosts(part)
     last = f" … {crew.hosts(part)[-1]} ({count})" if count > 1 else ""
-    yield Row(f"{crew.host(part, 0)}{last}", operator.name if crew.service_made else sources["svc"])
+    yield Row(f"{crew.host(part, 0)}{last}", origin.maker if crew.service_made else origin.of("svc"))
 
 
-def _beside(crew: Crew, operator: Operator, sources: Mapping[str, str]) -> Iterator[Row]:
+def _beside(crew: Crew, origin: _Origin) -> Iterator[Row]:
     if crew.service_made:
-        yield Row(f"Service {crew.service}", operator.name)
+        yield Row(f"Service {crew.service}", origin.maker)
     for plugin, arguments in carried_out(crew):
         for declared in plugin.objects(crew, arguments):
             manifest = declared.manifest
-            yield Row(f"{manifest['kind']} {manifest['metadata']['name']}", sources[plugin.name])
+            yield Row(f"{manifest['kind']} {manifest['metadata']['name']}", origin.of(plugin.name))
 
 
 def _workload(document: Mapping[str, Any], namespace: str, files: Files) -> Explanation | None:

@@ -103,6 +103,14 @@ def test_a_plugin_that_an_item_brings_names_the_item() -> None:
     assert ("container main", "env", "VC_TASK_INDEX=0", "plugin env") in rows(job, item(plugin={"name": "env"}))
 
 
+def test_a_job_that_the_runner_runs_says_so() -> None:
+    job = yaml.safe_load((ROOT / "examples" / "dijob" / "minimal.yaml").read_text())
+    job["metadata"]["annotations"] = {"jobgate.dev/run-by": "jobgate"}
+    done = run("-", stdin=yaml.safe_dump(job))
+    assert "what the runner itself adds to pods is not shown" in done.stdout
+    assert "# plugin run" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("container", "expected"),
     [
