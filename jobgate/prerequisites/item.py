@@ -14,7 +14,8 @@ from jobgate.names import dns_subdomain, environment_name
 from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES, PrerequisiteSpec, TemplateVariable
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
-from jobgate.prerequisites.values import PLACEHOLDER, fault_of_pattern, fault_of_value
+from jobgate.prerequisites.script import PLACEHOLDER
+from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16

@@ -8,7 +8,7 @@ import pytest
 from jobgate.kinds.common.pod_security.levels import violations
 from jobgate.kinds.common.pod_security.violation import Level
 from jobgate.prerequisites.content import Content, content_of
-from jobgate.prerequisites.inject import WRAPPER, inject, volume_name
+from jobgate.prerequisites.inject import inject, volume_name
 from jobgate.prerequisites.models import NAMESPACED
 from jobgate.prerequisites.resolve import resolve
 from tests.prerequisites.items import Known, examples, item, named, starts
@@ -67,13 +67,10 @@ def test_a_pod_gets_mounts_variables_and_hooks_and_keeps_every_word_of_its_comma
     assert words[-5:] == ["python", "a b", "$(HOME)", "", "it's"]
 
 
-def test_injecting_twice_equals_once_also_without_our_annotation() -> None:
+def test_injecting_twice_equals_once() -> None:
     once, _ = injected(pod(), everything())
     again, problems = injected(once, everything())
     assert (again, problems) == (once, [])
-    del once["metadata"]["annotations"]
-    again, _ = injected(once, everything())
-    assert again["spec"] == once["spec"]
 
 
 def test_an_exported_pod_gets_the_hooks_of_today_in_the_place_of_the_old() -> None:
@@ -81,14 +78,6 @@ def test_an_exported_pod_gets_the_hooks_of_today_in_the_place_of_the_old() -> No
     new, _ = injected(old, content(item("a", cmd=starts("echo new"))))
     fresh, _ = injected(pod(), content(item("a", cmd=starts("echo new"))))
     assert new == fresh
-
-
-def test_a_forged_mark_takes_no_word_of_a_command_away() -> None:
-    forged = pod()
-    forged["metadata"]["annotations"] = {WRAPPER: "2:" + "0" * 64}
-    after, _ = injected(forged, content(item("a", cmd=starts("x"))))
-    fresh, _ = injected(pod(), content(item("a", cmd=starts("x"))))
-    assert after["spec"] == fresh["spec"]
 
 
 def test_nothing_that_is_injected_breaks_the_restricted_profile() -> None:
@@ -108,7 +97,7 @@ CLAIM = {"name": "mine", "persistentVolumeClaim": {"claimName": "c"}}
 @pytest.mark.parametrize(
     ("spec", "wish", "what", "expected"),
     [
-        ({"containers": [{"name": "main"}]}, "", [item("a", cmd=starts("x"))], "CommandRequired: container main has no command"),
+        ({"containers": [{"name": "main"}]}, "", [item("a", cmd=starts("x"))], "CommandRequired: container main: hooks run around a command"),
         ({"containers": [{"name": "main"}]}, "", [MOUNT], ""),
         (TWO, "", [MOUNT], "UnknownContainer: the pod has 2 containers"),
         (TWO, "side", [MOUNT], ""),

@@ -94,7 +94,7 @@ def test_the_scenarios_are_allowed_and_recorded(names: list[str]) -> None:
         (dijob(wants("a", "ClusterPrerequisite", x="$(id)")), [item("a", templateVariables=[{"name": "x"}])],
          "spec.tasks[0].prerequisites[0]", f"InvalidValue: {START}ClusterPrerequisite a"),
         (dijob(wants("a", "ClusterPrerequisite"), pod=template(command=None)), [item("a", cmd=starts("x"))],
-         "spec.tasks[0]", f"CommandRequired: {START[:-3]}: container main has no command"),
+         "spec.tasks[0]", f"CommandRequired: {START[:-3]}: container main: hooks run around a command"),
         (dijob(wants("a", "ClusterPrerequisite"), pod=template(volumeMounts=[{"name": "s", "mountPath": "/mnt/c"}])),
          [item("a", pvcStorage={"name": "c"})],
          "spec.tasks[0].prerequisites[0]", f"MountConflict: {START}ClusterPrerequisite a"),

@@ -186,12 +186,6 @@ VARIABLE = [{"name": "path"}]
             "EnvConflict: DIJob train → ClusterPrerequisite a: variable A has another value in an item before it",
         ),
         (
-            [named("a"), named("b")],
-            [item("a", cmd=starts("x"), interpreter="bash"), item("b", cmd=starts("y"), interpreter="/bin/zsh")],
-            "InterpreterConflict: DIJob train → ClusterPrerequisite b: one shell runs all commands of a container, and "
-            "items want bash and /bin/zsh",
-        ),
-        (
             [named("a")],
             [item("a", cmd=starts("echo a\r"))],
             "Malformed: DIJob train → ClusterPrerequisite a: spec.cmd.callbacks[0].commands[0]: must not hold carriage "

@@ -158,14 +158,14 @@ def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothi
     ] + [items | {"verbs": ["get", "list", "watch"]}, reviews]
 
 
-def test_without_anything_that_rules_look_up_the_server_reads_prerequisites_alone() -> None:
+def test_without_anything_that_rules_look_up_the_server_reads_jobs_and_prerequisites_alone() -> None:
     rendered = objects(Registry([replace(DIJOB, spec=Model, watches=(), rules=())]), Installation())
     (account,) = [
         one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
     ]
     assert account["automountServiceAccountToken"] is False
     (role,) = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("ClusterRole", "jobgate-webhook")]
-    assert [rule["apiGroups"] for rule in role["rules"]] == [["jobgate.dev"], ["authorization.k8s.io"]]
+    assert [rule["apiGroups"][0] for rule in role["rules"]] == [DIJOB.group, "jobgate.dev", "authorization.k8s.io"]
 
 
 @pytest.mark.parametrize("name", ["jobgate-webhook", "jobgate-controller", "jobgate-certificates"])
