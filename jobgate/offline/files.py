@@ -26,9 +26,9 @@ class Files:
         documents = list(documents)
         self._namespaces = Namespaces(documents, otherwise)
         self._items = {
-            (RESOURCES[one["kind"]], str(_metadata(one).get("name")), _namespace(one, namespace)): one
+            (RESOURCES[str(one["kind"])], str(_metadata(one).get("name")), _namespace(one, namespace)): one
             for one in documents
-            if one.get("kind") in RESOURCES and str(one.get("apiVersion")).startswith(f"{GROUP}/")
+            if str(one.get("kind")) in RESOURCES and str(one.get("apiVersion")).startswith(f"{GROUP}/")
         }
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:

@@ -75,6 +75,8 @@ class _Merge:
         if (mount := _mount(one)) is not None:
             self._mount(one, mount)
         for variable in _rendered(one, one.item.spec.env or ()):
+            if not isinstance(variable.get("name"), str):
+                continue  # which the item's own faults report
             if self.env.setdefault(variable["name"], variable) != variable:
                 detail = f"variable {variable['name']} has another value in an item before it"
                 self._problem(Reason.ENV_CONFLICT, one, detail)

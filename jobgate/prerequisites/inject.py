@@ -20,7 +20,8 @@ DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 def target(pod: Mapping[str, Any], wish: str = "") -> str | Problem:
     """Return the name of the container that gets what items bring: the one that is named, or the only one."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
-    names = [str(one.get("name")) for one in (pod.get("spec") or {}).get("containers") or () if isinstance(one, dict)]
+    containers = (pod.get("spec") or {}).get("containers") or ()
+    names = [one["name"] for one in containers if isinstance(one, dict) and isinstance(one.get("name"), str)]
     named = wish or annotations.get(CONTAINER_ANNOTATION)
     if named is not None and named not in names:
         detail = f"annotation {CONTAINER_ANNOTATION} names {str(named)[:63]!r}; the pod has {', '.join(names)[:253]}"

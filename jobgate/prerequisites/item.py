@@ -93,7 +93,8 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
         if "\r" in text or "\0" in text:
             yield Reason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
     for place, variable in enumerate(spec.env or ()):
-        if fault := environment_name(str(variable.get("name", ""))):
+        name = variable.get("name")
+        if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
             yield Reason.MALFORMED, f"env[{place}].name", fault
 
 

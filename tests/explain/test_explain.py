@@ -147,6 +147,8 @@ def test_workloads_of_kubernetes_are_explained_by_their_template(kind: str, wrap
         ([pod(command=["a"]), item(templateVariables=[{"name": "x"}])], "MissingVariable: Prerequisite item"),
         ([pod(command=["a"]), item(require=[{"name": "other"}])], "Prerequisite other"),
         ([pod(command=["a"]), item(require=[{"name": "item"}])], "Cycle"),
+        ([pod(command=["a"]), item(env=[{}])], "env[0].name"),
+        ([{**pod(), "spec": {"containers": [{}]}}, item(env=[{"name": "A"}])], "UnknownContainer"),
     ],
 )
 def test_what_keeps_prerequisites_out_of_a_pod_is_said(documents: list[Any], note: str) -> None:

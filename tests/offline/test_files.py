@@ -1,9 +1,11 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from jobgate.cli import main
+from jobgate.offline.files import Files
 
 JOB = """\
 apiVersion: diengine.opendilab.org/v2alpha1
@@ -42,3 +44,11 @@ def test_a_review_knows_the_prerequisites_of_its_files(
     file.write_text(JOB.replace("VALUE", value) + ITEM.replace("NAMESPACE", namespace))
     done = CliRunner().invoke(main, ["review", str(file)])
     assert (done.exit_code, said in done.stdout) == (code, True), done.stdout
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"kind": []}, {"kind": "Prerequisite"}, {"kind": "Prerequisite", "metadata": 1}]
+)
+def test_any_object_may_be_among_the_files(document: dict[str, Any]) -> None:
+    with pytest.raises(LookupError):
+        Files([document]).get("prerequisites.v1alpha1.jobgate.dev", "data", "default")
