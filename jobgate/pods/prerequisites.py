@@ -9,7 +9,7 @@ from typing import Any
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
 from jobgate.kinds.common.prerequisites import USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS
-from jobgate.plugins import Member
+from jobgate.plugins import Part
 from jobgate.pods.access import Access, Question
 from jobgate.prerequisites import record
 from jobgate.prerequisites.content import content_of
@@ -47,13 +47,11 @@ class Wanted:
     place: Path = PLACE
 
 
-def wanted(
-    pod: Mapping[str, Any], member: Member | None, request: Request, place: Path = PLACE
-) -> Wanted | Cause | None:
+def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: Path = PLACE) -> Wanted | Cause | None:
     """Return what a pod names, or what is wrong with that; None where it names nothing.
 
-    Of a job's pod the job says it: who created the job may use it. What a pod says beside has to be allowed to who
-    creates the pod.
+    Of a job's pod the job says it, by the `part` that the pod belongs to: who created the job may use it. What a pod
+    says beside has to be allowed to who creates the pod.
     """
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
@@ -61,12 +59,12 @@ def wanted(
     except Unreadable as error:
         return Invalid(place, said, str(error))
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
-    if member is not None and (part := member.part).prerequisites and own in {(), part.prerequisites}:
+    if part is not None and part.prerequisites and own in {(), part.prerequisites}:
         return Wanted(part.prerequisites, part.container, trusted=True, start=start, plugins=True)
     if not own:
         return None
     trusted = _is_made_by_a_controller(pod, request.user)
-    return Wanted(own, trusted=trusted, start=start, plugins=member is not None, place=place)
+    return Wanted(own, trusted=trusted, start=start, plugins=part is not None, place=place)
 
 
 def _is_made_by_a_controller(pod: Mapping[str, Any], user: User) -> bool:
