@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Member, Pod, wire
