@@ -12,6 +12,7 @@ import click
 from jobgate import plugins
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
 from jobgate.kinds import installed
+from jobgate.kinds.common.runner import runner_of
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments
@@ -165,6 +166,24 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
     return values
 
 
+def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Take kinds that the runner can run.
+
+    Raises:
+        click.BadParameter: one is none.
+    """
+    among(values, [kind.qualified_plural for kind in installed() if runner_of(kind) is not None])
+    return values
+
+
+#: The kinds whose jobs the runner runs.
+RUN = setting(
+    "--run",
+    multiple=True,
+    metavar="KIND",
+    callback=_runnable,
+    help="A kind whose jobs `jobgate run` runs, as torchjobs.train.distributed.io; may be repeated.",
+)
 #: Where the pods of jobs are queued whose operator knows no queues.
 QUEUEING = setting(
     "--queueing",
