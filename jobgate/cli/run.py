@@ -8,12 +8,11 @@ from pathlib import Path
 import click
 
 from jobgate.cli.pod import identity, own_namespace
-from jobgate.cli.settings import RUN, Told, setting, wiring
+from jobgate.cli.settings import Told, running, setting
 from jobgate.names import dns_subdomain
 
 
 @click.command()
-@RUN
 @setting(
     "--gangs/--no-gangs",
     default=False,
@@ -35,7 +34,7 @@ from jobgate.names import dns_subdomain
 )
 @setting("--lease-namespace", metavar="NAMESPACE", help="Where the Lease is.  [default: the pod's namespace]")
 @setting("--lease-name", default="jobgate-runner", show_default=True, help="Lease used for leader election.")
-@wiring
+@running
 @setting(
     "--requests-per-second",
     type=click.FloatRange(1, 10000),
@@ -43,9 +42,8 @@ from jobgate.names import dns_subdomain
     show_default=True,
     help="Most requests to the API server, beside watching.",
 )
-def run(  # noqa: PLR0913 - one argument an option
+def run(
     *,
-    run: tuple[str, ...],
     gangs: bool,
     health_port: int,
     bind: str,
@@ -65,7 +63,7 @@ def run(  # noqa: PLR0913 - one argument an option
         raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server,cluster]'") from None
 
     log.configure()
-    if not run:
+    if not told.settings.runs:
         raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
     if fault := dns_subdomain(lease_name):
         raise click.BadParameter(fault, param_hint="--lease-name")
@@ -74,7 +72,7 @@ def run(  # noqa: PLR0913 - one argument an option
         raise click.UsageError("outside a pod, --lease-namespace says where the Lease is")
     place = Place(bind=bind, health_port=health_port, namespace=namespace, lease=lease_name, identity=identity())
     settings = Settings(told.settings.domain, gangs, requests_per_second, namespace=namespace)
-    kinds = [kind for kind in told.kinds if kind.qualified_plural in run]
+    kinds = [kind for kind in told.kinds if kind.qualified_plural in told.settings.runs]
     try:
         asyncio.run(run_until(kinds, kubeconfig, place, settings))
     except Beside as error:

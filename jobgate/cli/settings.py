@@ -47,7 +47,12 @@ class Told:
 
 def installation(command: F) -> F:
     """Add the settings that say what an installation is like; the command gets them as one argument, `told`."""
-    return _told(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN))
+    return _told(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN, RUN))
+
+
+def running(command: F) -> F:
+    """Add the settings of what runs jobs; as `told` too."""
+    return _told(command, _WIRING, (RUN,))
 
 
 def wiring(command: F) -> F:
@@ -57,7 +62,7 @@ def wiring(command: F) -> F:
 
 def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
     @functools.wraps(command)
-    def collected(
+    def collected(  # noqa: PLR0913 - a setting each
         *args: Any,
         queueing: Mapping[str, Arguments],
         cluster_domain: str,
@@ -65,6 +70,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
         kinds: Registry,
         operator_can: tuple[str, ...] = (),
         forgetful_writer: tuple[str, ...] = (),
+        run: tuple[str, ...] = (),
         kind_settings: tuple[KindFile, ...] = (),
         mode: str = _ENFORCE,
         **rest: Any,
@@ -80,6 +86,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             kinds=settings,
             plugins=queueing,
             domain=cluster_domain,
+            runs=frozenset(run),
             enforces=mode == _ENFORCE,
         )
         return command(*args, told=Told(said, Registry(kinds, plugins.installed()), kind_settings), **rest)

@@ -79,5 +79,15 @@ RUNNER = Runner(
     clean=lambda job: Clean(job.spec.clean_pod_policy.value),
     # The last is the name of its Lease.
     rivals=("di-operator", "di-orchestrator", "12841a5d.opendilab.org"),
-    heeds=frozenset({"suspend", "policies", "min_available", "depends_on", "ttl_seconds_after_finished"}),
+    heeds=frozenset(
+        {
+            "suspend",
+            "policies",
+            "min_available",
+            "depends_on",
+            "scheduler_name",
+            "priority_class_name",
+            "ttl_seconds_after_finished",
+        }
+    ),
 )

@@ -233,6 +233,7 @@ RUNNER = Runner(
     succeeded=succeeded,
     gang=gang,
     rivals=("torch-on-k8s",),
+    heeds=frozenset({"min_available", "priority_class_name", "depends_on", "ttl_seconds_after_finished"}),
     lonely=frozenset({_AI_MASTER}),
     ttl=lambda job: _first(job.spec.ttl_seconds_after_finished, job.spec.old_ttl_seconds_after_finished),
     deadline=lambda job: _first(job.spec.active_deadline_seconds, job.spec.active_durations),
