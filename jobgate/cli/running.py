@@ -25,6 +25,7 @@ async def run_until(kinds: Iterable[Kind], kubeconfig: Path | None, place: Place
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     async with await connect(kubeconfig) as writer:
         runner = RunnerController(writer, kinds, settings, metrics)
+        await runner.alone()
         await lead_until_stopped(
             writer,
             place,

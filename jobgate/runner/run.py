@@ -94,7 +94,7 @@ class RunnerController:
             Beside: an operator of one of the kinds is alive.
             Refused: the API server does not tell whether one is.
         """
-        await self._alone()
+        await self.alone()
         groups = await self._groups() if self._settings.gangs else None
         queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0))
         backoff = self._settings.backoff
@@ -134,7 +134,13 @@ class RunnerController:
         finally:
             self._informers = []
 
-    async def _alone(self) -> None:
+    async def alone(self) -> None:
+        """See that nobody else runs these jobs.
+
+        Raises:
+            Beside: an operator of one of the kinds is alive.
+            Refused: the API server does not tell whether one is.
+        """
         deployments, leases = [await self._all(resource) for resource in (_DEPLOYMENTS, _LEASES)]
         for kind in self._kinds:
             if found := list(rivals(kind, deployments, leases, now())):

@@ -1,5 +1,6 @@
 """Jobs that run: on a whole control plane, whose own Job controller makes the pods."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,21 @@ def example(path: Path, **annotations: str) -> dict[str, Any]:
     job: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     job["metadata"].setdefault("annotations", {}).update(annotations)
     job["spec"].pop("suspend", None)
+    return claimless(job)
+
+
+def claimless(job: dict[str, Any]) -> dict[str, Any]:
+    """The job with an empty folder in the place of each volume that somebody would have to bring."""
+    for volume in [*job["spec"].get("volumes", ()), *(one for each in templates(job) for one in volumes(each))]:
+        if volume.pop("persistentVolumeClaim", None):
+            volume["emptyDir"] = {}
     return job
+
+
+def volumes(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """The volumes of a template."""
+    found: list[dict[str, Any]] = template["spec"].get("volumes") or []
+    return found
 
 
 def templates(job: dict[str, Any]) -> list[dict[str, Any]]:
@@ -129,8 +144,12 @@ def task(name: str, replicas: int = 1, annotations: dict[str, str] | None = None
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_an_example_runs_to_its_end(space: Space, path: Path) -> None:
     job = annotated(example(path, aimaster="ready"), **ends(0, "4s"))
-    for claim in claims_of(job):
-        space.create("persistentvolumeclaims", claim)
+    for name in set(re.findall(r"'priorityClassName': '([^']+)'", str(job))):
+        group = "scheduling.k8s.io/v1"
+        body = {"apiVersion": group, "kind": "PriorityClass", "metadata": {"name": name}, "value": 10}
+        assert space.api.post(f"/apis/{group}/priorityclasses", body)[0] in {201, 409}
+    for name in set(re.findall(r"'serviceAccountName': '([^']+)'", str(job))):
+        space.create("serviceaccounts", {"metadata": {"name": name}})
     one = Run(space, job)
     # Of some, tasks are not all there at a time.
     seen: dict[str, dict[str, Any]] = {}
@@ -146,11 +165,6 @@ def test_an_example_runs_to_its_end(space: Space, path: Path) -> None:
             assert {name: written.get(name) for name in variables} | own(job) == variables | own(job)
     assert seen
     assert all(condition["observedGeneration"] >= 1 for condition in one.status["conditions"])
-
-
-def claims_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The claims that the pods of a job need."""
-    return iter(())
 
 
 def own(job: dict[str, Any]) -> dict[str, str]:
@@ -250,3 +264,31 @@ def test_what_is_in_the_way_is_reported(space: Space) -> None:
     wait_for(
         lambda: "ObjectInTheWay" in {one["reason"] for one in space.items("events")}, WAIT, what="an Event says so"
     )
+
+
+def test_what_says_who_runs_a_job_never_changes(space: Space) -> None:
+    one = Run(space, dijob("kept", task("work")))
+    one.until("Running")
+    for value in (None, "other"):
+        change = {"metadata": {"annotations": {"jobgate.dev/run-by": value}}}
+        status, answer = space.api.patch(space.path(one.plural, one.name, one.version), change)
+        assert (status, "may not change" in answer["message"]) == (403, True)
+
+
+def test_the_runner_does_not_start_beside_the_operator_of_a_kind(
+    space: Space, whole_controlplane: WholeControlPlane, tmp_path: Path
+) -> None:
+    labels = {"app": "di-operator"}
+    containers = [{"name": "manager", "image": "diorchestrator/di-orchestrator:v1.1.3"}]
+    spec = {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}},
+    }
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "di-operator"}, "spec": spec}
+    space.create("deployments", body, "apps/v1")
+    ready = lambda: space.get("deployments", "di-operator", "apps/v1")["status"].get("readyReplicas")  # noqa: E731
+    wait_for(ready, WAIT, what="the operator runs")
+    log = tmp_path / "log"
+    with runner(whole_controlplane, log) as process:
+        assert process.wait(WAIT) == 1
+    assert f"is run by Deployment {space.name}/di-operator" in log.read_text()
