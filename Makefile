@@ -58,7 +58,7 @@ crds: install ## Regenerate manifests/ from the models
 	$(BIN)/python -m crdgen.podtemplate
 	$(BIN)/jobgate manifests --output-dir manifests
 
-docs: install ## Regenerate docs/kinds/ and docs/doctor.md from the code
+docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
 	$(BIN)/python -m jobgate.render.handbook
 	$(BIN)/python -m jobgate.doctor.handbook
 
@@ -74,7 +74,7 @@ bench: install ## Compare the server with a webhook in Go and a constant answer 
 	$(BIN)/python -m bench.comparison $(BENCH)
 	$(BIN)/python -m bench.review
 
-bench-all: install controlplane ## Measure everything, and renew docs/performance.md and docs/pod-templates.md
+bench-all: install controlplane ## Measure everything, and renew docs/explanation/performance.md and docs/explanation/pod-templates.md
 	$(BIN)/python -m bench.comparison --write
 	$(BIN)/python -m bench.review --write
 	-$(BIN)/python -m bench.growth --write
