@@ -28,7 +28,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 lock: install ## Renew requirements.lock from pyproject.toml
-	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev --group docs \
 		--no-header --no-annotate pyproject.toml --output-file requirements.lock
 
 demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
