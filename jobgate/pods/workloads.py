@@ -13,7 +13,7 @@ from jobgate.kinds.common.wiring import WORKLOADS
 from jobgate.pods import shape
 from jobgate.pods.prerequisites import Prerequisites, wanted
 from jobgate.prerequisites.reference import ANNOTATION
-from webhook import Cause, Draft, Operation, Request, Response
+from webhook import Cause, Draft, Operation, Path, Request, Response
 
 
 def template_of(workload: Any) -> Mapping[str, Any]:
@@ -50,7 +50,8 @@ class WorkloadReviewer:
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
         if faults := list(shape.faults(pod)):
             return faults
-        found = wanted(pod, None, request)
+        start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
+        found = wanted(pod, None, request, (Path(start) / "metadata" / "annotations").key(ANNOTATION))
         if found is None or isinstance(found, Cause):
             return [] if found is None else [found]
         try:
