@@ -4,6 +4,7 @@ A rule's own form is checked by its marker; here is what depends on the nodes ar
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from crdgen import cel, paths
@@ -52,9 +53,12 @@ def _check_old_self(entry: Mapping[str, Any], at: str, apart: str) -> None:
 
 
 def _compile(entry: Mapping[str, Any], schema: Schema, at: str, *, whole: bool) -> None:
+    """Compile a rule, where the CEL library can: what it cannot, `crdgen lint` and `crdgen generate` name."""
     old = entry.get("optionalOldSelf", False)
-    for problem in cel.problems(entry["rule"], schema, root=whole, optional_old_self=old):
-        raise SchemaError(at, problem, "mend the rule; names are those of the JSON, escaped as CEL wants them")
     text = entry.get("messageExpression")
-    for problem in cel.problems(text, schema, returns="string", root=whole, optional_old_self=old) if text else ():
-        raise SchemaError(f"{at} messageExpression `{text}`", problem, "mend the expression; it must give a text")
+    with suppress(cel.NotEvaluated):
+        for problem in cel.problems(entry["rule"], schema, root=whole, optional_old_self=old):
+            raise SchemaError(at, problem, "fix the rule; names are those of the JSON, escaped as CEL wants them")
+    with suppress(cel.NotEvaluated):
+        for problem in cel.problems(text, schema, returns="string", root=whole, optional_old_self=old) if text else ():
+            raise SchemaError(f"{at} messageExpression `{text}`", problem, "fix the expression; it must give a text")

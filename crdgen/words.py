@@ -3,7 +3,10 @@
 Source: k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/types_jsonschema.go, where each is described.
 """
 
-from typing import Final
+from typing import Any, Final, TypeAlias
+
+#: A structural schema, as JSON.
+Schema: TypeAlias = dict[str, Any]
 
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
