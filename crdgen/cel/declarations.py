@@ -17,7 +17,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from crdgen.cel.functions import FUNCTIONS, OPAQUE, STOPGAPS
-from crdgen.utf8 import as_read
+from crdgen.cel.values import text_of
 
 _EXTENSIONS: Final = ({"name": "optional"}, {"name": "sets"}, {"name": "lists"}, {"name": "strings", "version": 2})
 _TWO_VARIABLES: Final = {"name": "two-var-comprehensions"}
@@ -150,7 +150,7 @@ def _given(value: Any) -> Any:
     """Return a result as the library takes it."""
     match value:
         case str():
-            return as_read(value)
+            return text_of(value)
         case datetime():
             made = Timestamp()
             made.FromDatetime(value)

@@ -23,7 +23,7 @@ from crdgen.cel.faults import NotEvaluated, Refused, failed, sentence
 from crdgen.cel.reading import read
 from crdgen.cel.tree import Call, Comprehension, Constant, ListOf, MapOf, Message, Node, walk
 from crdgen.cel.types import Type, type_of
-from crdgen.cel.values import in_order, value_of
+from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.utf8 import as_read
 
 _FAULT: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
@@ -209,5 +209,5 @@ def _mixed(what: str, nodes: Iterable[Node]) -> list[str]:
 
 
 def _reads(function: str, text: str) -> bool:
-    result = _running().compile(f"{function}(self)").eval(data={"self": as_read(text)})
+    result = _running().compile(f"{function}(self)").eval(data={"self": text_of(text)})
     return bool(result.type().name() != "ERROR")

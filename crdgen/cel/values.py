@@ -24,16 +24,21 @@ def value_of(value: Any, kind: Type) -> Any:
         case dict() if kind.name == "object":
             return _object(value, kind)
         case dict() if kind.inner:
-            return {as_read(key): value_of(each, kind.inner) for key, each in value.items()}
+            return {text_of(key): value_of(each, kind.inner) for key, each in value.items()}
         case list() if kind.inner:
             return [value_of(each, kind.inner) for each in value]
         case str():
             read = _TEXTS.get(kind.timed or kind.name)
-            return as_read(value) if read is None else _read(read, as_read(value))
+            return text_of(value) if read is None else _read(read, text_of(value))
         case int() if kind.name == "double" and not isinstance(value, bool):
             return float(value)
         case _:
             return value
+
+
+def text_of(text: str) -> str:
+    """Return a text as the library takes it: it ends one at a NUL, so that is another control character."""
+    return as_read(text).replace("\0", "\1")
 
 
 def in_order(old: Any, value: Any, kind: Type) -> Any:
