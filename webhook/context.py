@@ -68,6 +68,21 @@ class Objects(Protocol):
         """
 
 
+class Access(Protocol):
+    """What is known of who may do what. Looking it up costs no call: who reviews has asked before."""
+
+    def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
+        """Tell whether a user may do something with an object; None where that is not known.
+
+        Args:
+            user: who asks.
+            verb: that RBAC knows, as `use`.
+            resource: as `<plural>.<version>.<group>`.
+            name: of the object.
+            namespace: in which it is done; of a resource of the cluster too.
+        """
+
+
 class NoObjects:
     """The cache of an installation without a cluster: nothing is known."""
 
@@ -103,6 +118,7 @@ class Context:
         settings: what the installation says of itself.
         objects: what is known of other objects of the cluster.
         plugins: what jobs may ask for, by name.
+        access: who may do what; None where nobody is to be asked, as in an offline review.
         spent: tells whether the time for the review is over. A rule that goes through many large parts asks between
             them, and ends; the review then says that the job takes too long to judge.
     """
@@ -116,4 +132,5 @@ class Context:
     settings: Settings = field(default_factory=Settings)
     objects: Objects = field(default_factory=NoObjects)
     plugins: Mapping[str, PluginProfile] = field(default_factory=dict)
+    access: Access | None = None
     spent: Callable[[], bool] = never

@@ -41,10 +41,10 @@ class Draft:
         """
         patch: list[Operation] = []
         for change in self._changes:
-            pointer = change.draft._pointer(change.key)
+            pointer = _pointer(change.way)
             if len(pointer) > _WAY_LIMIT:
                 whole = self._root().value
-                fields = dict.fromkeys(one.draft._field(one.key) for one in self._changes)
+                fields = dict.fromkeys(str(one.way[0]) for one in self._changes)
                 return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
             patch.append({"op": change.op, "path": pointer + change.end, "value": change.value})
         return patch
@@ -73,8 +73,9 @@ class Draft:
 
     def setdefault(self, key: str, value: Any) -> None:
         """Add a field unless it is there."""
-        if key not in self:
-            self[key] = value
+        if self.value.get(key) is None:
+            self._record("add", key, value)
+            self.value[key] = value
 
     def at(self, *keys: str) -> Draft | None:
         """Return the draft of the object below these fields, or None where there is none (or no object)."""
@@ -162,10 +163,13 @@ class Draft:
         if not _is_json(value):
             raise ValueError(f"{key} is set to what JSON has not, in a value of type {type(value).__name__}")
         self._own()
-        self._changes.append(_Change(op, self, key, end, value))
+        # The way and not the draft, which has the list of changes: no cycle is left for the garbage collector.
+        self._changes.append(_Change(op, (*self._way(), key), end, value))
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
+        if id(self.value) in self._private:
+            return
         if self._parent is None:
             self.value = self._private_copy(self.value)
             return
@@ -183,32 +187,19 @@ class Draft:
         self._private.add(id(copy))
         return copy
 
-    def _pointer(self, key: str) -> str:
-        """Return the JSON pointer of a field."""
-        steps = [*self._key, key]
-        draft = self._parent
-        while draft is not None:
-            steps = [*draft._key, *steps]
-            draft = draft._parent
-        return "".join([f"/{escape(step)}" for step in steps])
-
-    def _field(self, key: str) -> str:
-        """Return the field of the whole object that a field of this one is in, or is."""
-        draft = self
-        while draft._parent is not None and (draft._parent._key or draft._parent._parent is not None):
-            draft = draft._parent
-        return str(draft._key[0]) if draft._key else key
+    def _way(self) -> tuple[str | int, ...]:
+        """Return the steps from the whole object to this one."""
+        return self._key if self._parent is None else (*self._parent._way(), *self._key)
 
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()
 
 
 class _Change(NamedTuple):
-    """An operation, in its draft: where that is in the object is spelled out when the patch is asked for."""
+    """An operation, and the way to its field: it is spelled out when the patch is asked for."""
 
     op: str
-    draft: Draft
-    key: str
+    way: tuple[str | int, ...]
     end: str
     value: Any
 
@@ -229,6 +220,12 @@ def _is_json(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_json(part) for key, part in value.items())
     return isinstance(value, list) and all(map(_is_json, value))
+
+
+def _pointer(way: tuple[str | int, ...]) -> str:
+    """Return the JSON pointer of a field."""
+    pointer = "/".join(("", *map(str, way)))
+    return "".join([f"/{escape(step)}" for step in way]) if "~" in pointer or pointer.count("/") > len(way) else pointer
 
 
 def escape(step: str | int) -> str:

@@ -32,6 +32,7 @@ JOB_WORDS = frozenset(
         "min_replicas",
         "plugins",
         "policies",
+        "prerequisites",
         "priority_class_name",
         "queue",
         "scheduler_name",
@@ -88,8 +89,9 @@ class Plan:
         self._words: dict[str, Word] = {}
         self._part = part_of(kind.spec, kind.parts)
         self.rules = tuple(Planned(rule) for rule in kind.rules if self._has(rule))
-        when = {word for planned in self.rules for word in planned.rule.when if not word.startswith(TASKS)}
-        self._asked = tuple((word, self.word(word)) for word in sorted(when))
+        when = sorted({word for planned in self.rules for word in planned.rule.when})
+        self._asked = tuple((word, self.word(word)) for word in when if not word.startswith(TASKS))
+        self._asked_of_tasks = tuple((word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS))
 
     def word(self, word: str) -> Word:
         """Return what a word of the job means.
@@ -120,8 +122,11 @@ class Plan:
         """
         broken = frozenset() if whole else self._broken(job)
         said = {word for word, meaning in self._asked if meaning.read(job.spec) is not None}
-        for task in job.tasks:
-            said |= task.said
+        for word, of_task in self._asked_of_tasks:
+            for task in job.tasks:
+                if task.says(of_task):
+                    said.add(word)
+                    break
         for planned in self.rules:
             if planned.when and planned.when.isdisjoint(said):
                 continue

@@ -20,6 +20,7 @@ TASK_WORDS = frozenset(
         "name",
         "partition_policy",
         "policies",
+        "prerequisites",
         "replicas",
         "template",
         "type",
@@ -92,12 +93,16 @@ class Task:
         self._template_path: Path | None = None
         # These are read again and again: by a name of their own they cost a fraction.
         read = part.__dict__
-        for word in _OFTEN:
-            attribute = self._names.get(word, word)
-            if word in fixed:
-                setattr(self, word, fixed[word])
-            elif attribute in read:
-                setattr(self, word, read[attribute])
+        if names:
+            read = {word: read[attribute] for word in _OFTEN if (attribute := names.get(word, word)) in read}
+        if fixed:
+            read = read | fixed
+        if "name" in read:
+            self.name = read["name"]
+        if "replicas" in read:
+            self.replicas = read["replicas"]
+        if "template" in read:
+            self.template = read["template"]
 
     @property
     def type(self) -> str | None:
@@ -123,24 +128,17 @@ class Task:
         dependencies: DependsOn | None = self.word("depends_on")
         return dependencies
 
-    @property
-    def said(self) -> set[str]:
-        """The words that the task has, each as `tasks.<word>`."""
-        labels = _labels(type(self.part), tuple(self._names.items()))
-        said = {labels[attribute] for attribute, value in self.part.__dict__.items() if value is not None}
-        return (
-            said | {f"tasks.{word}" for word, value in self._fixed.items() if value is not None}
-            if self._fixed
-            else said
-        )
+    def says(self, word: str) -> bool:
+        """Tell whether the task has a word, and it fits its schema."""
+        if self._fixed.get(word) is not None:
+            return True
+        return self.part.__dict__.get(self._names.get(word, word)) is not None
 
     @property
     def broken(self) -> frozenset[str]:
         """The words that do not fit their schema and cannot be read."""
-        labels = _labels(type(self.part), tuple(self._names.items()))
-        return frozenset(
-            label.removeprefix("tasks.") for attribute, label in labels.items() if attribute not in self.part.__dict__
-        )
+        words = _words(type(self.part), tuple(self._names.items()))
+        return frozenset(word for attribute, word in words.items() if attribute not in self.part.__dict__)
 
     def word(self, word: str) -> Any:
         """Return a word of the task, or None where its kind does not have it.
@@ -173,10 +171,10 @@ class Task:
 
 
 @cache
-def _labels(model: type[BaseModel], names: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """Return the words of a model's attributes, each as `tasks.<word>`."""
+def _words(model: type[BaseModel], names: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Return what the attributes of a model are called as words of a task."""
     words = {attribute: word for word, attribute in names}
-    return {attribute: f"tasks.{words.get(attribute, attribute)}" for attribute in model.model_fields}
+    return {attribute: words.get(attribute, attribute) for attribute in model.model_fields}
 
 
 def _text(value: Any) -> str | None:

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from crdgen.cel.faults import Fault, NotEvaluated, Refused
-from crdgen.words import VALIDATIONS, Schema
+from crdgen.schema import VALIDATIONS, Schema
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import Compiled

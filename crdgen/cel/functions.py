@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from crdgen import re2, urls
 from crdgen.dns import is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
-from crdgen.formats.plain import is_byte, is_date, is_date_time, is_uuid
+from crdgen.formats import is_byte, is_date, is_date_time, is_uuid
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Interface | IPv6Interface

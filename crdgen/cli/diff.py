@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import Command
+from crdgen.cli.command import Command, Unusable
 from crdgen.cli.revision import at_revision
 from crdgen.cli.sources import KIND, definitions, name_of, parsed, understood
-from crdgen.cli.unusable import Unusable
 from crdgen.diff import EVERYTHING, Change, diff
 from crdgen.reading import Manifest
 

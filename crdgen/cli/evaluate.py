@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crdgen.cli.command import Command
+from crdgen.cli.command import Command, Unusable
 from crdgen.cli.sources import name_of, objects, one_definition
-from crdgen.cli.unusable import Unusable
 from crdgen.evaluate import Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
-from crdgen.look import mapping
 from crdgen.reading import Manifest
-from crdgen.text import to_yaml
+from crdgen.resource.text import to_yaml
+from crdgen.schema.look import mapping
 
 _ABOUT: Final = """Say what the API server would make of objects: what it prunes, what it fills in, what it refuses.
 

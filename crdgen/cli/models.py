@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from crdgen.cli.unusable import Unusable
-from crdgen.definition import crd
-from crdgen.resource import CustomResource, of
-from crdgen.whole import is_described
+from crdgen.cli.command import Unusable
+from crdgen.resource.definition import crd
+from crdgen.resource.resource import CustomResource, of
+from crdgen.resource.whole import is_described
 
 _TARGET: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _FLAGS: Final = ("group", "version", "kind", "plural", "scope")

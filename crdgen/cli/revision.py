@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 from shutil import which
 
-from crdgen.cli.unusable import Unusable
+from crdgen.cli.command import Unusable
 
 
 def at_revision(path: str, revision: str) -> dict[str, bytes]:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from crdgen.cli.command import Unusable
 from crdgen.cli.templates import names_a_template, template_at
-from crdgen.cli.unusable import Unusable
-from crdgen.look import mapping
 from crdgen.reading import Manifest, Unreadable, read
+from crdgen.schema.look import mapping
 
 KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from crdgen.look import mapping
+from crdgen.schema.look import mapping
 
 # An action of Go's text/template: a value, a text, a comment, or a word and what it is about. Of YAML's mappings in
 # braces none begins so.

@@ -6,7 +6,7 @@ from typing import Final
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair
 from crdgen.diff.rules import is_strict
-from crdgen.look import canonical, shown
+from crdgen.schema.look import canonical, shown
 
 _FIX: Final = "keep the default in this version, and change it in a new one"
 

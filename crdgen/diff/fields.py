@@ -6,8 +6,8 @@ from typing import Any, Final
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair, is_counted, is_judged_whole, required
 from crdgen.diff.rules import is_strict
-from crdgen.look import mapping
-from crdgen.words import INT_OR_STRING, PRESERVE
+from crdgen.schema import INT_OR_STRING, PRESERVE
+from crdgen.schema.look import mapping
 
 _CONVERT: Final = "add a version with a conversion webhook that moves the data, and keep this one as it is"
 _TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example", "externalDocs", "nullable"})

@@ -12,7 +12,7 @@ from crdgen.cel.names import unescape
 from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, Node, Select, walk
 from crdgen.diff.pair import required
 from crdgen.diff.rewriting import rewritten, spelled
-from crdgen.look import mapping
+from crdgen.schema.look import mapping
 
 #: Functions of two values that are true of two that are the same: of any, and of what has an order or is a text.
 _REFLEXIVE: Final = frozenset({"_==_", "sets.contains", "sets.equivalent"})

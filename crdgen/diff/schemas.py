@@ -16,7 +16,7 @@ from crdgen.diff.shapes import incompatible, shapes
 from crdgen.diff.texts import texts
 from crdgen.diff.topology import topology
 from crdgen.diff.values import values
-from crdgen.look import canonical, mapping
+from crdgen.schema.look import canonical, mapping
 
 _FAMILIES: Final[tuple[Family, ...]] = (
     shapes,

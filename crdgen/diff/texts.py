@@ -5,7 +5,7 @@ from typing import Final
 
 from crdgen.diff.change import Change
 from crdgen.diff.pair import Pair
-from crdgen.look import canonical
+from crdgen.schema.look import canonical
 
 _TEXTS: Final = ("description", "title", "example", "externalDocs")
 

@@ -16,7 +16,7 @@ from crdgen import cel
 from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, Node, walk
 from crdgen.diff.logic import Known, holds
 from crdgen.diff.rewriting import rewritten
-from crdgen.words import EMBEDDED
+from crdgen.schema import EMBEDDED
 
 _SELF = Identifier("self")
 _OLD = Identifier("oldSelf")

@@ -9,7 +9,7 @@ from typing import Any
 from crdgen.evaluate.evaluation import Evaluation, evaluate
 from crdgen.evaluate.evaluator import Evaluator
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 __all__ = ["Evaluation", "Evaluator", "Reason", "Violation", "default", "evaluate", "prune", "validate"]
 

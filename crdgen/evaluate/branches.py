@@ -4,8 +4,7 @@ from typing import Any
 
 from crdgen.evaluate.check import Check, Compile
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING, Schema
 
 
 def branches(schema: Schema, compile_: Compile) -> Check | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 Check: TypeAlias = Callable[[Any], list[Violation] | None]
 Compile: TypeAlias = Callable[[Schema], Check]

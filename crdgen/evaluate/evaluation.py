@@ -8,7 +8,7 @@ from crdgen.evaluate import metadata
 from crdgen.evaluate.evaluator import Evaluator
 from crdgen.evaluate.scale import scale
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.look import mapping
+from crdgen.schema.look import mapping
 
 #: Keywords that hold values of objects, in which null is a value.
 _VALUES: Final = frozenset({"default", "enum", "example"})

@@ -10,7 +10,7 @@ from crdgen.evaluate.pruning import Prune, pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import Check, checker
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 class Evaluator:

@@ -5,7 +5,7 @@ from typing import Any
 
 from crdgen.evaluate.check import ENOUGH, Check, Compile, quick_class, under, wrong_type
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 def object_checker(schema: Schema, compile_: Compile) -> Check:

@@ -14,8 +14,8 @@ from crdgen import cel
 from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.correlation import Before, counterpart
 from crdgen.evaluate.violation import Reason, Violation
+from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
 from crdgen.utf8 import utf8
-from crdgen.words import EMBEDDED, VALIDATIONS, Schema
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import Compiled

@@ -14,9 +14,8 @@ from crdgen.evaluate.lists import list_checker
 from crdgen.evaluate.objects import object_checker
 from crdgen.evaluate.scalars import scalar_checker, supported_values
 from crdgen.evaluate.violation import Reason, Violation
-from crdgen.formats.table import text_format
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING
+from crdgen.formats import text_format
+from crdgen.schema import INT_OR_STRING, Schema
 
 __all__ = ["Check", "checker"]
 

@@ -1,18 +1,22 @@
 """Conversion between versions: none, or by a webhook."""
 
+import binascii
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from crdgen.dns import LABEL, is_label, is_subdomain
-from crdgen.limits import CONVERSION_REVIEWS
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
+from crdgen.schema.limits import CONVERSION_REVIEWS
 
 _STRATEGIES: Final = ("None", "Webhook")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PORT: Final = re.compile(r"[^@\[\]:]*(?::[0-9]*)?|\[[^\]]*\](?::[0-9]*)?")
+_CERTIFICATE: Final = re.compile(r"-----BEGIN CERTIFICATE-----\s(?P<body>[^-]*)-----END CERTIFICATE-----")
+_SEQUENCE: Final = b"\x30"  # what a certificate begins with in DER
 _CLIENT: Final = "spec.conversion.webhook.clientConfig"
 
 
@@ -109,9 +113,28 @@ def ca_bundle_is_pem(definition: Definition) -> Iterator[Found]:
     Source: apiextensions validation.go, allowInvalidCABundle
     """
     bundle = (_client(definition) or {}).get("caBundle", "")
-    # Base64 of what each certificate in PEM begins with.
-    if bundle and not bundle.lstrip().startswith("LS0tLS1CRUdJTi"):
+    text = b64decode(bundle).decode("ascii", "replace") if bundle else ""
+    if bundle and not any(_is_der(found["body"]) for found in _CERTIFICATE.finditer(text)):
         yield Found(f"{_CLIENT}.caBundle", "the caBundle is no certificate in PEM", "write base64 of the PEM file")
+
+
+def _is_der(body: str) -> bool:
+    try:
+        return b64decode("".join(body.split()), validate=True).startswith(_SEQUENCE)
+    except binascii.Error:
+        return False
+
+
+def service_can_be_there(definition: Definition) -> Iterator[Found]:
+    """Services and namespaces are called by DNS labels: of another name there is none, and objects are not converted.
+
+    Source: k8s.io/kubernetes, pkg/apis/core/validation/validation.go, ValidateServiceName
+    """
+    service = (_client(definition) or {}).get("service") or {}
+    for field in ("namespace", "name"):
+        name = service.get(field)
+        if name and not is_label(name):
+            yield Found(f"{_CLIENT}.service.{field}", f"{name!r} must be a label: {LABEL}", "write its name")
 
 
 def _client(definition: Definition) -> Mapping[str, Any] | None:
@@ -146,4 +169,4 @@ REFUSED = refused(
     webhook_url_is_plain,
     webhook_service_is_named,
 )
-SURPRISING = surprising(ca_bundle_is_pem)
+SURPRISING = surprising(ca_bundle_is_pem, service_can_be_there)

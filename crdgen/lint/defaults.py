@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crdgen.decode.objectmeta import OBJECT_META, OF_EMBEDDED
 from crdgen.decoding import Decoder
 from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.pruning import pruner
-from crdgen.formats.table import text_format
+from crdgen.formats import text_format
 from crdgen.lint.node import Level, Node
 from crdgen.lint.rule import Found, refused, surprising
-from crdgen.objectmeta import OBJECT_META, OF_EMBEDDED
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 
 _VALUE: Final = "value"
 # What the API server checks of objects, and not of defaults.

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen import limits
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
-from crdgen.size import size
+from crdgen.schema import limits
+from crdgen.schema.look import size
 
 API_VERSION: Final = "apiextensions.k8s.io/v1"
 KIND: Final = "CustomResourceDefinition"

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
-from crdgen.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
-from crdgen.words import INT_OR_STRING, PRESERVE
+from crdgen.schema import INT_OR_STRING, PRESERVE
+from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 
 _NUMBERS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 _TEXTS: Final = frozenset({"maxLength", "minLength", "pattern"})

@@ -5,7 +5,7 @@ from typing import Final
 
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused
-from crdgen.words import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
 
 _LIST_TYPES: Final = ("atomic", "map", "set")
 _MAP_TYPES: Final = ("atomic", "granular")

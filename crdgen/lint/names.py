@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
+from crdgen.decode.objectmeta import COMMON
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
-from crdgen.limits import API_APPROVED, COMMUNITY_GROUPS
 from crdgen.lint.rule import Found, refused
 from crdgen.lint.version import Definition
-from crdgen.objectmeta import COMMON
+from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, surprising
-from crdgen.words import EMBEDDED, PRESERVE
+from crdgen.schema import EMBEDDED, PRESERVE
 
 
 def object_has_fields(node: Node) -> Iterator[Found]:

@@ -11,7 +11,7 @@ from crdgen.lint.finding import Finding, Severity
 from crdgen.lint.node import Node, nodes
 from crdgen.lint.rule import Rule
 from crdgen.lint.shape import SCHEMA
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 _OF_SCHEMA: Final[tuple[Rule[Node], ...]] = (
     *structure.REFUSED,

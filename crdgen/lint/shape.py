@@ -7,9 +7,9 @@ types_jsonschema.go).
 from collections.abc import Mapping
 from typing import Final
 
+from crdgen.decode.objectmeta import OBJECT_META
+from crdgen.decode.shapes import TEXTS, Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct, struct
 from crdgen.lint.foreign import FOREIGN
-from crdgen.objectmeta import OBJECT_META
-from crdgen.shapes import TEXTS, Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct, struct
 
 
 def _schema_fields() -> Mapping[str, Shape]:

@@ -5,8 +5,7 @@ from typing import Final
 
 from crdgen.lint.node import INT_OR_STRING_BRANCHES, Node
 from crdgen.lint.rule import Found, refused, surprising
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
 
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _NAME_FIELDS: Final = frozenset({"generateName", "name"})

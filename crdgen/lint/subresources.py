@@ -1,15 +1,22 @@
 """The scale subresource, columns of `kubectl get`, and selectable fields: paths into the object."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
-from crdgen.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
-from crdgen.lint.fieldpath import PathError, resolve
+from crdgen.lint.fieldpath import PathError, column, resolve
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Version
-from crdgen.schema.walk import Schema
-from crdgen.words import PRESERVE
+from crdgen.schema import INT_OR_STRING, Schema
+from crdgen.schema.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 
+# What a column of this type prints; of any other value it prints nothing.
+_PRINTED: Final = {
+    "boolean": ("boolean",),
+    "date": ("string",),
+    "integer": ("integer", "number"),
+    "number": ("integer", "number"),
+}
 _SCALE: Final = {
     "specReplicasPath": (".spec.",),
     "statusReplicasPath": (".status.",),
@@ -37,17 +44,19 @@ def columns_are_complete(version: Version) -> Iterator[Found]:
 
     Source: apiextensions validation.go, ValidateCustomResourceColumnDefinition
     """
-    for at, column in _columns(version):
-        if not column.get("name"):
+    for at, entry in _columns(version):
+        if not entry.get("name"):
             yield Found(f"{at}.name", "the column has no name", "write one")
-        if column.get("type") not in COLUMN_TYPES:
+        if entry.get("type") not in COLUMN_TYPES:
             fix = f"write one of {', '.join(COLUMN_TYPES)}"
-            yield Found(f"{at}.type", f"there is no column type {column.get('type', '')!r}", fix)
-        if column.get("format") and column["format"] not in COLUMN_FORMATS:
+            kind = entry.get("type")
+            problem = f"there is no column type {kind!r}" if kind else "the column has no type"
+            yield Found(f"{at}.type", problem, fix)
+        if entry.get("format") and entry["format"] not in COLUMN_FORMATS:
             fix = f"write one of {', '.join(COLUMN_FORMATS)}, or remove it"
-            yield Found(f"{at}.format", f"there is no column format {column['format']!r}", fix)
-        if not column.get("jsonPath", "").startswith("."):
-            path = column.get("jsonPath", "")
+            yield Found(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
+        if not entry.get("jsonPath", "").startswith("."):
+            path = entry.get("jsonPath", "")
             yield Found(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
 
 
@@ -103,16 +112,18 @@ def scale_paths_are_declared(version: Version) -> Iterator[Found]:
     """
     wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
     for field, kind in wanted.items():
-        path = version.subresources.get("scale", {}).get(field, "")
-        if path and path.startswith(_SCALE[field]) and _is_missing(path, version.schema):
-            yield Found(
-                f"subresources.scale.{field}", f"{path} is no declared field", "declare it, or correct the path"
-            )
+        path, at = version.subresources.get("scale", {}).get(field, ""), f"subresources.scale.{field}"
+        if not path.startswith(_SCALE[field]) or version.schema is None:
             continue
-        schema = _declared(path, version.schema)
-        if schema is not None and schema.get("type") != kind:
-            found = schema.get("type", "no type")
-            yield Found(f"subresources.scale.{field}", f"{path} is {found}, and must be {kind}", "correct the path")
+        try:
+            found = column(path, version.schema)
+        except PathError as error:
+            yield Found(at, f"{path} {error}", "declare the field, or correct the path")
+            continue
+        if "[" in path:
+            yield Found(at, f"{path} must be names after dots", "write the path of a field that is in no list")
+        elif found is not None and found.get("type") != kind:
+            yield Found(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
 
 
 def columns_are_declared(version: Version) -> Iterator[Found]:
@@ -120,32 +131,39 @@ def columns_are_declared(version: Version) -> Iterator[Found]:
 
     Source: pkg/registry/customresource/tableconvertor/tableconvertor.go
     """
-    for at, column in _columns(version):
-        path = column.get("jsonPath", "")
-        if path.startswith(".") and _is_missing(path, version.schema):
-            yield Found(f"{at}.jsonPath", f"{path} is no declared field: the column stays empty", "correct the path")
+    for at, path, _ in _readable(version):
+        try:
+            column(path, version.schema or {})
+        except PathError as error:
+            yield Found(
+                f"{at}.jsonPath", f"the column stays empty: {path} {error}", "declare the field, or correct the path"
+            )
+
+
+def columns_print_their_fields(version: Version) -> Iterator[Found]:
+    """A column of a type prints values of that type only; one of type string prints any.
+
+    Source: pkg/registry/customresource/tableconvertor/tableconvertor.go
+    """
+    for at, path, wanted in _readable(version):
+        with suppress(PathError):
+            found = column(path, version.schema or {}) or {}
+            kind = "string" if found.get(INT_OR_STRING) else found.get("type", "")
+            if kind and wanted in _PRINTED and kind not in _PRINTED[wanted]:
+                problem = f"{path} is of type {kind}, which a column of type {wanted} never prints"
+                yield Found(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
+
+
+def _readable(version: Version) -> Iterator[tuple[str, str, str]]:
+    """Return where each column is, its path and its type, where a schema says what is there."""
+    for at, entry in _columns(version):
+        if entry.get("jsonPath", "").startswith(".") and version.schema is not None:
+            yield at, entry["jsonPath"], entry.get("type", "")
 
 
 def _columns(version: Version) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for index, column in enumerate(version.written.get("additionalPrinterColumns", ())):
-        yield f"additionalPrinterColumns[{index}]", column
-
-
-def _is_missing(path: str, schema: Schema | None) -> bool:
-    """Tell whether a plain path leads to nothing; one with brackets may lead anywhere."""
-    names = path.split(".")[1:]
-    if not all(name.replace("-", "").replace("_", "").isalnum() for name in names):
-        return False
-    current: Any = schema
-    for index, name in enumerate(names):
-        if not isinstance(current, dict) or current.get(PRESERVE) or "additionalProperties" in current:
-            return False
-        if index == 0 and name in {"metadata", "apiVersion", "kind"}:
-            return False
-        if name not in current.get("properties", {}):
-            return True
-        current = current["properties"][name]
-    return False
+    for index, entry in enumerate(version.written.get("additionalPrinterColumns", ())):
+        yield f"additionalPrinterColumns[{index}]", entry
 
 
 def _declared(path: str, schema: Schema | None) -> Schema | None:
@@ -156,4 +174,6 @@ def _declared(path: str, schema: Schema | None) -> Schema | None:
 
 
 REFUSED_OF_ONE = refused(scale_paths_are_of_spec_and_status, columns_are_complete, selectable_fields_are_scalars)
-SURPRISING_OF_ONE = surprising(scale_is_bounded_by_the_schema, scale_paths_are_declared, columns_are_declared)
+SURPRISING_OF_ONE = surprising(
+    scale_is_bounded_by_the_schema, scale_paths_are_declared, columns_are_declared, columns_print_their_fields
+)

@@ -7,8 +7,7 @@ from crdgen import cel
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS, Schema
 
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _LINE_BREAKS: Final = frozenset("\n\r")

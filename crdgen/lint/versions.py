@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen.dns import LABEL, is_label
-from crdgen.limits import DEPRECATION_WARNING
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition, Version
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.schema.limits import DEPRECATION_WARNING
 from crdgen.utf8 import utf8
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 
 #: What the root must not say where status is a subresource, because `properties.status` is then checked alone. The
 #: others count where they have another value than Go's zero value.

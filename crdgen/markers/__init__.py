@@ -1,4 +1,7 @@
-"""What a field says in `Annotated[…]` beyond its type. A marker checks itself against the schema that it is put on."""
+"""What an author writes into models: `Model`, their base, and markers, which say in `Annotated[…]` what a type cannot.
+
+A marker checks itself against the schema that it is put on.
+"""
 
 from crdgen.markers.depth import Depth
 from crdgen.markers.descriptions import Descriptions
@@ -9,6 +12,7 @@ from crdgen.markers.integer import Int32, Int64, Integer
 from crdgen.markers.lists import Atomic, MapList, MaxItems, MinItems, SetList
 from crdgen.markers.maps import AtomicMap, GranularMap
 from crdgen.markers.marker import Marker
+from crdgen.markers.model import Model
 from crdgen.markers.modeldefault import ModelDefault
 from crdgen.markers.oneof import at_least_one_of, at_most_one_of, exactly_one_of
 from crdgen.markers.open import PreserveUnknown
@@ -35,6 +39,7 @@ __all__ = [
     "Marker",
     "MaxItems",
     "MinItems",
+    "Model",
     "ModelDefault",
     "PreserveUnknown",
     "Quantity",

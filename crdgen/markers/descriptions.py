@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.policy import POLICY
 from crdgen.markers.marker import Marker
-from crdgen.schema.policy import POLICY
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 _SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from pydantic_core import PydanticCustomError
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, PRESERVE
+from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 _TYPES: Final = {"apiVersion": "string", "kind": "string", "metadata": "object"}
 

@@ -7,10 +7,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.walk import Schema
-from crdgen.words import LIST_MAP_KEYS, LIST_TYPE, PRESERVE
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, PRESERVE, Schema
 
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.walk import Schema
-from crdgen.words import MAP_TYPE
+from crdgen.schema import MAP_TYPE, Schema
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING, PRESERVE
+from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from crdgen.cel import uses_old_self
-from crdgen.errors import SchemaError
+from crdgen.generate.declared import declare
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker
-from crdgen.schema.declared import declare
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING, VALIDATIONS
+from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
 
 Reason: TypeAlias = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
 _REASONS: Final = ("FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from crdgen.markers.marker import Marker
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,11 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic_core import PydanticCustomError
 
-from crdgen.formats.plain import FORMATS
+from crdgen.formats import FORMATS
+from crdgen.generate.inline import OWN
 from crdgen.markers.marker import Marker
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
-from crdgen.schema.inline import OWN
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING, Schema
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,14 +62,12 @@ def doctor(
     Exit status: 0 where it is sound, 1 where it has a fault, 2 where it cannot be looked at.
     """
     told = _told(values) | ({"namespace": namespace} if namespace else {})
-    try:
-        from jobgate.doctor.diagnosis import diagnose
-        from jobgate.doctor.look import CannotLook, Way
+    from jobgate.doctor.diagnosis import diagnose
+    from jobgate.doctor.look import CannotLook, Way
 
+    try:
         way = Way(kubeconfig is None, tuple(map(_address, addresses)), handshake_seconds)
         observed, expected = asyncio.run(_look(kubeconfig, told, way))
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[all]'") from None
     except CannotLook as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)

@@ -112,12 +112,10 @@ def _rotated(command: F) -> F:
         kubeconfig: Path | None,
         **rest: Any,
     ) -> Any:
-        try:
-            from certs import KeyType, Settings
-            from jobgate.cli.rotating import Installation
-            from jobgate.cluster.bundles import Selection
-        except ImportError as error:
-            raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[all]'") from None
+        from certs import KeyType, Settings
+        from jobgate.cli.rotating import Installation
+        from jobgate.cluster.bundles import Selection
+
         settings = Settings(
             names=_names(service, namespace, cluster_domain, extra_names),
             key_type=KeyType(key_type),
@@ -212,12 +210,9 @@ def watch(*, installation: Installation, settings: Settings, health_port: int, b
 
     A bundle that something else overwrites is mended within seconds.
     """
-    try:
-        from jobgate.cli.leading import Place
-        from jobgate.cli.rotating import keep
-        from webhook.server import log
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[all]'") from None
+    from jobgate.cli.leading import Place
+    from jobgate.cli.rotating import keep
+    from webhook.server import log
 
     log.configure()
     if fault := dns_subdomain(lease_name):

@@ -12,10 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import click
-
+from jobgate.cli.extras import NotInstalled
 from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
-from jobgate.cluster import Backoff, Cache, Informer, Resource
+from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
 from jobgate.pods import Digests, PodReviewer, Read, Room
 from webhook import Kind, Registry, Settings
@@ -46,6 +45,7 @@ class Cluster:
         reached: bool,
         kubeconfig: Path | None = None,
         metrics: Metrics | None = None,
+        pages: Pages | None = None,
     ) -> None:
         """Know nothing yet.
 
@@ -56,11 +56,13 @@ class Cluster:
                 belongs to a job can be let through: it might lack what the job asks for.
             kubeconfig: the credentials, or None for those of a pod.
             metrics: told how old what is known is, and what becomes of pods; None where nobody reads any.
+            pages: how much of a list of jobs is read at once.
         """
         metrics = metrics or Metrics()
         self.cache = Cache(sorted({resource for kind in kinds for resource in kind.watches}))
         self._reached = reached
         self._kubeconfig = kubeconfig
+        self._pages = pages
         self._client: Any = None
         room = Room()
         self._jobs = [
@@ -100,7 +102,7 @@ class Cluster:
         while self._reached:
             try:
                 module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.client")
-                client = await module.Client.connect(self._kubeconfig)
+                client = await module.Client.connect(self._kubeconfig, self._pages)
             except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
                 reason = f"{type(error).__qualname__}: {error}"
                 _logger.error("cluster not watched", extra={"fields": {"reason": reason}})  # noqa: TRY400
@@ -139,7 +141,7 @@ def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
         return False
     if find_spec("kubernetes") is None:
         if wanted or kubeconfig is not None:
-            raise click.ClickException("kubernetes is missing: pip install 'jobgate[cluster]'")
+            raise NotInstalled("kubernetes", "cluster")
         _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
         return False
     return True

@@ -17,6 +17,7 @@ from typing import Protocol, TypeAlias
 from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member
+from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.budget import Budget
 from jobgate.pods.digest import Digest, Read, TooLarge, Unreadable
 from jobgate.pods.forgeries import Forgeries
@@ -201,7 +202,9 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
     """Return what a job says to a claim, or None where it may not be known as it is by now."""
     if _is_another(crew, claim):
         return None
-    if not crew.ours:
+    if claim.facts.get(RUN_LABEL, "") != crew.facts.get(RUN_LABEL, ""):
+        return None  # the runner has taken the job over since
+    if not crew.asks:
         return Unasked()
     part = crew.part(claim.task)
     if part is None or claim.index is None or claim.index >= part.replicas:

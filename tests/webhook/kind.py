@@ -148,7 +148,7 @@ def privileged_is_ignored(job: Job[Spec], context: Context) -> Iterator[Notice]:
 def images_have_tags(job: Job[Spec], context: Context) -> Iterator[Cause]:
     for task in job.tasks:
         image = task.template.get("image")
-        if image is not None and ":" not in image:
+        if isinstance(image, str) and ":" not in image:
             yield Invalid(task.template_path / "image", image, "must have a tag")
 
 

@@ -1,4 +1,4 @@
-"""How a job asks for plugins."""
+"""How a job asks for plugins and for prerequisites."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Annotated, Any, TypeAlias
 
 from crdgen import Doc
 from crdgen.markers import Replace
+from jobgate.prerequisites.asked import WORD, Where
+from webhook import Kind
 
 #: By plugin: its arguments, as a list of flags or as a mapping, or nothing. Null is taken, because where it is not the
 #: API server drops the entry without a word, and the job runs without the plugin.
@@ -16,3 +18,9 @@ Plugins: TypeAlias = dict[
 PLUGINS_DOC = Doc(
     "What is put into the pods: env, svc or ssh, each with its arguments, as flags or as a mapping of them."
 )
+
+
+def where(kind: Kind) -> Where:
+    """Return where the jobs of a kind name prerequisites."""
+    tasks = tuple(str(step) for step in kind.plan.word(kind.parts).path.steps)
+    return Where(tasks, in_spec=bool(kind.plan.word(WORD).attributes))

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from jobgate.kinds.common.pod.amounts import may_overcommit
-from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.pod.amounts import PLAIN, may_overcommit
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.pod.resources import side_fits
 from webhook import Context, Default, Draft, Path
 
@@ -48,7 +48,8 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
         """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
         for way, container in containers_of(job, *tasks):
             requests = container["resources"].get("requests")
-            if not isinstance(requests, dict):
+            # Nearly all containers request nothing but these.
+            if not isinstance(requests, dict) or requests.keys() <= PLAIN:
                 continue
             for name, amount in requests.items():
                 if amount is not None and not may_overcommit(name):
@@ -73,9 +74,15 @@ def containers_of(
         parts = mapping(parts).get(key)
     entries = enumerate(parts) if isinstance(parts, list) else mapping(parts).items()
     for place, part in entries:
-        spec = mapping(mapping(mapping(part).get("template")).get("spec"))
+        template = part.get("template") if isinstance(part, dict) else None
+        spec = template.get("spec") if isinstance(template, dict) else None
+        if not isinstance(spec, dict):
+            continue
         for name in lists:
-            for index, container in enumerate(items(spec.get(name))):
+            containers = spec.get(name)
+            if not isinstance(containers, list):
+                continue
+            for index, container in enumerate(containers):
                 if isinstance(container, dict) and isinstance(container.get("resources"), dict):
                     yield (*tasks, place, "template", "spec", name, index), container
 

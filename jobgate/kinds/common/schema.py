@@ -7,7 +7,8 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
-from crdgen import CustomResource, crd
+import crdgen
+from crdgen import CustomResource
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common import pod
 from jobgate.kinds.common.fitting import TYPE, Predicate, surely_fits
@@ -31,7 +32,7 @@ class StructuralSchema:
     @cached_property
     def shape(self) -> Shape:
         """The schema, to be walked through."""
-        version = next(one for one in crd(self._resource)["spec"]["versions"] if one["storage"])
+        version = next(one for one in crdgen.crd(self._resource)["spec"]["versions"] if one["storage"])
         return Shape(version["schema"]["openAPIV3Schema"])
 
     @cached_property

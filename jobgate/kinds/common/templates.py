@@ -17,7 +17,17 @@ _VOLUMES: Final = Path("spec") / "volumes"
 @rule(reads=("tasks.template", "volumes"))
 def pod_templates_make_sound_pods(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
-    yield from judged(job, context, pod.look, passes=lambda made: made.plain)
+    if not _all_plain(job):
+        yield from judged(job, context, pod.look, passes=lambda made: made.plain)
+
+
+def _all_plain(job: Job[Any]) -> bool:
+    """Tell whether all pods of a job surely are sound, and lose nothing.
+
+    What an operator changes leaves a plain template plain, but for volumes that it adds; and no field that is newer
+    than the types of an operator is plain.
+    """
+    return job.plain and not operator_of(job).volumes_of(job)
 
 
 class Made(NamedTuple):
@@ -100,8 +110,7 @@ def _made(
     operator: Operator, job: Job[Any], task: Task, places: Sequence[int], volumes: Sequence[Mapping[str, Any]]
 ) -> Made:
     made = operator.pod(job, task, volumes)
-    # What an operator changes leaves a plain template plain, but for volumes that it adds.
-    plain = pod.plain(made) if volumes or not job.plain else True
+    plain = pod.plain(made) if volumes or not job.plain else True  # see `_all_plain`
     # A field that is newer than any types makes a pod not plain.
     known = made if plain else operator.known(made)
     template, spec = mapping(task.template.get("spec")), made["spec"]
@@ -157,6 +166,8 @@ def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes
 @rule(reads=("tasks.template", "volumes"))
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types drops newer fields without a word: what that breaks is refused."""
+    if _all_plain(job):
+        return
     operator = operator_of(job)
     if volumes := operator.volumes_of(job):
         shared = {"spec": {"volumes": volumes}}
@@ -174,21 +185,16 @@ def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cau
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
     """What the operator overwrites or drops is no fault, but not what the user will get."""
     operator = operator_of(job)
-    if operator.overwrites or operator.replaces or operator.drops_metadata:
-        for task in job.tasks:
-            yield from _overwritten(task, operator)
-            if operator.drops_metadata:
-                yield from _dropped(task, operator)
-
-
-def _overwritten(task: Task, operator: Operator) -> Iterator[Notice]:
-    spec = mapping(task.template.get("spec"))
-    for name, value in operator.overwrites.items():
-        if spec.get(name) not in (None, "", value):
-            yield Notice(task.template_path / "spec" / name, f"{operator.name} sets it to {value} in every pod")
-    for name in operator.replaces:
-        if spec.get(name):
-            yield Notice(task.template_path / "spec" / name, f"{operator.name} replaces it in every pod")
+    for task in job.tasks:
+        spec = mapping(task.template.get("spec"))
+        for name, value in operator.overwrites.items():
+            if spec.get(name) not in (None, "", value):
+                yield Notice(task.template_path / "spec" / name, f"{operator.name} sets it to {value} in every pod")
+        for name in operator.replaces:
+            if spec.get(name):
+                yield Notice(task.template_path / "spec" / name, f"{operator.name} replaces it in every pod")
+        if operator.drops_metadata and task.template.get("metadata"):
+            yield from _dropped(task, operator)
 
 
 def _dropped(task: Task, operator: Operator) -> Iterator[Notice]:

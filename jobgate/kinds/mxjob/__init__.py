@@ -8,6 +8,7 @@ from jobgate.kinds.mxjob.defaults import DEFAULTS
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MXNET_OPERATOR
 from jobgate.kinds.mxjob.rules import RULES
+from jobgate.kinds.mxjob.runner import RUNNER
 from webhook import Path, Task
 
 __all__ = ["MXJOB"]
@@ -15,8 +16,9 @@ __all__ = ["MXJOB"]
 
 def tasks(spec: MxJobSpec) -> Iterator[Task]:
     """Yield the neutral views of an MxJob's roles. A task is called as the operator calls it in names."""
+    place = Path("spec") / "replicaSpecs"
     for index, role in enumerate(spec.replica_specs):
-        path = Path("spec") / "replicaSpecs" / index
+        path = place / index
         named = {"name": role.name} if "mx_replica_type" in role.__dict__ else {}
         yield Role(path, role, names={"type": "mx_replica_type"}, places={"name": path / "mxReplicaType"}, **named)
 
@@ -39,6 +41,7 @@ MXJOB = bind(
     tasks=tasks,
     defaults=DEFAULTS,
     rules=RULES,
+    runner=RUNNER,
     parts="replica_specs",
     settings=MxJobSettings,
 )

@@ -97,10 +97,9 @@ class TorchTask(Task):
         policy: RestartPolicy | None = getattr(self.part, "restart_policy", None)
         return policy
 
-    @property
-    def said(self) -> set[str]:
-        """The words that the task has; what it waits for may be implied, and its minimum is beside the tasks."""
-        return super().said | {"tasks.depends_on", "tasks.min_available"}
+    def says(self, word: str) -> bool:
+        """Tell whether the task has a word; what it waits for may be implied, and its minimum is beside the tasks."""
+        return word in {"depends_on", "min_available"} or super().says(word)
 
     @property
     def broken(self) -> frozenset[str]:

@@ -14,8 +14,9 @@ __all__ = ["VCJOB"]
 
 def tasks(spec: JobSpec) -> Iterator[Task]:
     """Yield the neutral views of a Volcano Job's tasks."""
+    place = Path("spec") / "tasks"
     for index, task in enumerate(spec.tasks):
-        yield Task(Path("spec") / "tasks" / index, task)
+        yield Task(place / index, task)
 
 
 VCJOB = bind(RESOURCE, operator=VOLCANO, tasks=tasks, defaults=DEFAULTS, rules=RULES, watches=(QUEUES,))

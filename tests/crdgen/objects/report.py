@@ -18,9 +18,9 @@ Of what a model writes, both refuse the same: a field left out that must be ther
 what the CRD has a rule for and the model has not, what the field's own serializer spells otherwise than the model reads
 it, `Base64Bytes` of no bytes at all, and a `dict` that is no pod template.
 
-All formats that the API server checks are checked as it checks them, oddities included, and their names as freely
-(`date-time` is `datetime`); so are the bounds of `int32`, `int64` and `float`, and a bound that is no value of its type,
-which refuses every value there as here. Go's own readers of URLs, mail and durations are followed as of Go 1.26.
+The formats that users give to fields are checked as the API server checks them, and their names as freely (`date-time` is
+`datetime`); so are the bounds of `int32`, `int64` and `float`, and a bound that is no value of its type, which refuses every
+value there as here.
 
 ## Where it does not agree with the API server
 
@@ -31,8 +31,9 @@ Meant:
 Known, and not mended:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
-- Of a URL with a wrong IPv6 address, Go says more of what is wrong in it.
-- A pattern with a Unicode script (`\\p{Greek}`) is not held against anything: Python knows no scripts.
+- Formats that nobody gives to a field (`isbn`, `creditcard`, …), odd e-mail addresses and odd URLs are accepted or refused
+  otherwise: [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
+- A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
 - The run-time cost of rules is counted roughly as the API server counts it: an expression that comes close to
   1,000,000, or all rules of an object together to 10,000,000, may be stopped there and not here, or the other way round.
 - Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here.

@@ -9,8 +9,6 @@ from typing import Any, Final
 from hypothesis import provisional
 from hypothesis import strategies as st
 
-from crdgen.re2 import compiled
-
 #: Letters, blanks, signs of more than one byte, and of more than one UTF-16 unit; no half of such, which JSON lacks.
 LETTERS: Final = st.sampled_from("abcxAZ019 -_./:é€\U0001f600\n\t\0") | st.characters(exclude_categories=["Cs"])
 
@@ -168,16 +166,9 @@ def of_format(name: str) -> st.SearchStrategy[str] | None:
 
 @cache
 def matching(pattern: str) -> st.SearchStrategy[str]:
-    """Return texts that match a pattern of RE2, or any where Python cannot say it."""
+    """Return texts that match a pattern of RE2, or any where Python does not compile it."""
     try:
-        return st.from_regex(compiled(pattern))
-    except ValueError:
-        return _matching_python(pattern)
-
-
-def _matching_python(pattern: str) -> st.SearchStrategy[str]:
-    try:
-        return st.from_regex(re.compile(pattern))
+        return st.from_regex(re.compile(pattern.replace("[[:", "\\p"), re.ASCII))
     except re.error:
         return text(0, 5)
 

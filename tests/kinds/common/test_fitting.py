@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
 from crdgen.evaluate import Evaluator
+from crdgen.quantities import QUANTITY_SCHEMA
 from jobgate.kinds import built_in, installed
 from jobgate.kinds.common.fitting import Predicate, surely, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, metadata_fits
@@ -207,8 +208,12 @@ MAP_LIST: Final = {
         (TEXT | {"enum": ["a"], "nullable": True}, "a", None),
         (TEXT | {"minLength": 1}, "ä", ""),
         (TEXT | {"maxLength": 2}, "\U0001f600\U0001f600", "abc"),
-        (TEXT | {"pattern": "^a+$"}, "aa", "aa\n"),
-        (TEXT | {"pattern": r"^\d$"}, "1", "\u0661"),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": "^(a+)+$"}}}, {"a": "aa"}, {"a": "a" * 100_000 + "!"}),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": r"^\d$"}}}, {"a": "1"}, {"a": "\u0661"}),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": r"^\p{Greek}$"}}}, {"a": "\u03b1"}, {"a": "a"}),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": "^.$", "nullable": True}}}, {"a": None}, {"a": ""}),
+        (OBJECT | {"properties": {"a": PORT | {"pattern": "^a"}}}, {"a": 1}, {"a": "b"}),
+        (QUANTITY_SCHEMA, "1.5Gi", "1" * 100_000 + "!"),
         (DATE_TIME, "2024-02-28T00:00:00Z", "2023-02-29T00:00:00Z"),
         (DATE_TIME, "2024-12-31T23:59:59.5Z", "2024-11-31T23:59:59Z"),
         (TEXT | {"format": "nonsense"}, "a", 1),
@@ -226,7 +231,7 @@ MAP_LIST: Final = {
         ({"type": "number", "format": "double"}, 1, True),
         (PORT, 80, 1.5),
         (PORT, "http", True),
-        (PORT | {"pattern": "^a", "maximum": 9}, "a", "b"),
+        (PORT | {"minLength": 1, "maximum": 9}, "a", ""),
         (PORT | {"anyOf": [{"type": "integer"}, {"type": "string"}], "maximum": 9}, 9, 10),
         (OBJECT, {"a": {"b": [None]}}, []),
         (OBJECT | {"properties": {"a": WHOLE}}, {"b": "unknown"}, {"a": "x"}),
@@ -264,7 +269,8 @@ def test_what_is_right_surely_fits_and_what_is_wrong_does_not(schema: dict[str, 
         (TEXT | {"format": "date"}, "2024-01-01"),
         (TEXT | {"format": "password"}, "2024-01-01T00:00:00Z"),
         (DATE_TIME, "2024-02-29T00:00:00+01:00"),
-        (TEXT | {"pattern": r"^\p{Greek}$"}, "\u03b1"),
+        ({"type": "array", "items": TEXT | {"pattern": "^(a+)+$"}}, ["a"]),
+        (OBJECT | {"additionalProperties": TEXT | {"pattern": "^a$"}}, {"b": "a"}),
         (TEXT | {"enum": ["ä"]}, "ä"),
         (WHOLE, 1.0),
         (WHOLE | {"multipleOf": 2}, 2),
