@@ -27,6 +27,11 @@ class Evaluator:
         self._rules = rules(schema)
         self._schema = schema
 
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """A sentence about each rule that is never evaluated: without the CEL library that is all of them."""
+        return () if self._rules is None else self._rules.unchecked
+
     def prune(self, value: Any) -> Any:
         """Return the object without the fields that the schema does not know, nor Kubernetes in embedded metadata."""
         return self._prune(value)
