@@ -6,8 +6,7 @@ from decimal import Decimal
 from math import inf, isfinite
 from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.check import Check, identity, quoted, wrong_type
-from crdgen.evaluate.violation import Reason, Violation
+from crdgen.evaluate.check import Check, Reason, Violation, identity, quoted, wrong_type
 from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
@@ -31,7 +30,7 @@ _MOST_FLOAT: Final = 2**128 - 2**103
 
 def scalar_checker(schema: Schema) -> Check:
     """Return the check of a scalar; the schema's type may be left out, and then any scalar has a right type."""
-    wanted = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type")
+    wanted = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type") or None
     text = [*_length(schema), *_pattern(schema), *_format(schema)]
     number = [*_size(schema), *_bounds(schema)]
     enum = _enum(schema)

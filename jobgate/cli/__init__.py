@@ -18,6 +18,7 @@ __all__ = ["main"]
 #: Each command, and where it is. A file is imported when its command is called: kinds and servers take their time.
 _COMMANDS = {
     "review": "jobgate.cli.review:review",
+    "explain": "jobgate.cli.explain:explain",
     "convert": "jobgate.cli.convert:convert",
     "import": "jobgate.cli.importing:import_group",
     "audit": "jobgate.cli.audit:audit_command",

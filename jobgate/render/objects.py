@@ -8,7 +8,7 @@ from jobgate.plugins import offered
 from jobgate.render.certificates import certificates
 from jobgate.render.configurations import configuration
 from jobgate.render.controller import controller
-from jobgate.render.definitions import definition
+from jobgate.render.definitions import definition, prerequisites
 from jobgate.render.installation import Installation
 from jobgate.render.monitoring import monitoring
 from jobgate.render.network import network
@@ -36,7 +36,9 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
 def definitions(kinds: Registry, installation: Installation | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of an installation; of a kind that is on, and that no other chart owns."""
     chosen = installation or Installation()
-    return [definition(kind) for kind in kinds if chosen.crds and chosen.on("kinds", kind.qualified_plural)]
+    if not chosen.crds:
+        return []
+    return [*(definition(kind) for kind in kinds if chosen.on("kinds", kind.qualified_plural)), *prerequisites()]
 
 
 def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:

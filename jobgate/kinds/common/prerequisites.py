@@ -245,7 +245,7 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
 
 def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) -> str:
     """Return why a user cannot name an item."""
-    start = f"{Reason.FORBIDDEN}: {' → '.join(chain)}"
+    start = " → ".join(chain)
     if may is None:
         return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in some seconds"
     resource = RESOURCES[item.kind].partition(".")[0]
