@@ -82,18 +82,6 @@ class Writer(Client):
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": _identity(found)}
         await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
 
-    async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Change the status of an object that is still as it was found, by a merge patch.
-
-        Raises:
-            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
-            OSError, TimeoutError: no answer; it may have been changed.
-        """
-        body = {"metadata": _identity(found), "status": dict(changes)}
-        return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
-
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         """Delete an object, whatever has become of it: it has the uid that was found.
 

@@ -36,7 +36,11 @@ SETTLE = 0.2
 _logger = logging.getLogger("jobgate")
 
 
-class Cluster(Api, Objects, Writes, Protocol):
+class Store(Objects, Writes, Protocol):
+    """What an API server does with objects and their status."""
+
+
+class Cluster(Api, Store, Protocol):
     """What the controller asks of an API server."""
 
     def labelled(self, selector: str) -> Api:
@@ -144,7 +148,7 @@ class Controller:
 class Paced:
     """An API server that is not called too often."""
 
-    def __init__(self, objects: Cluster, pace: Pace) -> None:
+    def __init__(self, objects: Store, pace: Pace) -> None:
         self._objects = objects
         self._pace = pace
 
