@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart check format crds docs controlplane bench bench-all soak soak-certs fuzz golden dist clean
+.PHONY: help install lock demo test chart check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,11 +40,12 @@ test: install controlplane ## Run all tests, against a real API server too; thos
 chart: install ## Test the chart with the real Helm, which is built first, once (some minutes)
 	$(BIN)/python -m pytest -m helm
 
-check: install ## Lint, types, layers, and whether generated files are up to date
+check: install ## Lint, types, layers, spelling, and whether generated files are up to date
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell
 	$(BIN)/python -m crdgen.podtemplate --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m jobgate.render.handbook --check
@@ -61,6 +62,10 @@ crds: install ## Regenerate manifests/ from the models
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
 	$(BIN)/python -m jobgate.render.handbook
 	$(BIN)/python -m jobgate.doctor.handbook
+
+site: install ## Build the documentation as a website into build/site, and check its links
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file website/mkdocs.yml
+	@echo 'open build/site/index.html, or: $(BIN)/python -m http.server --directory build/site'
 
 controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
 	$(BIN)/python -m tests.controlplane build
