@@ -63,7 +63,7 @@ docs: install ## Regenerate docs/kinds/ and docs/doctor.md from the code
 	$(BIN)/python -m jobgate.doctor.handbook
 
 controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
-	$(BIN)/python -m tests.controlplane build
+	$(BIN)/python -m controlplane build
 
 golden: install ## Regenerate the golden files of the tests; read the difference before you commit it
 	$(BIN)/python -m tests.crdgen.reading.oracle

@@ -1,4 +1,4 @@
-module jobgate.dev/tests/controlplane/helm
+module jobgate.dev/controlplane/helm
 
 go 1.26.0
 

@@ -11,11 +11,11 @@ from urllib.request import urlopen
 
 from click.testing import CliRunner
 
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane, reserve_port
+from controlplane.waiting import wait_for
 from jobgate.cli import main
 from jobgate.kinds import built_in
-from tests.controlplane.objects import Objects
-from tests.controlplane.plane import ControlPlane, reserve_port
-from tests.controlplane.waiting import wait_for
 
 _START_WAIT = 90.0
 _STOP_WAIT = 30.0

@@ -8,14 +8,14 @@ from typing import TypeVar
 
 import pytest
 
-from tests.controlplane.assets import Assets, WholeAssets, find_or_build, find_or_build_whole, from_environment
-from tests.controlplane.build import build
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.progress import Progress, Terminal
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
-from tests.controlplane.whole import WholeControlPlane, has_account
+from controlplane.assets import Assets, WholeAssets, find_or_build, find_or_build_whole, from_environment
+from controlplane.build import build
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.progress import Progress, Terminal
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane, has_account
 
 __all__ = [
     "assets",

@@ -15,7 +15,7 @@ _PEER_SOCKET = "peer.sock:0"
 
 
 # Controllers that have nothing to do here: there are no clouds, routes, disks, certificates of kubelets or metrics. The
-# protection of volume claims stays: a claim has its finalizer from admission, and a namespace would wait for it for ever.
+# protection of volume claims stays: a claim has its finalizer from admission, and a namespace would wait for it.
 _CONTROLLERS_OFF = (
     "certificatesigningrequest-approving-controller",
     "certificatesigningrequest-cleaner-controller",
@@ -98,7 +98,7 @@ def kube_apiserver_program(binary: Path, folder: Path, port: int, extra: Sequenc
 
 
 def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path) -> Program:
-    """The controllers, each with the account that it has in a cluster, so that webhooks see whom they would see there."""
+    """The controllers, each with the account that it has in a cluster, so that webhooks see the same users."""
     return Program(
         "kube-controller-manager",
         (
@@ -147,7 +147,9 @@ def kwok_program(binary: Path, folder: Path, kubeconfig: Path) -> Program:
             str(binary),
             f"--kubeconfig={kubeconfig}",
             f"--config={STAGES}",
-            "--manage-all-nodes=true",
+            # Others, as those of `processes/`, have kubelets of their own.
+            "--manage-all-nodes=false",
+            "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
             "--node-ip=127.0.0.1",
             "--cidr=10.244.0.1/16",
         ),

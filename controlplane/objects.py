@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from tests.controlplane.client import APPLY_PATCH, ClusterApi
-from tests.controlplane.waiting import wait_for
+from controlplane.client import APPLY_PATCH, ClusterApi
+from controlplane.waiting import wait_for
 
 #: A hundred times as fast as the loader in Python, where PyYAML came with it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

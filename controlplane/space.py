@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.controlplane.client import ClusterApi
+from controlplane.client import ClusterApi
 
 Object = dict[str, Any]
 

@@ -13,20 +13,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from tests.controlplane import keeper
-from tests.controlplane.assets import Assets
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.credentials import (
+from controlplane import keeper
+from controlplane.assets import Assets
+from controlplane.client import ClusterApi
+from controlplane.credentials import (
     Authority,
     certificate_kubeconfig,
     service_account_keys,
     token_kubeconfig,
     write_private,
 )
-from tests.controlplane.folder import LockedFolder, make_folder, reap
-from tests.controlplane.programs import Program, etcd_program, kube_apiserver_program
+from controlplane.folder import LockedFolder, make_folder, reap
+from controlplane.programs import Program, etcd_program, kube_apiserver_program
 
-# A start takes seconds; on a machine that is busy with other work it was seen to take more than a minute. A program that
+# A start takes seconds; on a machine that is busy it was seen to take more than a minute. A program that
 # ends is noticed at once, so waiting long costs nothing.
 _START_WAIT = 240.0
 _STOP_WAIT = 30.0

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
 
-from tests.controlplane.build import build
-from tests.controlplane.cache import is_program
-from tests.controlplane.progress import Progress
-from tests.controlplane.run import BuildError
+from controlplane.build import build
+from controlplane.cache import is_program
+from controlplane.progress import Progress
+from controlplane.run import BuildError
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.controlplane.cache import binaries_folder, is_program, locked
-from tests.controlplane.golang import Go, find_or_install_go
-from tests.controlplane.progress import Progress
-from tests.controlplane.run import BuildError, run_with_news
-from tests.controlplane.sources import SOURCES, Source, built_as
+from controlplane.cache import binaries_folder, is_program, locked
+from controlplane.golang import Go, find_or_install_go, upstream_mod
+from controlplane.module import kubernetes_go_mod
+from controlplane.progress import Progress
+from controlplane.run import BuildError, run_with_news
+from controlplane.sources import SOURCES, Source, built_as
+from controlplane.versions import KUBERNETES, KWOK
 
 _DOWNLOAD_REMEDY = (
     "see that this machine reaches a Go module proxy (`go env GOPROXY`) and that the disk has 5 GB free, "
@@ -68,9 +70,8 @@ def _build_into(
     with tempfile.TemporaryDirectory(prefix=f"{source.cached_as}.build-", dir=folder.parent) as scratch:
         module = Path(scratch) / "module"
         module.mkdir()
-        for name in ("go.mod", "go.sum"):
-            shutil.copyfile(source.folder / name, module / name)
-        compile_programs(go, source, module, names, Path(scratch) / "bin", progress)
+        mod = _write_module(go, source, module)
+        compile_programs(go, source, module, names, Path(scratch) / "bin", progress, mod=mod)
         folder.mkdir(exist_ok=True)
         for name in names:
             built = Path(scratch) / "bin" / built_as(source.packages[name])
@@ -78,6 +79,17 @@ def _build_into(
                 raise BuildError(f"go build made no {built.name} of {source.packages[name]}; look at {__file__}")
             built.rename(folder / name)
     progress(f"{', '.join(names)}: ready in {folder}")
+
+
+def _write_module(go: Go, source: Source, module: Path) -> str:
+    """Write the go.mod, and what go.sum there is; return what `go` may do with them."""
+    if source.folder is None:
+        go_mod = kubernetes_go_mod(KUBERNETES, upstream_mod(go, f"k8s.io/kubernetes@{KUBERNETES}"), KWOK)
+        (module / "go.mod").write_text(go_mod, encoding="utf-8")
+        return "mod"
+    for name in ("go.mod", "go.sum"):
+        shutil.copyfile(source.folder / name, module / name)
+    return "readonly"
 
 
 def compile_programs(

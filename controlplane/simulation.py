@@ -3,7 +3,7 @@
 The words are annotations of the pod, or of the template that it is made from; `kwok/stages.yaml` acts on them.
 """
 
-from tests.controlplane.client import ClusterApi
+from controlplane.client import ClusterApi
 
 EXIT_CODE = "jobgate.dev/simulated-exit-code"
 RUN_TIME = "jobgate.dev/simulated-run-time"

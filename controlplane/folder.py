@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.controlplane.keeper import PIDS_FILE
+from controlplane.keeper import PIDS_FILE
 
 PREFIX = "jobgate-controlplane-"
 _LOCK = "keeper.lock"

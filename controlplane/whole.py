@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from tests.controlplane.assets import WholeAssets
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.credentials import write_private
-from tests.controlplane.folder import LockedFolder
-from tests.controlplane.nodes import CAPACITY, is_open, node
-from tests.controlplane.plane import ControlPlane, ControlPlaneError
-from tests.controlplane.programs import (
+from controlplane.assets import WholeAssets
+from controlplane.client import ClusterApi
+from controlplane.credentials import write_private
+from controlplane.folder import LockedFolder
+from controlplane.nodes import CAPACITY, is_open, node
+from controlplane.plane import ControlPlane, ControlPlaneError
+from controlplane.programs import (
     kube_controller_manager_program,
     kube_scheduler_program,
     kwok_program,

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.controlplane.progress import Progress
+from controlplane.progress import Progress
 
 _NEWS_EVERY = 10.0
 _TOLD_LINES = 25

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.controlplane.versions import HELM, KUBERNETES, KWOK
+from controlplane.versions import HELM, KUBERNETES, KWOK, LOCKED
 
 _HERE = Path(__file__).parent
 
@@ -16,13 +16,13 @@ class Source:
 
     Attributes:
         cached_as: the folder of its programs in the cache; the version is part of it.
-        folder: where go.mod and go.sum are: exactly what they say is built.
+        folder: where go.mod and go.sum are: exactly what they say is built. None: they are computed for the version.
         packages: each program, and the package that it is the main package of.
         stamps: variables that the linker sets.
     """
 
     cached_as: str
-    folder: Path
+    folder: Path | None
     packages: Mapping[str, str]
     stamps: Mapping[str, str]
 
@@ -46,7 +46,7 @@ def built_as(package: str) -> str:
 
 KUBERNETES_SOURCE = Source(
     cached_as=KUBERNETES,
-    folder=_HERE / "go",
+    folder=_HERE / "go" if KUBERNETES == LOCKED else None,
     packages={
         "etcd": "go.etcd.io/etcd/server/v3",
         "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
@@ -57,10 +57,10 @@ KUBERNETES_SOURCE = Source(
     stamps=kubernetes_stamps(KUBERNETES),
 )
 
-# The same module, so that it shares what is compiled; it has versions of its own.
+# The same module, so that it shares what is compiled; it has versions of its own, and one serves each Kubernetes.
 KWOK_SOURCE = Source(
     cached_as=f"kwok-{KWOK}",
-    folder=KUBERNETES_SOURCE.folder,
+    folder=_HERE / "go",
     packages={"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
     stamps={"sigs.k8s.io/kwok/pkg/consts.Version": KWOK.removeprefix("v")},
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.controlplane.progress import Progress
+from controlplane.progress import Progress
 
 _NEWS_EVERY = 10.0
 

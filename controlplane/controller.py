@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import COMMAND, environment
+from controlplane.plane import ControlPlane
+from controlplane.webhook import COMMAND, environment
 
 _STOP_WAIT = 30.0
 
