@@ -19,7 +19,6 @@ from crdgen.utf8 import utf8
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
-_BYTE: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _HEX: Final = "[0-9A-Fa-f]"
 _MAC: Final = re.compile(
     "|".join(
@@ -53,11 +52,6 @@ def is_date_time(text: str) -> bool:
     day, _, rest = text.lower().partition("t")
     found = _TIME.fullmatch(rest.partition("t")[0])
     return found is not None and is_date(day) and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
-
-
-def is_byte(text: str) -> bool:
-    """Tell whether the text is base64 with padding; empty text is not."""
-    return _BYTE.fullmatch(text) is not None
 
 
 def is_ipv4(text: str) -> bool:
@@ -147,12 +141,18 @@ def _is_label(text: str) -> bool:
     return bool(text) and all(_is_letter_or_symbol(char) or char == "-" for char in text) and "-" not in ends
 
 
-def _uuid(version: str = _HEX, variant: str = _HEX) -> Callable[[str], bool]:
-    form = re.compile(rf"{_HEX}{{8}}-?{_HEX}{{4}}-?{version}{_HEX}{{3}}-?{variant}{_HEX}{{3}}-?{_HEX}{{12}}")
+def _matching(pattern: str) -> Callable[[str], bool]:
+    form = re.compile(pattern)
     return lambda text: form.fullmatch(text) is not None
 
 
+def _uuid(version: str = _HEX, variant: str = _HEX) -> Callable[[str], bool]:
+    return _matching(rf"{_HEX}{{8}}-?{_HEX}{{4}}-?{version}{_HEX}{{3}}-?{variant}{_HEX}{{3}}-?{_HEX}{{12}}")
+
+
 is_uuid: Final = _uuid()
+#: Base64 with padding; empty text is not.
+is_byte: Final = _matching(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 
 
 def _is_text(_: str) -> bool:
@@ -161,25 +161,26 @@ def _is_text(_: str) -> bool:
 
 #: Formats that the API server checks and that nobody gives to a field of a CRD: here any text is of them. `password` is
 #: no more than that anywhere.
-_UNCHECKED: Final = (
-    *("bsonobjectid", "creditcard", "hexcolor", "isbn", "isbn10", "isbn13", "password", "rgbcolor", "ssn"),
-)
+_UNCHECKED: Final = ("creditcard", "isbn", "isbn10", "isbn13", "password", "rgbcolor")
 
 FORMATS: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
     {
         **dict.fromkeys(_UNCHECKED, _is_text),
+        "bsonobjectid": _matching(rf"{_HEX}{{24}}"),
         "byte": is_byte,
         "cidr": is_cidr,
         "date": is_date,
         "date-time": is_date_time,
         "duration": lambda text: duration(text) is not None,
         "email": lambda text: _EMAIL.fullmatch(text.strip(" \t")) is not None,
+        "hexcolor": _matching(rf"#?(?:{_HEX}{{3}}|{_HEX}{{6}})"),
         "hostname": is_hostname,
         "ipv4": is_ipv4,
         "ipv6": is_ipv6,
         "k8s-long-name": is_subdomain,
         "k8s-short-name": is_any_label,
         "mac": lambda text: _MAC.fullmatch(text) is not None,
+        "ssn": _matching("[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
         "uri": is_uri,
         "uuid": is_uuid,
         "uuid3": _uuid("3"),

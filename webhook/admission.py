@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from webhook.cause import Cause, Notice
 from webhook.context import Operation, User
@@ -41,8 +43,7 @@ class Malformed(Exception):
     """The envelope is not an AdmissionReview v1: the caller's mistake, not the user's. Answered with HTTP 400."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What an AdmissionReview asks about.
 
     Attributes:
@@ -103,8 +104,7 @@ class Request:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """What is answered.
 
     Attributes:

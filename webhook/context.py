@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+import msgspec
+from msgspec import Struct
+
 #: What Kubernetes calls the domain of Services, unless the cluster is set up otherwise.
 DOMAIN = "svc.cluster.local"
 
@@ -20,8 +23,7 @@ class Operation(StrEnum):
     CONNECT = "CONNECT"
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """Who asks, from the request's `userInfo`: the only trustworthy word on it."""
 
     name: str = ""
@@ -41,6 +43,7 @@ class Settings:
             declares (`Kind.settings`).
         plugins: what the installation asks for, for every job, each by its name with its arguments.
         domain: of the cluster's Services.
+        runs: the kinds whose jobs jobgate itself runs, by qualified plural.
         enforces: whether what is wrong is refused; else it is told as a warning, and let through.
     """
 
@@ -49,6 +52,7 @@ class Settings:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
     domain: str = DOMAIN
+    runs: frozenset[str] = frozenset()
     enforces: bool = True
 
 
@@ -104,8 +108,7 @@ def never() -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """The circumstances of one review.
 
     Attributes:
@@ -127,10 +130,10 @@ class Context:
     namespace: str = ""
     name: str = ""
     generate_name: str = ""
-    user: User = field(default_factory=User)
+    user: User = msgspec.field(default_factory=User)
     old: Mapping[str, Any] | None = None
-    settings: Settings = field(default_factory=Settings)
-    objects: Objects = field(default_factory=NoObjects)
-    plugins: Mapping[str, PluginProfile] = field(default_factory=dict)
+    settings: Settings = msgspec.field(default_factory=Settings)
+    objects: Objects = msgspec.field(default_factory=NoObjects)
+    plugins: Mapping[str, PluginProfile] = msgspec.field(default_factory=dict)
     access: Access | None = None
     spent: Callable[[], bool] = never

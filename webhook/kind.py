@@ -141,14 +141,14 @@ class Registry:
 
     def __init__(self, kinds: Iterable[Kind], plugins: Mapping[str, PluginProfile] | None = None) -> None:
         self.plugins: Mapping[str, PluginProfile] = plugins or {}
-        self._kinds: dict[GroupVersionKind, Kind] = {}
+        self._kinds: dict[tuple[str, str], Kind] = {}
         for kind in kinds:
             for other in self._kinds.values():
                 if other.gvk == kind.gvk or (
                     other.qualified_plural == kind.qualified_plural and other.kind != kind.kind
                 ):
                     raise ValueError(f"two kinds claim one name: {_names(other)} and {_names(kind)}")
-            self._kinds[kind.gvk] = kind
+            self._kinds[kind.gvk.api_version, kind.kind] = kind
 
     def __iter__(self) -> Iterator[Kind]:
         return iter(self._kinds.values())
@@ -158,8 +158,7 @@ class Registry:
 
     def get(self, api_version: str, kind: str) -> Kind | None:
         """Return the kind of an object's `apiVersion` and `kind`, or None where it is not ours."""
-        group, _, version = api_version.rpartition("/")
-        return self._kinds.get(GroupVersionKind(group, version, kind))
+        return self._kinds.get((api_version, kind))
 
 
 def _names(kind: Kind) -> str:

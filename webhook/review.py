@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any
+
+from msgspec.structs import replace
 
 from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TooMany, TypeInvalid

@@ -43,11 +43,7 @@ class Entry(BaseModel):
 
 
 def listing(project: Mapping[str, Any]) -> list[Entry]:
-    """Return the entries of a pyproject.toml that was read.
-
-    Raises:
-        Unclear: There are none, or one makes no file, or says what nobody knows.
-    """
+    """Return the entries of a pyproject.toml that was read."""
     tool = project.get("tool")
     table = tool.get("crdgen") if isinstance(tool, Mapping) else None
     found = table.get("files") if isinstance(table, Mapping) else None

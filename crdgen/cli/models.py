@@ -47,10 +47,6 @@ def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str
         target: The module, importable from the current folder too, and in it the model or custom resource.
         options: With what `model_arguments` has added.
         otherwise: The group and the version where the options have none.
-
-    Raises:
-        Unusable: There is no such thing, or its names are missing, or more than needed.
-        SchemaError: It has no structural schema.
     """
     with _one_line_warnings():
         found = _load(target)

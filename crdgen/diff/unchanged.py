@@ -14,8 +14,7 @@ from typing import Any
 
 from crdgen.cel import available
 from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, Node, walk
-from crdgen.diff.logic import Known, holds
-from crdgen.diff.rewriting import rewritten
+from crdgen.diff.logic import Known, holds, rewritten
 from crdgen.schema import EMBEDDED, VALIDATIONS
 
 _SELF = Identifier("self")

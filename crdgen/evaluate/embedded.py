@@ -8,9 +8,8 @@ from typing import Any
 
 from crdgen.decode.objectmeta import OF_EMBEDDED
 from crdgen.dns import is_label
-from crdgen.evaluate.check import Check, under
+from crdgen.evaluate.check import Check, Reason, Violation, under
 from crdgen.evaluate.metadata import judged
-from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema import EMBEDDED, Schema
 
 

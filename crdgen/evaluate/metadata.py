@@ -5,7 +5,7 @@ from typing import Any
 
 from crdgen.decode.objectmeta import OBJECT_META, OF_NEW, OF_STORED, Check
 from crdgen.decoding import Decoder
-from crdgen.evaluate.violation import Reason, Violation
+from crdgen.evaluate.check import Reason, Violation
 
 
 def pruned(metadata: Any) -> Any:

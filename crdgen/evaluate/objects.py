@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from crdgen.evaluate.check import ENOUGH, Check, Compile, quick_class, under, wrong_type
-from crdgen.evaluate.violation import Reason, Violation
+from crdgen.evaluate.check import ENOUGH, Check, Compile, Reason, Violation, quick_class, under, wrong_type
 from crdgen.schema import Schema
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crdgen import cel
+from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.correlation import Before, counterpart
-from crdgen.evaluate.violation import Reason, Violation
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
 from crdgen.utf8 import utf8
 

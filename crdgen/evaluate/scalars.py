@@ -6,8 +6,7 @@ from decimal import Decimal
 from math import inf, isfinite
 from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.check import Check, identity, quoted, wrong_type
-from crdgen.evaluate.violation import Reason, Violation
+from crdgen.evaluate.check import Check, Reason, Violation, identity, quoted, wrong_type
 from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN

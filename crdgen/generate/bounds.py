@@ -46,9 +46,6 @@ def bounds(schema: Schema, path: str) -> Schema:
     """Return the node as it is, once its bounds leave something between them.
 
     A node of several types is not looked at: its members have been, and what it does not mean it shuts out so.
-
-    Raises:
-        SchemaError: When a lower bound lies above an upper one, or no value lies between them.
     """
     kind = schema.get("type")
     faults = Faults()
@@ -65,9 +62,6 @@ def refuse_empty(given: Mapping[str, Any], path: str) -> None:
     Args:
         given: The bounds by Pydantic's words: `ge`, `gt`, `le`, `lt`.
         path: The field.
-
-    Raises:
-        SchemaError: When nothing lies between two of them.
     """
     fault = contradiction(given)
     if fault is not None:

@@ -4,14 +4,13 @@ import re
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from crdgen.evaluate.check import CONTAINERS
+from crdgen.evaluate.check import CONTAINERS, Reason, Violation
 from crdgen.evaluate.defaulting import defaulter
 from crdgen.evaluate.embedded import resources
 from crdgen.evaluate.metadata import pruned
 from crdgen.evaluate.pruning import pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
-from crdgen.evaluate.violation import Reason, Violation
 from crdgen.generate.encoding import Spelling
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.notes import SAID, SPELLING
@@ -33,9 +32,6 @@ def defaults(schema: Schema, path: str) -> Schema:
     """Return the node with its default as the API server would have it: no nulls that it drops, sets in a fixed order.
 
     A default makes `required` moot: it is applied first. So the parent forgets it.
-
-    Raises:
-        SchemaError: When the schema refuses its own default, or would prune it.
     """
     schema = _without_defaulted(schema)
     if "default" not in schema:

@@ -17,9 +17,6 @@ def describe(model: Any, path: str) -> Schema:
     Args:
         model: A Pydantic model, or another type that Pydantic describes: a dataclass, a TypedDict.
         path: What errors call it.
-
-    Raises:
-        SchemaError: When a type has no JSON schema at all.
     """
     if not (isinstance(model, type) and issubclass(model, BaseModel)) and hasattr(model, "__fields__"):
         raise SchemaError(path, "is a model of Pydantic v1", "derive it from `pydantic.BaseModel` of Pydantic v2")

@@ -65,9 +65,6 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
     """Return a field's default as its model writes it, where the field reads that, and as its type is written.
 
     A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
-
-    Raises:
-        NoJsonError: When JSON cannot carry it.
     """
     own = written(model, field, default)
     written_forms: tuple[Any, ...]
@@ -108,11 +105,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def written(model: type[BaseModel], field: str, default: Any) -> Any:
-    """Return a field's default as its model writes it: with the field's own serializer, and the model's settings.
-
-    Raises:
-        NoJsonError: When JSON cannot carry it.
-    """
+    """Return a field's default as its model writes it: with the field's own serializer, and the model's settings."""
     _refuse_chance(default)
     # No validator and no factory of another field may run; what the serializer reads is enough.
     instance = model.__new__(model)
@@ -132,11 +125,7 @@ def written(model: type[BaseModel], field: str, default: Any) -> Any:
 
 
 def json_of(default: Any) -> Any:
-    """Return a default as JSON, whatever it is a default of: aliases, and the values of enums.
-
-    Raises:
-        NoJsonError: When JSON cannot carry it.
-    """
+    """Return a default as JSON, whatever it is a default of: aliases, and the values of enums."""
     _refuse_chance(default)
     try:
         return checked(_plain(default), default)
@@ -145,11 +134,7 @@ def json_of(default: Any) -> Any:
 
 
 def checked(value: Any, default: Any) -> Any:
-    """Return the JSON of a default, or refuse what a CRD must not hold.
-
-    Raises:
-        NoJsonError: For a number that JSON has no word for, and for a secret.
-    """
+    """Return the JSON of a default, or refuse what a CRD must not hold."""
     if (isinstance(default, float) and not isfinite(default)) or any(
         isinstance(scalar, float) and not isfinite(scalar) for scalar in _scalars(value)
     ):

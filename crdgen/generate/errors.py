@@ -43,11 +43,7 @@ class Faults:
             self._found |= {str(fault): fault for fault in error.faults}
 
     def tell(self) -> None:
-        """Raise what has been gathered, if anything has.
-
-        Raises:
-            SchemaError: One for all.
-        """
+        """Raise what has been gathered, if anything has."""
         found = list(self._found.values())
         if len(found) == 1:
             raise found[0]

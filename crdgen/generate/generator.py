@@ -143,10 +143,6 @@ class Generator(GenerateJsonSchema):
             described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())
         return described
 
-    def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:
-        """Describe a named tuple, whose members have no names in JSON."""
-        return super().named_tuple_schema(schema)
-
     def _map(self, schema: Any) -> JsonSchemaValue:
         values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
         result: JsonSchemaValue = {"type": "object", "additionalProperties": values or True}

@@ -36,11 +36,7 @@ def named(variant: Schema) -> str:
 
 
 def hoist(variants: list[Schema], path: str) -> tuple[Schema, list[Schema]]:
-    """Return the parent that all variants have, and for each variant the branch of what is its own.
-
-    Raises:
-        SchemaError: When two variants disagree on more than values.
-    """
+    """Return the parent that all variants have, and for each variant the branch of what is its own."""
     variants = _numbers(variants)
     if all(variant == variants[0] for variant in variants):
         return variants[0], [{} for _ in variants]

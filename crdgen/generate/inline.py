@@ -31,9 +31,6 @@ def inline(schema: Schema, path: str, depth: int | None = None, *, written: str 
         written: The path of the part that is written from its model, as a status is: there computed fields are fields.
 
     A model that contains itself is left as a note, with the cycle spelled out, where it begins anew.
-
-    Raises:
-        SchemaError: When the schema grows beyond bounds.
     """
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), depth)

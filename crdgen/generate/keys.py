@@ -41,9 +41,6 @@ def keys(schema: Schema, path: str) -> Schema:
     """Return a map with a rule for each thing that its keys must be.
 
     Keys of a few given values also bound the number of entries, which makes the rule cheap.
-
-    Raises:
-        SchemaError: For keys that no rule can check, and for a map that may not be checked by rules.
     """
     if KEYS not in schema:
         return schema

@@ -40,11 +40,7 @@ _FACTORY_FIX: Final = (
 
 
 def keywords(schema: Schema, path: str) -> Schema:
-    """Return the node with `const`, tuples, exclusive bounds, keys and examples in the API server's form.
-
-    Raises:
-        SchemaError: For what an earlier stage noted, and for a keyword that constrains and has no counterpart.
-    """
+    """Return the node with `const`, tuples, exclusive bounds, keys and examples in the API server's form."""
     _refuse(schema, path)
     result = {key: value for key, value in schema.items() if key in _KNOWN or key.startswith(("x-kubernetes-", PREFIX))}
     if isinstance(result.get("type"), list):

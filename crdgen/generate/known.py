@@ -39,11 +39,7 @@ _NAMES: Final = {str: "string", int: "integer", bool: "boolean", float: "number"
 
 
 def known(schema: Schema, path: str) -> Schema:
-    """Return the node with integers sized, sets and open objects in Kubernetes' own words.
-
-    Raises:
-        SchemaError: For a type whose JSON form means something else to the API server.
-    """
+    """Return the node with integers sized, sets and open objects in Kubernetes' own words."""
     if not {key for key in schema if not key.startswith(PREFIX)} - OWN:
         return _any(schema)
     for stage in (_enum, _null_in_enum, _integers, _bounds, _formats, _sets, _objects):

@@ -28,11 +28,7 @@ _TEXTS: Final = frozenset({"default", "description", "example", "title"})
 
 
 def mixed(nodes: list[Schema], path: str) -> Schema:
-    """Return the one node of these, each of another type, and keep them for a union further up.
-
-    Raises:
-        SchemaError: When a node has more than such a node can say, as a rule.
-    """
+    """Return the one node of these, each of another type, and keep them for a union further up."""
     types = {node["type"] for node in nodes}
     result: Schema = {INT_OR_STRING: True} if types == {"integer", "string"} else {PRESERVE: True}
     checks: list[Schema] = []

@@ -16,9 +16,6 @@ def parents(schema: Schema, path: str) -> Schema:
     """Return the node with what its fields' markers ask of it, and without what they left for it.
 
     A field that is always there asks nothing; nor do items of a list and values of a map, which have no name.
-
-    Raises:
-        SchemaError: When a rule cannot name the field.
     """
     asked = [
         _rule(entry, name, f"{path}.{name}")

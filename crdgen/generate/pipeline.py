@@ -25,11 +25,7 @@ from crdgen.schema.sealed import opened
 
 
 def extensions(schema: Schema, path: str) -> Schema:
-    """Return the node as the markers on it want it, in the order in which they are written.
-
-    Raises:
-        SchemaError: When a marker does not fit the field.
-    """
+    """Return the node as the markers on it want it, in the order in which they are written."""
     result = {key: value for key, value in schema.items() if key != MARKERS}
     for marker in schema.get(MARKERS, ()):
         result = marker.apply(result, path)
@@ -74,12 +70,7 @@ def structural_schema(
 
 
 def assembled(
-    model: type[BaseModel],
-    path: str,
-    *,
-    limit: int | None = None,
-    depth: int | None = None,
-    written: str | None = None,
+    model: type[BaseModel], path: str, *, limit: int | None = None, depth: int | None = None, written: str | None = None
 ) -> Schema:
     """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema.
 

@@ -21,9 +21,6 @@ def ranges(schema: Schema, path: str) -> Schema:
     """Return the node with bounds of integers that mean there what they mean in the model.
 
     What the size of the integer says anyway is dropped; what a float does not hold exactly becomes a rule.
-
-    Raises:
-        SchemaError: For bounds that no integer of that size is within.
     """
     if schema.get("type") != "integer":
         return schema

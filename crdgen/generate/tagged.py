@@ -17,11 +17,7 @@ def tag_of(variant: Schema, tag: str) -> Schema:
 
 
 def guarded(variants: list[Schema], tag: str | None, path: str) -> list[Schema]:
-    """Return the variants with rules that hold for all of them: a branch has none, so each rule asks for the tag.
-
-    Raises:
-        SchemaError: When there is a rule, and no tag that CEL can read.
-    """
+    """Return the variants with rules that hold for all of them: a branch has none, so each rule asks for the tag."""
     if all(variant.get(VALIDATIONS) == variants[0].get(VALIDATIONS) for variant in variants):
         return variants
     rules = [rule for variant in variants for rule in _guarded(variant, tag, path)]

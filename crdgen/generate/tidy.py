@@ -11,11 +11,7 @@ _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "s
 
 
 def tidy(schema: Schema, path: str) -> Schema:
-    """Return the schema, all stages behind it, without private notes.
-
-    Raises:
-        SchemaError: For each node without a type, and each rule over keys that would be checked any number of times.
-    """
+    """Return the schema, all stages behind it, without private notes."""
     faults = Faults()
     result = _tidied(schema, path, faults, unbounded="")
     faults.tell()

@@ -29,9 +29,6 @@ def unions(schema: Schema, path: str) -> Schema:
 
     A field that defaults to null is simply optional: the API server drops a null there. One that may be null and has no
     such default is `nullable`, because the null means something.
-
-    Raises:
-        SchemaError: For a union that no structural schema can say.
     """
     if "type" in schema:
         return _without_null_default(_value_branches(schema))

@@ -12,12 +12,7 @@ Stage: TypeAlias = Callable[[Schema, str], Schema]
 
 
 def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
-    """Return the schema with every node rewritten, children before their parents; the input is not changed.
-
-    Raises:
-        SchemaError: All that the stage raises, for nodes whose children have none: what it would say of the others may
-            come of what is below.
-    """
+    """Return the schema with every node rewritten, children before their parents; the input is not changed."""
     faults = Faults()
     result = _rewritten(schema, path, stage, faults)
     faults.tell()

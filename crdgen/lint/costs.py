@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.rule import COMPILED, Found, refused, surprising
 from crdgen.lint.validations import expressions
 
 if TYPE_CHECKING:
@@ -50,11 +50,9 @@ class _Priced(NamedTuple):
         return self.estimate.cost * self.times
 
 
+@refused("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go", phase=COMPILED)
 def rules_are_affordable(node: Node) -> Iterator[Found]:
-    """The API server refuses rules that may cost too much, and takes what has no bound for as big as a request may be.
-
-    Source: apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go
-    """
+    """The API server refuses rules that may cost too much, and takes what has no bound for as big as a request."""
     affordable = []
     for each in _all_prices(node) if node.is_root else ():
         if each.cost > LIMIT:
@@ -65,11 +63,9 @@ def rules_are_affordable(node: Node) -> Iterator[Found]:
         yield Found("", *_of_all(node, affordable))
 
 
+@surprising("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go")
 def rules_are_cheap(node: Node) -> Iterator[Found]:
-    """A rule that costs a good part of what it may is refused when it changes a little, or by an older API server.
-
-    Source: apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go
-    """
+    """A rule that costs a good part of what it may is refused when it changes a little, or by an older API server."""
     affordable = [each for each in _all_prices(node) if each.cost <= LIMIT] if node.is_root else []
     for each in affordable:
         if each.cost >= LIMIT * _NOTABLE or each.estimate.ranges:
@@ -202,7 +198,3 @@ def _and(words: Iterable[str]) -> str:
 
 def _have(several: dict[str, str]) -> str:
     return "have" if len(several) > 1 else "has"
-
-
-REFUSED = refused(rules_are_affordable)
-SURPRISING = surprising(rules_are_cheap)

@@ -78,11 +78,7 @@ def column(path: str, schema: Schema) -> Schema | None:
     return current
 
 
-_COMMON: Final[dict[str, Schema]] = {
-    "apiVersion": {"type": "string"},
-    "kind": {"type": "string"},
-    "metadata": METADATA,
-}
+_COMMON: Final[dict[str, Schema]] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": METADATA}
 
 
 def _below(schema: Schema, step: re.Match[str]) -> Schema | None:

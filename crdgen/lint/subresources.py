@@ -24,11 +24,9 @@ _SCALE: Final = {
 }
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
 def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
-    """Scaling writes a number of spec and reads one of status.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionSubresources
-    """
+    """Scaling writes a number of spec and reads one of status."""
     scale = version.subresources.get("scale")
     if scale is None:
         return
@@ -39,11 +37,9 @@ def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
             yield Found(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
 def columns_are_complete(version: Version) -> Iterator[Found]:
-    """A column has a name, one of five types and a path that begins with a dot.
-
-    Source: apiextensions validation.go, ValidateCustomResourceColumnDefinition
-    """
+    """A column has a name, one of five types and a path that begins with a dot."""
     for at, entry in _columns(version):
         if not entry.get("name"):
             yield Found(f"{at}.name", "the column has no name", "write one")
@@ -60,11 +56,9 @@ def columns_are_complete(version: Version) -> Iterator[Found]:
             yield Found(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceSelectableFields")
 def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
-    """Field selectors compare texts, numbers and booleans that are declared, of spec or status.
-
-    Source: apiextensions validation.go, ValidateCustomResourceSelectableFields
-    """
+    """Field selectors compare texts, numbers and booleans that are declared, of spec or status."""
     seen: set[tuple[str, ...]] = set()
     for index, field in enumerate(version.written.get("selectableFields", ())):
         path = field.get("jsonPath", "")
@@ -88,11 +82,9 @@ def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
         yield Found("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
 
 
+@surprising("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
 def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
-    """A write to the scale subresource meets the schema and no webhook of the kind: a bound in a webhook is passed by.
-
-    Source: k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`
-    """
+    """A write to the scale subresource meets the schema, and no webhook of the kind that bounds the field."""
     scale = version.subresources.get("scale", {})
     path = scale.get("specReplicasPath", "")
     schema = _declared(path, version.schema)
@@ -105,11 +97,9 @@ def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
         yield Found("subresources.scale", problem, fix)
 
 
+@surprising("pkg/registry/customresource/etcd.go, ScaleREST")
 def scale_paths_are_declared(version: Version) -> Iterator[Found]:
-    """Scaling a field that is pruned does nothing.
-
-    Source: pkg/registry/customresource/etcd.go, ScaleREST
-    """
+    """Scaling a field that is pruned does nothing."""
     wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
     for field, kind in wanted.items():
         path, at = version.subresources.get("scale", {}).get(field, ""), f"subresources.scale.{field}"
@@ -126,11 +116,9 @@ def scale_paths_are_declared(version: Version) -> Iterator[Found]:
             yield Found(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
 
 
+@surprising("pkg/registry/customresource/tableconvertor/tableconvertor.go")
 def columns_are_declared(version: Version) -> Iterator[Found]:
-    """A column of a field that is not declared is always empty.
-
-    Source: pkg/registry/customresource/tableconvertor/tableconvertor.go
-    """
+    """A column of a field that is not declared is always empty."""
     for at, path, _ in _readable(version):
         try:
             column(path, version.schema or {})
@@ -140,11 +128,9 @@ def columns_are_declared(version: Version) -> Iterator[Found]:
             )
 
 
+@surprising("pkg/registry/customresource/tableconvertor/tableconvertor.go")
 def columns_print_their_fields(version: Version) -> Iterator[Found]:
-    """A column of a type prints values of that type only; one of type string prints any.
-
-    Source: pkg/registry/customresource/tableconvertor/tableconvertor.go
-    """
+    """A column of a type prints values of that type only; one of type string prints any."""
     for at, path, wanted in _readable(version):
         with suppress(PathError):
             found = column(path, version.schema or {}) or {}
@@ -171,9 +157,3 @@ def _declared(path: str, schema: Schema | None) -> Schema | None:
         return resolve(path, schema or {}, brackets=False)[1] if path.startswith(".") else None
     except PathError:
         return None
-
-
-REFUSED_OF_ONE = refused(scale_paths_are_of_spec_and_status, columns_are_complete, selectable_fields_are_scalars)
-SURPRISING_OF_ONE = surprising(
-    scale_is_bounded_by_the_schema, scale_paths_are_declared, columns_are_declared, columns_print_their_fields
-)

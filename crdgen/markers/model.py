@@ -1,12 +1,91 @@
-"""The base of models that read and describe Kubernetes JSON."""
+"""The base of models that read Kubernetes JSON, as strict as the API server: no coercion that would lie."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from crdgen.markers.strictness import strict
+from crdgen.integers import integral
+
+# Coercion makes `"3"`, `true` and `1` out of each other for these.
+_SCALARS: Final = frozenset({"bool", "float", "str"})
+# Where a core schema keeps its children. A nested model has been built, and made strict, by its own class.
+_CHILDREN: Final = (
+    "schema",
+    "items_schema",
+    "keys_schema",
+    "values_schema",
+    "extras_schema",
+    "choices",
+    "fields",
+    "steps",
+    "definitions",
+)
+
+
+Resolve: TypeAlias = Callable[[CoreSchema], CoreSchema]
+
+
+def strict(schema: CoreSchema, resolve: Resolve) -> CoreSchema:
+    """Return a copy of a model's core schema that takes scalars only as JSON writes them.
+
+    Enums, lists and sets stay lax: they are built from JSON strings and arrays, which strictness would refuse.
+
+    Args:
+        schema: The core schema of a model class.
+        resolve: Returns what a reference in it refers to, and raises LookupError where that is still being built.
+    """
+    return cast("CoreSchema", _strict(schema, resolve, root=True))
+
+
+def _strict(node: Any, resolve: Resolve, *, root: bool = False) -> Any:
+    if isinstance(node, list):
+        return [_strict(item, resolve) for item in node]
+    if isinstance(node, tuple):  # a labelled choice of a union
+        return (_strict(node[0], resolve), *node[1:])
+    if not isinstance(node, dict) or (node.get("type") == "model" and not root):
+        return node
+    kind = node.get("type")
+    if not isinstance(kind, str):  # a table of names, one of which may be `type`: fields, tagged choices
+        return {name: _strict(child, resolve) for name, child in node.items()}
+    children = {name: _strict(node[name], resolve) for name in _CHILDREN if _is_schema(node.get(name))}
+    return _scalar(node, kind, resolve) | children
+
+
+def _scalar(node: dict[str, Any], kind: str, resolve: Resolve) -> dict[str, Any]:
+    if kind in _SCALARS:
+        return node | {"strict": True}
+    if kind == "int":
+        return _before(integral, node | {"strict": True})
+    if kind == "enum" or (kind == "definition-ref" and _is_enum(node, resolve)):
+        return _before(_enum_scalar, node)
+    return node
+
+
+def _before(function: Callable[[Any], Any], node: dict[str, Any]) -> dict[str, Any]:
+    schema = core_schema.no_info_before_validator_function(function, cast("CoreSchema", node))
+    return cast("dict[str, Any]", schema)
+
+
+def _is_enum(reference: dict[str, Any], resolve: Resolve) -> bool:
+    try:
+        referred = resolve(cast("CoreSchema", reference))
+    except LookupError:  # a model, which refers to itself
+        return False
+    return bool(referred["type"] == "enum")
+
+
+def _is_schema(child: object) -> bool:
+    return isinstance(child, list | Mapping)
+
+
+def _enum_scalar(value: Any) -> Any:
+    """Refuse what an enum of numbers would take for one: `true` is not 1."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("enum", "must not be a boolean")
+    return integral(value)
 
 
 class Model(BaseModel):

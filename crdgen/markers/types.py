@@ -44,14 +44,7 @@ class Replace(Marker):
 IntOrString: TypeAlias = Annotated[int | str, Replace({INT_OR_STRING: True})]
 """An integer or a string, such as a port or a percentage."""
 
-Quantity: TypeAlias = Annotated[
-    int | str,
-    Replace(
-        QUANTITY_SCHEMA,
-        accepts=is_quantity,
-        wanted=QUANTITY_EXAMPLE,
-    ),
-]
+Quantity: TypeAlias = Annotated[int | str, Replace(QUANTITY_SCHEMA, accepts=is_quantity, wanted=QUANTITY_EXAMPLE)]
 """An amount with an SI or binary suffix, as Kubernetes parses it."""
 
 Time: TypeAlias = Annotated[

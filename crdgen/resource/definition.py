@@ -63,11 +63,7 @@ def _error(finding: Finding, kind: str) -> SchemaError:
 
 
 def definition(resource: CustomResource) -> dict[str, Any]:
-    """Return the definition before it is linted; parts of its schemas may be sealed.
-
-    Raises:
-        SchemaError: When a model has no structural schema.
-    """
+    """Return the definition before it is linted; parts of its schemas may be sealed."""
     approved = {API_APPROVED: resource.api_approved} if resource.api_approved else {}
     texts = {"labels": dict(resource.labels), "annotations": dict(resource.annotations) | approved}
     spec: dict[str, Any] = {
@@ -103,9 +99,6 @@ def _schema(version: Version, kind: str, policy: Descriptions) -> Schema:
         version: The models.
         kind: What errors call the object.
         policy: How much of the descriptions stays, where the version does not say.
-
-    Raises:
-        SchemaError: When a model has no structural schema.
     """
     limit = (version.descriptions or policy).limit
     schema = _of_parts(version, kind, limit) if version.whole is None else _of_whole(version.whole, kind, limit)

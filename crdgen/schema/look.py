@@ -1,7 +1,7 @@
 """Looking into a CRD that may be any JSON: what has the wrong type is taken as absent."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crdgen.utf8 import utf8
@@ -49,6 +49,20 @@ def shown(value: Any) -> str:
 def size(value: Any) -> int:
     """Return the bytes of compact JSON."""
     return len(utf8(json.dumps(value, separators=(",", ":"), ensure_ascii=False)))
+
+
+def missing(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what `before` has and `after` has not, or has otherwise, with the paths."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key, value in before.items():
+            below = f"{path}.{key}".lstrip(".")
+            if key not in after or (after[key] is None) != (value is None):
+                yield below, value
+            else:
+                yield from missing(value, after[key], below)
+    elif isinstance(before, list) and isinstance(after, list):
+        for index, (one, other) in enumerate(zip(before, after, strict=False)):
+            yield from missing(one, other, f"{path}[{index}]")
 
 
 def _plain(value: Any) -> Any:

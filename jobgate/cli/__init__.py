@@ -18,12 +18,15 @@ __all__ = ["main"]
 #: Each command, and where it is. A file is imported when its command is called: kinds and servers take their time.
 _COMMANDS = {
     "review": "jobgate.cli.review:review",
+    "explain": "jobgate.cli.explain:explain",
     "convert": "jobgate.cli.convert:convert",
     "import": "jobgate.cli.importing:import_group",
     "audit": "jobgate.cli.audit:audit_command",
     "fit": "jobgate.cli.fit:fit",
     "serve": "jobgate.cli.serve:serve",
     "control": "jobgate.cli.control:control",
+    "run": "jobgate.cli.run:run",
+    "render": "jobgate.cli.render:render",
     "manifests": "jobgate.cli.manifests:manifests",
     "crdgen": "jobgate.cli.crdgen:crdgen",
     "certs": "jobgate.cli.certs:certs_group",

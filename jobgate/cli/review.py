@@ -17,8 +17,8 @@ from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation
 from jobgate.importing.document import looks_like_openpai
 from jobgate.kinds.common.pod_security.policy import Standard, standard
+from jobgate.offline.files import Files
 from jobgate.offline.judge import Circumstances, Verdict, judge
-from jobgate.offline.namespaces import Namespaces
 from webhook import Operation
 
 
@@ -79,7 +79,7 @@ def review(  # noqa: PLR0913 - one argument an option
         user=user,
         settings=told.settings,
         stored=tuple(manifest.object for manifest in stored),
-        objects=Namespaces([manifest.object for manifest in manifests], pod_security),
+        objects=Files([manifest.object for manifest in manifests], namespace, pod_security),
     )
     verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]
     _print(verdicts, output)

@@ -146,7 +146,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         limits=limits,
         metrics=metrics,
     )
-    endpoint.waits_for = known.waits_for
+    known.serve(endpoint)
     endpoint.lacking = certificates.lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting()

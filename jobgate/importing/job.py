@@ -84,12 +84,10 @@ def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes)
         references = list(_references(role, own, path, notes))
         _completion(role, path, notes)
         notes.unread(role, _READ_OF_ROLE, path)
-        instances = role.get("instances", 1)
-        if not isinstance(instances, int) or instances < 1:
-            notes.fault(f"{path}.instances", "must be an integer of at least 1")
+        instances = notes.whole(role.get("instances", 1), f"{path}.instances", least=1)
         tasks.append((notes.name(key, path, LABEL_LIMIT), instances, pod, references))
     yield from own.objects.values()
-    retries = word(job, "job_retry_count") or 0
+    retries = notes.whole(word(job, "job_retry_count") or 0, "jobRetryCount")
     if kind is Target.JOB:
         for task, instances, pod, references in tasks:
             called = name if len(tasks) == 1 else notes.name(f"{name}-{task}", "name", LABEL_LIMIT)
@@ -177,9 +175,9 @@ def _references(role: Mapping[str, Any], own: _Own, path: str, notes: Notes) -> 
 def _completion(role: Mapping[str, Any], path: str, notes: Notes) -> None:
     """Note policies that a job cannot have: by default one failed task fails the job, and all have to succeed."""
     completion = mapped(role.get("completion"), f"{path}.completion", notes)
-    if word(completion, "min_failed_instances") not in {None, 0, 1}:
+    if word(completion, "min_failed_instances") not in (None, 0, 1):
         notes.change(f"{path}.completion.minFailedInstances: not imported: retries are those of the whole job")
-    if word(completion, "min_succeeded_instances") not in {None, 0, -1, role.get("instances", 1)}:
+    if word(completion, "min_succeeded_instances") not in (None, 0, -1, role.get("instances", 1)):
         notes.change(f"{path}.completion.minSucceededInstances: not imported: all instances have to succeed")
     if word(role, "task_retry_count"):
         notes.change(f"{path}.taskRetryCount: not imported: retries are those of the whole job")

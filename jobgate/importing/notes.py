@@ -31,6 +31,13 @@ class Notes:
         """Note what cannot be imported: where, and what would be right."""
         self.faults.append(f"{path}: {text}")
 
+    def whole(self, value: Any, path: str, least: int = 0) -> int:
+        """Return an integer as Kubernetes takes it; the least, and a fault, where another value is in its place."""
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31:
+            return value
+        self.fault(path, f"must be an integer of at least {least}")
+        return least
+
     def unread(self, fields: Mapping[str, Any], known: Iterable[str], path: str) -> None:
         """Note fields that nothing is made of."""
         if left := [key for key in fields if snake(str(key)) not in known]:

@@ -14,9 +14,11 @@ from jobgate.importing.item import CLUSTER, prerequisite
 from jobgate.importing.job import Target, jobs
 from jobgate.importing.notes import Notes, word
 from jobgate.kinds import installed
+from jobgate.kinds.common import pod
 from jobgate.offline.judge import Circumstances, judge
 from jobgate.prerequisites.item import faults as item_faults
 from jobgate.prerequisites.models import RESOURCES, PrerequisiteSpec
+from webhook import Cause, Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +61,29 @@ def imported(text: str, file: str, target: Target | None = None) -> Iterator[Imp
 
 
 def _refused(document: dict[str, Any]) -> Iterator[str]:
-    """Yield what would keep an object out of a cluster."""
-    kind, name = document["kind"], document["metadata"]["name"]
-    if kind in RESOURCES:
-        try:
-            spec = PrerequisiteSpec.model_validate(document["spec"])
-        except ValidationError as error:
-            for fault in error.errors(include_input=False, include_url=False):
-                yield f"{kind} {name}: spec.{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-            return
-        for _, place, detail in item_faults(kind, spec):
-            yield f"{kind} {name}: spec.{place}: {detail}"
-    elif status := judge(document, Circumstances(kinds=installed())).status:
-        for cause in status["details"]["causes"]:
-            yield f"{kind} {name}: {cause['field']}: {cause['message']}"
+    """Yield what would keep an object out of a cluster, or its pods."""
+    title, spec = f"{document['kind']} {document['metadata']['name']}", document["spec"]
+    if document["kind"] in RESOURCES:
+        found = _faults_of_item(document["kind"], spec)
+    elif document["kind"] == Target.JOB:
+        findings = pod.check(spec["template"], Path("spec") / "template")
+        found = (str(finding) for finding in findings if isinstance(finding, Cause))
+    else:
+        status = judge(document, Circumstances(kinds=installed())).status
+        causes = status["details"]["causes"] if status else ()
+        found = (f"{cause['field']}: {cause['message']}" for cause in causes)
+    return (f"{title}: {fault}" for fault in found)
+
+
+def _faults_of_item(kind: str, spec: Any) -> Iterator[str]:
+    try:
+        read = PrerequisiteSpec.model_validate(spec)
+    except ValidationError as error:
+        for fault in error.errors(include_input=False, include_url=False):
+            yield f"spec.{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+        return
+    for _, place, detail in item_faults(kind, read):
+        yield f"spec.{place}: {detail}"
 
 
 def _item(entry: Mapping[str, Any], notes: Notes) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def template(
     }
     volumes, mounts = _storages(job, notes)
     options = mapped(word(role, "extra_container_options"), f"{path}.extraContainerOptions", notes)
-    size = word(options, "shm_mb") or SHARED_MEMORY
+    size = notes.whole(word(options, "shm_mb") or SHARED_MEMORY, f"{path}.extraContainerOptions.shmMB", least=1)
     volumes.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}})
     mounts.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 - the path that shared memory has
     notes.unread(options, {"shm_mb"}, f"{path}.extraContainerOptions")
@@ -89,10 +89,7 @@ def _resources(role: Mapping[str, Any], path: str, notes: Notes) -> dict[str, An
     found = mapped(word(role, "resource_per_instance"), at, notes)
     limits: dict[str, Any] = {}
     for key, resource, pattern in (("cpu", "cpu", "{}"), ("memoryMB", "memory", "{}Mi"), ("gpu", GPU, "{}")):
-        number = word(found, snake(key))
-        if not isinstance(number, int) or isinstance(number, bool):
-            notes.fault(f"{at}.{key}", "must be an integer")
-        elif number:
+        if number := notes.whole(word(found, snake(key)), f"{at}.{key}"):
             limits[resource] = pattern.format(number)
     if limits.get(GPU):
         notes.change(f"gpu is the resource {GPU}")
@@ -113,7 +110,10 @@ def _storages(job: Mapping[str, Any], notes: Notes) -> tuple[list[Any], list[Any
         if not isinstance(claim, str) or not claim:
             notes.change(f"extras.storages[{place}]: left out, as in OpenPAI: it has no name")
             continue
+        path = word(storage, "mount_path") or f"/mnt/{claim}"
+        if not isinstance(path, str):
+            notes.fault(f"extras.storages[{place}].mountPath", "must be a path")
         name = notes.name(f"{claim.replace('.', '-')[:56]}-volume", f"extras.storages[{place}].name")
         volumes[name] = {"name": name, "persistentVolumeClaim": {"claimName": claim}}
-        mounts.append({"name": name, "mountPath": word(storage, "mount_path") or f"/mnt/{claim}"})
+        mounts.append({"name": name, "mountPath": path})
     return list(volumes.values()), mounts

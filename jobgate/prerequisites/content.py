@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from jobgate.names import dns_subdomain
-from jobgate.prerequisites.models import SHELL, Event
+from jobgate.prerequisites.models import Event
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.resolve import Instance, Resolution
 from jobgate.prerequisites.script import Hook, substituted
@@ -38,14 +38,12 @@ class Content:
 
     Attributes:
         hooks: in the order in which they run: at the start as resolved, at the end the other way round.
-        interpreter: that runs them.
         mounts: parents before what is below them.
         env: variables, by name.
         plugins: the arguments of plugins, by name.
     """
 
     hooks: tuple[Hook, ...] = ()
-    interpreter: str = SHELL
     mounts: tuple[Mount, ...] = ()
     env: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
@@ -66,7 +64,6 @@ class _Merge:
     problems: list[Problem] = field(default_factory=list)
     starts: list[Hook] = field(default_factory=list)
     ends: list[Hook] = field(default_factory=list)
-    shells: dict[str, Instance] = field(default_factory=dict)
     mounts: dict[str, Mount] = field(default_factory=dict)
     env: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     plugins: dict[str, Any] = field(default_factory=dict)
@@ -75,10 +72,11 @@ class _Merge:
         """Add what an instance brings."""
         for hook in _hooks(one):
             (self.starts if hook.event == Event.TASK_STARTS.value else self.ends).append(hook)
-            self.shells.setdefault(one.item.spec.interpreter, one)
         if (mount := _mount(one)) is not None:
             self._mount(one, mount)
         for variable in _rendered(one, one.item.spec.env or ()):
+            if not isinstance(variable.get("name"), str):
+                continue  # which the item's own faults report
             if self.env.setdefault(variable["name"], variable) != variable:
                 detail = f"variable {variable['name']} has another value in an item before it"
                 self._problem(Reason.ENV_CONFLICT, one, detail)
@@ -100,16 +98,12 @@ class _Merge:
 
     def content(self) -> Content:
         """Return all of it."""
-        own = [shell for shell in self.shells if shell != SHELL]
-        if len(own) > 1:
-            detail = f"one shell runs all commands of a container, and items want {' and '.join(own)}"
-            self._problem(Reason.INTERPRETER_CONFLICT, self.shells[own[1]], detail)
         hooks = (*self.starts, *reversed(self.ends))
         if (size := sum(len(line.encode()) + 1 for hook in hooks for line in hook.commands)) > COMMANDS_LIMIT:
             detail = f"the commands of all items have {size} bytes; at most {COMMANDS_LIMIT} are allowed"
             self.problems.append(Problem(Reason.TOO_LARGE, (), detail))
         ordered = sorted(self.mounts.values(), key=lambda mount: mount.path.count("/"))
-        return Content(hooks, own[0] if own else SHELL, tuple(ordered), self.env, self.plugins)
+        return Content(hooks, tuple(ordered), self.env, self.plugins)
 
 
 def _hooks(one: Instance) -> Iterator[Hook]:
@@ -120,7 +114,13 @@ def _hooks(one: Instance) -> Iterator[Hook]:
         lines = (substituted(command, one.values) for command in callback.commands)
         by_event.setdefault(callback.event, []).extend(lines)
     for event, commands in by_event.items():
-        yield Hook(cast("Any", event.value), tuple(commands), cast("Any", spec.failure_policy.value), one.item.source)
+        yield Hook(
+            cast("Any", event.value),
+            tuple(commands),
+            cast("Any", spec.failure_policy.value),
+            one.item.source,
+            spec.interpreter,
+        )
 
 
 def _mount(one: Instance) -> Mount | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
@@ -11,25 +10,18 @@ from jobgate.names import LABEL_LIMIT, dns_label
 from jobgate.prerequisites.content import Content, Mount
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import CONTAINER_ANNOTATION
-from jobgate.prerequisites.script import CommandRequired, wrapped
+from jobgate.prerequisites.script import ScriptError, wrapped
 from webhook import Draft
 
 #: How kubectl knows the container that people mean.
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
-#: On a pod: how many words at the beginning of its command are ours, and the hash of the whole command with them. A pod
-#: that was exported and is created again gets the hooks of today in the place of those.
-WRAPPER: Final = "jobgate.dev/prerequisites-wrapper"
-
-_NO_COMMAND = (
-    "the image's own entrypoint is not known here, so no command can run before or after it: write the container's "
-    "command, or remove the items with commands"
-)
 
 
 def target(pod: Mapping[str, Any], wish: str = "") -> str | Problem:
     """Return the name of the container that gets what items bring: the one that is named, or the only one."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
-    names = [str(one.get("name")) for one in (pod.get("spec") or {}).get("containers") or () if isinstance(one, dict)]
+    containers = (pod.get("spec") or {}).get("containers") or ()
+    names = [one["name"] for one in containers if isinstance(one, dict) and isinstance(one.get("name"), str)]
     named = wish or annotations.get(CONTAINER_ANNOTATION)
     if named is not None and named not in names:
         detail = f"annotation {CONTAINER_ANNOTATION} names {str(named)[:63]!r}; the pod has {', '.join(names)[:253]}"
@@ -59,7 +51,7 @@ def inject(pod: Draft, content: Content, wish: str = "") -> list[Problem]:
     problems = [*_mounts(pod, container, content)]
     there = {one.get("name") for one in container.get("env") or ()}
     container.insert("env", [dict(one) for variable, one in content.env.items() if variable not in there])
-    return [*problems, *_wrap(pod, container, content)]
+    return [*problems, *_wrap(container, content)]
 
 
 def _mounts(pod: Draft, container: Draft, content: Content) -> Iterator[Problem]:
@@ -113,38 +105,18 @@ def _of(reason: Reason, mount: Mount, detail: str) -> Problem:
     return Problem(reason, mount.by.chain, detail, mount.by.place)
 
 
-def _wrap(pod: Draft, container: Draft, content: Content) -> Iterator[Problem]:
+def _wrap(container: Draft, content: Content) -> Iterator[Problem]:
+    """Put hooks around the container's command; those that are around it already are replaced."""
     if not content.hooks:
         return
-    command, args = container.get("command") or [], container.get("args") or []
-    annotations = (pod.value.get("metadata") or {}).get("annotations") or {}
-    plain = {**container.value, "command": command[_ours(annotations.get(WRAPPER), command) :]}
     try:
-        made = wrapped(plain, content.hooks, content.interpreter)
-        added = len(made["command"]) - len(plain["command"])
-        if command[:added] == made["command"][:added] and len(command) > added:
-            plain["command"] = command[added:]  # so it is already, whatever its annotations say
-            made = wrapped(plain, content.hooks, content.interpreter)
-    except CommandRequired:
-        yield Problem(Reason.COMMAND_REQUIRED, (), f"container {container['name']} has no command: {_NO_COMMAND}")
+        made = wrapped(container.value, content.hooks)
+    except ScriptError as error:
+        yield Problem(Reason(error.reason), (), f"container {container['name']}: {error}")
         return
-    for key, before in (("command", command), ("args", args)):
-        after = list(made.get(key) or [])
-        if after != before:
-            _replace(container, key, after)
-    annotate(pod, WRAPPER, f"{added}:{_hash(made['command'])}")
-
-
-def _ours(mark: Any, command: list[Any]) -> int:
-    """Return how many words at the beginning of a command are ours; a mark counts only for its own command."""
-    count, _, digest = mark.partition(":") if isinstance(mark, str) else ("", "", "")
-    if not count.isascii() or not count.isdigit() or digest != _hash(command):
-        return 0
-    return min(int(count[:4]), len(command))
-
-
-def _hash(command: list[Any]) -> str:
-    return sha256(json.dumps(command).encode()).hexdigest()
+    command = list(made["command"])
+    if command != container["command"]:
+        container.correct("command", command)
 
 
 def annotate(pod: Draft, key: str, value: str) -> None:
@@ -155,13 +127,9 @@ def annotate(pod: Draft, key: str, value: str) -> None:
         return
     elif "annotations" not in metadata:
         metadata["annotations"] = {key: value}
-    elif (annotations := metadata.at("annotations")) is not None and annotations.get(key) != value:
-        _replace(annotations, key, value)
-
-
-def _replace(part: Draft, key: str, value: Any) -> None:
-    """Set a field that is ours by now; a command keeps every word that its author wrote."""
-    if key in part:
-        part.correct(key, value)
+    elif (annotations := metadata.at("annotations")) is None or annotations.get(key) == value:
+        return
+    elif key in annotations:
+        annotations.correct(key, value)
     else:
-        part[key] = value
+        annotations[key] = value

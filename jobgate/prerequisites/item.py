@@ -11,10 +11,11 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from jobgate.names import dns_subdomain, environment_name
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, PrerequisiteSpec, TemplateVariable
+from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES, PrerequisiteSpec, TemplateVariable
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
-from jobgate.prerequisites.values import PLACEHOLDER, fault_of_pattern, fault_of_value
+from jobgate.prerequisites.script import PLACEHOLDER
+from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
@@ -41,6 +42,11 @@ class Item:
     def shown(self) -> str:
         """The item, as messages name it."""
         return f"{self.kind} {self.name}"
+
+    @property
+    def resource(self) -> str:
+        """The resource that it is one of."""
+        return RESOURCES[self.kind]
 
     @property
     def source(self) -> str:
@@ -87,7 +93,8 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
         if "\r" in text or "\0" in text:
             yield Reason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
     for place, variable in enumerate(spec.env or ()):
-        if fault := environment_name(str(variable.get("name", ""))):
+        name = variable.get("name")
+        if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
             yield Reason.MALFORMED, f"env[{place}].name", fault
 
 

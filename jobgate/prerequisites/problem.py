@@ -21,7 +21,6 @@ class Reason(StrEnum):
     MOUNT_CONFLICT = "MountConflict"
     VOLUME_CONFLICT = "VolumeConflict"
     ENV_CONFLICT = "EnvConflict"
-    INTERPRETER_CONFLICT = "InterpreterConflict"
     PLUGIN_CONFLICT = "PluginConflict"
     UNKNOWN_CONTAINER = "UnknownContainer"
     COMMAND_REQUIRED = "CommandRequired"

@@ -7,18 +7,14 @@ the text around it does not say so reliably.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
-from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
-
+from crdgen import re2
 from jobgate.prerequisites.models import VALUE_LIMIT
 
 #: The characters that no POSIX shell interprets, wherever they stand.
 _SAFE: Final = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
-
-PLACEHOLDER: Final = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 
 
 def fault_of_value(value: str, pattern: str | None) -> str | None:
@@ -42,28 +38,21 @@ def _fault_of_plain(value: str) -> str | None:
 
 def fault_of_pattern(pattern: str) -> str | None:
     """Return what is wrong with the pattern of a variable, or None."""
-    return None if _compiled(pattern) else "must be a regular expression in RE2 syntax"
+    # By itself first: what closes the group around it would be no whole pattern.
+    for text in (pattern, _whole(pattern)):
+        try:
+            if found := re2.problem(text):
+                return f"is no regular expression: it has {found.what}; {found.fix}"
+            re2.compiled(text)
+        except re2.LargePattern:
+            return "is a regular expression that is too large"
+    return None
 
 
 def matches(pattern: str, value: str) -> bool:
     """Tell whether a whole value matches, in time linear in its length; nothing matches what is no pattern."""
-    compiled = _compiled(pattern)
-    if compiled is None:
-        return False
-    try:
-        compiled.validate_python(value)
-    except ValidationError:
-        return False
-    return True
+    return fault_of_pattern(pattern) is None and re2.matcher(_whole(pattern))(value)
 
 
-@lru_cache(maxsize=512)
-def _compiled(pattern: str) -> SchemaValidator | None:
-    """Return what matches a pattern: Pydantic's engine, which is Rust's and never backtracks, as Python's does."""
-    try:
-        # By itself first: what closes the group around it would be no whole pattern.
-        for text in (pattern, rf"\A(?:{pattern})\z"):
-            made = SchemaValidator(core_schema.str_schema(pattern=text, regex_engine="rust-regex", strict=True))
-    except SchemaError:
-        return None
-    return made
+def _whole(pattern: str) -> str:
+    return rf"\A(?:{pattern})\z"

@@ -82,6 +82,10 @@ _MACS: Final = (
     "00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00", "0000000000000000000000000000000000000000",
     "0000.5e00:5301", "00:00:5e:00:53:01:", "00:00:5e:00:53:0", "",
 )
+_HEXADECIMAL: Final = (
+    "0123456789abcdef01234567", "0123", "0123456789ABCDEF01234567", "g123456789abcdef01234567", "", "#fff", "fff",
+    "#FFFFFF", "#ffff", "#ggg", "##fff", "123-45-6789", "123456789", "123 45 6789", "123-456789", "123-45-678",
+)
 _NAMES: Final = (
     "a", "a.b", "a.bc", "a-b.bc", "-a.bc", "a-.bc", "a..bc", "a.b1", "a.1b", "a1", "1", "1a.bc", "a_b.bc", "ä.öü",
     "☃.net", "a.☃", "a.", ".a", "", "a b", "A.BC", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -145,6 +149,9 @@ TEXTS: Final = {
     "date-time": _TIMES,
     "duration": _DURATIONS,
     "email": _MAIL,
+    "bsonobjectid": _HEXADECIMAL,
+    "hexcolor": _HEXADECIMAL,
+    "ssn": _HEXADECIMAL,
     "hostname": (*_NAMES, *_ADDRESSES),
     "ipv4": _ADDRESSES,
     "ipv6": _ADDRESSES,

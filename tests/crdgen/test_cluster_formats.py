@@ -131,9 +131,7 @@ def test_rules_see_the_parts_of_a_url_that_the_server_sees(serve: Any) -> None:
     rules = [{"rule": f"!isURL(self) || {index} < 0", "messageExpression": part} for index, part in enumerate(PARTS)]
     why = {"messageExpression": "format.uri().validate(self).orValue(['is one'])[0]"}
     text = {"type": "string", "maxLength": 60, "x-kubernetes-validations": [*rules, {"rule": "isURL(self)"} | why]}
-    served = serve(
-        {"type": "object", "properties": {"urls": {"type": "array", "maxItems": MANY, "items": text}}},
-    )
+    served = serve({"type": "object", "properties": {"urls": {"type": "array", "maxItems": MANY, "items": text}}})
     plain = [url for url in URLS if PLAIN.fullmatch(url)]
     for start in range(0, len(plain), MANY):
         urls = plain[start : start + MANY]

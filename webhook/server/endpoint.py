@@ -224,10 +224,10 @@ class Endpoint:
                 self._wait(self._apart(call))
         else:
             outcome = self._judged(call)
-            if inspect.isawaitable(outcome):
-                self._wait(self._awaited(call, outcome))
-            else:
+            if isinstance(outcome, Response) or not inspect.isawaitable(outcome):
                 self._answer(call, *_encoded(call, outcome))
+            else:
+                self._wait(self._awaited(call, outcome))
 
     def _judged(self, call: Call) -> Any:
         """Return what a reviewer says: a response, None, an awaitable of these; or the exception that it raised."""

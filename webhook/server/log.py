@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TextIO
 
 import orjson
@@ -28,30 +29,29 @@ ATOMIC = 4096
 class JSONFormatter(logging.Formatter):
     """Formats a record as one line of JSON: time, level, message, and the fields given as `extra={"fields": …}`."""
 
-    _second, _text = 0, ""
-
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, in ASCII."""
-        line: dict[str, Any] = {
-            "time": self._time(record.created),
-            "level": record.levelname.lower(),
-            "message": record.getMessage(),
-        }
-        line.update(getattr(record, "fields", {}))
+        fields: Mapping[str, Any] = getattr(record, "fields", {})
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        try:
-            text = orjson.dumps(line, default=str).decode()
-        except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
-            text = ""
-        return text if text and text.isascii() else json.dumps(line, default=str)
+            fields = {**fields, "exception": self.formatException(record.exc_info)}
+        return line(record.created, record.levelname.lower(), record.getMessage(), fields)
 
-    def _time(self, created: float) -> str:
-        """Return a time with milliseconds, in UTC. The seconds are formatted once each."""
-        second = int(created)
-        if second != self._second:
-            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        return f"{self._text}.{int((created - second) * 1000):03d}+00:00"
+
+def line(created: float, level: str, message: str, fields: Mapping[str, Any]) -> str:
+    """Return one line of JSON, in ASCII."""
+    second = int(created)
+    time_of_it = f"{_time(second)}.{int((created - second) * 1000):03d}+00:00"
+    whole = {"time": time_of_it, "level": level, "message": message, **fields}
+    try:
+        text = orjson.dumps(whole, default=str).decode()
+    except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
+        text = ""
+    return text if text and text.isascii() else json.dumps(whole, default=str)
+
+
+@lru_cache(maxsize=1)
+def _time(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
 class BatchHandler(logging.StreamHandler[TextIO]):
@@ -77,13 +77,17 @@ class BatchHandler(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, or keep it until more have come."""
         try:
-            line = self.format(record)
+            text = self.format(record)
         except Exception:  # noqa: BLE001  # a line that fails must not fail what it tells of
             self.handleError(record)
             return
-        self._lines.append(line)
-        self._size += len(line)
-        if self._loop is None or record.levelno >= logging.WARNING or self._size > BATCH_SIZE:
+        self.add(text, at_once=record.levelno >= logging.WARNING)
+
+    def add(self, text: str, *, at_once: bool = False) -> None:
+        """Write a line that is formatted, or keep it until more have come."""
+        self._lines.append(text)
+        self._size += len(text)
+        if self._loop is None or at_once or self._size > BATCH_SIZE:
             self.flush()
         elif len(self._lines) == 1:
             self._loop.call_soon_threadsafe(self._loop.call_later, BATCH_TIME, self.flush)
@@ -109,10 +113,13 @@ class BatchHandler(logging.StreamHandler[TextIO]):
 
 
 def info(message: str, fields: Mapping[str, Any]) -> None:
-    """Log a line without looking for its caller, which takes longer than all the rest."""
-    record = logging.LogRecord(logger.name, logging.INFO, "", 0, message, None, None)
-    record.fields = fields
-    logger.handle(record)
+    """Log a line, as for each request: a record, and the look for its caller, would cost more than all the rest."""
+    handlers = logging.root.handlers
+    if len(handlers) == 1 and isinstance(handlers[0], BatchHandler) and not logger.handlers:
+        with handlers[0].lock:  # type: ignore[union-attr]  # every handler has one
+            handlers[0].add(line(time.time(), "info", message, fields))
+    else:
+        logger.info(message, extra={"fields": fields})
 
 
 def origin(error: BaseException) -> dict[str, Any]:

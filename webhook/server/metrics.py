@@ -253,6 +253,8 @@ class RouteMetrics:
             self._operations.inc(len(response.patch))
         if response.notices:
             self._metrics.warnings.labels(self._name, self._phase).inc(len(response.notices))
+        if not response.causes:
+            return
         rules = response.rules or [""] * len(response.causes)
         for (reason, rule), count in Counted(zip((one.reason for one in response.causes), rules, strict=False)).items():
             self._metrics.causes.labels(self._name, reason, rule).inc(count)

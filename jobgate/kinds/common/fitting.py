@@ -34,6 +34,7 @@ from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.re2 import matcher
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from jobgate.kinds.common.durations import DURATION
 
 Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]
@@ -114,9 +115,9 @@ def _string(schema: Schema) -> Any:
     patterns = []
     if "pattern" in schema:
         # msgspec matches with Python's `re`, which backtracks: an author's pattern may take it years.
-        if schema["pattern"] != QUANTITY_PATTERN:
+        if schema["pattern"] not in _LINEAR:
             return Never
-        patterns.append(_QUANTITY)
+        patterns.append(_LINEAR[schema["pattern"]])
     if text_format(schema.get("format")) is not None:
         if schema["format"] != "date-time":
             return Never
@@ -170,8 +171,8 @@ def _object(schema: Schema) -> Any:
 
 def _own_pattern(schema: Schema) -> str | None:
     """Return the pattern of a field that only RE2 can decide, or None where there is none."""
-    pattern = schema.get("pattern", QUANTITY_PATTERN)
-    if "enum" in schema or pattern == QUANTITY_PATTERN:
+    pattern = schema.get("pattern")
+    if "enum" in schema or pattern is None or pattern in _LINEAR:
         return None
     try:
         matcher(pattern)
@@ -251,9 +252,9 @@ _TIME: Final = (
     r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?Z\Z"
 )
 
-#: Quantities as `re` reads them: in time linear in the text, because what follows a run of digits begins with no digit,
-#: other than the last three of an exponent.
-_QUANTITY: Final = rf"{QUANTITY_PATTERN.removesuffix('$')}\Z"
+#: Patterns that take `re` a time linear in the text, as it reads them: what follows a run of digits begins with no
+#: digit, other than the last three of an exponent, and each part of a duration ends with its unit.
+_LINEAR: Final = {pattern: rf"{pattern.removesuffix('$')}\Z" for pattern in (QUANTITY_PATTERN, DURATION)}
 
 #: How a schema of a type becomes a type of msgspec, and the keywords of it that are heeded.
 _MAKERS: Final[Mapping[str | None, tuple[Callable[[Schema], Any], frozenset[str]]]] = {

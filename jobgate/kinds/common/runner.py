@@ -198,6 +198,7 @@ class Runner:
         deadline: seconds that a job may run; None for no limit.
         adopts: what is written into the spec when a job is taken over.
         paused: whether a job is to be left alone.
+        rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
         heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
     """
 
@@ -218,6 +219,7 @@ class Runner:
     deadline: Callable[[Job[Any]], int | None] = lambda _: None
     adopts: Callable[[Job[Any]], Mapping[str, Any]] = lambda _: {}
     paused: Callable[[Job[Any]], bool] = lambda _: False
+    rivals: tuple[str, ...] = ()
     heeds: frozenset[str] = frozenset()
 
 

@@ -12,7 +12,7 @@ from crdgen import CustomResource
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common import pod
 from jobgate.kinds.common.fitting import TYPE, Predicate, surely_fits
-from jobgate.kinds.common.metadata import metadata_causes, metadata_fits, type_word
+from jobgate.kinds.common.metadata import metadata_causes, type_word, with_ordinary_metadata
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.shape import Shape
 from webhook import Cause, Duplicate, Forbidden, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
@@ -41,13 +41,13 @@ class StructuralSchema:
 
     @cached_property
     def _fits(self) -> Predicate:
-        return surely_fits(self.shape.node)
+        return surely_fits(with_ordinary_metadata(self.shape.node))
 
     @cached_property
     def _narrow(self) -> Predicate | None:
         """The predicate of a schema that is narrower by far: each pod template is of the shape of plain ones."""
         narrow = with_plain_templates(self.shape.node, self._parts, pod.FAMILIES.shape)
-        return None if narrow is None else surely_fits(narrow)
+        return None if narrow is None else surely_fits(with_ordinary_metadata(narrow))
 
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
@@ -72,11 +72,11 @@ class StructuralSchema:
 
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Tell in C whether `check` surely finds nothing. False says nothing: then ask it."""
-        return self._fits(document) and metadata_fits(document.get("metadata"))
+        return self._fits(document)
 
     def plain(self, document: Mapping[str, Any]) -> bool:
         """Tell whether the object surely fits, and each pod template in it surely is sound. False says nothing."""
-        if self._narrow is None or not self._narrow(document) or not metadata_fits(document.get("metadata")):
+        if self._narrow is None or not self._narrow(document):
             return False
         parts = document["spec"][self._parts]
         for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When

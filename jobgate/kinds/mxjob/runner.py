@@ -138,5 +138,6 @@ RUNNER = Runner(
     replicas=replicas,
     succeeded=succeeded,
     adopts=adopts,
+    rivals=("mxnet-operator", "mx-job-operator", "mx-operator"),
     paused=lambda job: mapping(job.document.get("status")).get("controlPaused") is True,
 )

@@ -116,13 +116,7 @@ def test_a_field_that_was_missing_before_may_be_missing_still() -> None:
 
 @pytest.mark.parametrize(
     "path, same",
-    [
-        (("a",), True),
-        (("b",), False),
-        (("items", 0), True),
-        (("items", 1, "v"), False),
-        (("set", 0), False),
-    ],
+    [(("a",), True), (("b",), False), (("items", 0), True), (("items", 1, "v"), False), (("set", 0), False)],
 )
 def test_correlation_follows_names_and_keys(path: tuple[str | int, ...], same: bool) -> None:
     items = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": {}}

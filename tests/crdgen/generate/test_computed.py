@@ -86,9 +86,7 @@ class Whole(BaseModel):
 
 PARTS = CustomResource("computed.example.com", Names("Whole"), (Version("v1", Spec, Status),))
 WRITTEN = Status(
-    learners=Replicas(),
-    tasks={"a": Replicas(readyNow=1, wanted=3), "b": Replicas()},
-    spans=[Span(1, 3)],
+    learners=Replicas(), tasks={"a": Replicas(readyNow=1, wanted=3), "b": Replicas()}, spans=[Span(1, 3)]
 ).model_dump(mode="json", by_alias=True)
 
 

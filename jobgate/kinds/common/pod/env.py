@@ -7,16 +7,16 @@ The rules are those of `core/v1` validation of Kubernetes (`ValidateEnv`, `Valid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from jobgate import names
 from jobgate.kinds.common.pod.downward import ENVIRONMENT_FIELDS, PlainResource, field_reference, resource_reference
 from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
 from jobgate.kinds.common.pod.reading import objects, spec_of
-from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName, Plain, one_of
+from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName, Plain
 from webhook.cause import Cause, Forbidden, Invalid, NotFound, Notice, Required
 from webhook.path import Path
 
@@ -146,8 +146,8 @@ def _empty_dirs(pod: Json) -> dict[str, bool]:
 
 
 class _Field(Plain):
-    field_path: Annotated[str, Meta(pattern=one_of(*ENVIRONMENT_FIELDS))]
-    api_version: Annotated[str, Meta(pattern=one_of("v1"))] = "v1"
+    field_path: Literal[tuple(ENVIRONMENT_FIELDS)]  # type: ignore[valid-type]  # msgspec sees them
+    api_version: Literal["v1"] = "v1"
 
 
 class _Key(Plain):

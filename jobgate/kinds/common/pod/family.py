@@ -64,7 +64,7 @@ class Family(Keys, Generic[Finding]):
     @cached_property
     def plain(self) -> Callable[[object], bool]:
         """Whether the family surely finds nothing in a pod."""
-        fits, agreements = surely(_shape([self], strict=False)), () if self.agree is _always else (self.agree,)
+        fits, agreements = surely(_shape([self], strict=False)), [(None, self.agree)]
         return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # as the shape says
 
 
@@ -80,7 +80,7 @@ class Families(Generic[Finding]):
         self._families = tuple(families)
         self.shape: Final = _shape([*self._families, unruled], strict=True)
         self._fits = surely(self.shape)
-        self._agreements = tuple(family.agree for family in self._families if family.agree is not _always)
+        self._agreements = [(_only_key(one), one.agree) for one in self._families if one.agree is not _always]
 
     def plain(self, pod: Json) -> bool:
         """Tell whether a Pod, or a pod template, is surely sound."""
@@ -116,12 +116,18 @@ def _containers(spec: Json) -> list[Json]:
     return [container for name in _CONTAINERS for _, container in objects(spec.get(name))]
 
 
-def _agree(agreements: Sequence[Callable[[Json, Sequence[Json]], bool]], spec: Json) -> bool:
+def _only_key(family: Family[Any]) -> str | None:
+    """Return the key of the spec without which a family finds nothing, where it has no other; else None."""
+    alone = len(family.spec) == 1 and not (family.container or family.metadata or family.needs)
+    return next(iter(family.spec)) if alone else None
+
+
+def _agree(agreements: Sequence[tuple[str | None, Callable[[Json, Sequence[Json]], bool]]], spec: Json) -> bool:
     containers = spec.get("containers", ())
     if "initContainers" in spec:
         containers = [*containers, *spec["initContainers"]]
-    for agree in agreements:  # noqa: SIM110  # half the time of all()
-        if not agree(spec, containers):
+    for key, agree in agreements:  # noqa: SIM110  # half the time of all()
+        if (key is None or key in spec) and not agree(spec, containers):
             return False
     return True
 

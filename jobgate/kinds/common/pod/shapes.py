@@ -6,7 +6,6 @@ and these types are at most as wide.
 
 from __future__ import annotations
 
-from re import escape
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
@@ -53,8 +52,3 @@ UnixId: TypeAlias = Annotated[int, Meta(ge=0, le=names.ID_LIMIT)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 RelativePath: TypeAlias = Annotated[str, Meta(pattern=whole_text(r"(?s:(?!/)(?!.*\.\.).+)"))]
 AbsolutePath: TypeAlias = Annotated[str, Meta(pattern=whole_text(r"(?s:/(?!.*\.\.).*)"))]
-
-
-def one_of(*texts: str) -> str:
-    """Return the pattern of these texts."""
-    return whole_text("|".join(map(escape, texts)))
