@@ -8,6 +8,14 @@ LOCKED = "v1.36.3"
 #: `make test KUBERNETES=1.37.2` asks for another, from 1.34 on.
 KUBERNETES = f"v{os.environ.get('KUBERNETES', '').removeprefix('v') or LOCKED.removeprefix('v')}"
 
+_MINOR = int(KUBERNETES.split(".")[1])
+
+#: Gangs of Kubernetes' own scheduler: the version of the API, and the gates of API server and scheduler.
+GANGS_API = "scheduling.k8s.io/v1beta1" if _MINOR >= 37 else "scheduling.k8s.io/v1alpha2"
+GANGS_GATES = "--feature-gates=GenericWorkload=true" + ("" if _MINOR >= 37 else ",GangScheduling=true")
+#: Whether that version has such gangs.
+HAS_GANGS = _MINOR >= 36
+
 # Its nodes and pods are simulated by a program that has versions of its own.
 KWOK = "v0.8.0"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 import yaml
+from crdgen.cli.unusable import Unusable
 
 from crdgen.cli.sources import objects
-from crdgen.cli.unusable import Unusable
 from jobgate.cli.settings import Told, installation
 from jobgate.kinds.common.runner import runner_of
 from jobgate.offline.judge import Circumstances, judge

@@ -1,7 +1,7 @@
 """Pods that are processes: what a kubelet does for them, and distributed programs that really run.
 
-The programs' pods come of jobs as the runner renders them: batch Jobs that kube-controller-manager carries out, wired by
-the webhook, with the objects that the controller makes.
+The programs' pods come of jobs that the runner runs, by batch Jobs of kube-controller-manager; the webhook wires them, and
+the controller makes what their plugins declare.
 """
 
 import os
@@ -12,19 +12,17 @@ from typing import Any
 
 import pytest
 
-from controlplane.client import MERGE_PATCH, ClusterApi
-from controlplane.objects import Objects
+from controlplane.assets import WholeAssets
+from controlplane.fixtures import new_namespace
 from controlplane.processes import ProcessNode
 from controlplane.processes.node import CHOSEN
 from controlplane.processes.sandbox import MissingError
+from controlplane.runner import RUN, runner
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
-from controlplane.whole import WholeControlPlane
+from controlplane.whole import WholeControlPlane, has_account
 from jobgate.kinds import installed
-from jobgate.kinds.common.runner import adoption
-from jobgate.runner.rendering import children
-from jobgate.runner.subject import read
 from tests.controller.installed import controlling, install
 
 WAIT = 120.0
@@ -87,9 +85,19 @@ mpirun --allow-run-as-root --hostfile /run/hosts -N 1 --mca oob_tcp_if_include e
 
 
 @pytest.fixture(scope="module")
-def node(whole_controlplane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessNode]:
+def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeControlPlane]:
+    """A control plane with the webhooks, the companion controller, and the runner."""
+    folder = tmp_path_factory.mktemp("plane")
+    with WholeControlPlane(whole_assets) as found, InstalledWebhook(found, folder, RUN):
+        install(found.client)
+        with controlling(found, folder / "controller.log"), runner(found, folder / "runner.log"):
+            yield found
+
+
+@pytest.fixture(scope="module")
+def node(plane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessNode]:
     try:
-        with ProcessNode(whole_controlplane, "processes", tmp_path_factory.mktemp("node")) as found:
+        with ProcessNode(plane, "processes", tmp_path_factory.mktemp("node")) as found:
             yield found
             assert found.failure is None
     except MissingError as error:
@@ -98,22 +106,11 @@ def node(whole_controlplane: WholeControlPlane, tmp_path_factory: pytest.TempPat
         pytest.fail(f"{error}: run the tests as root where namespaces are allowed, or with ALLOW_MISSING=1")
 
 
-@pytest.fixture(scope="module")
-def controller(
-    whole_controlplane: WholeControlPlane,
-    whole_webhook: InstalledWebhook,
-    whole_api: ClusterApi,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[None]:
-    """The webhooks, and the companion controller beside them."""
-    install(whole_api)
-    with controlling(whole_controlplane, tmp_path_factory.mktemp("controller") / "log"):
-        yield
-
-
 @pytest.fixture
-def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
-    return Space(whole_api, whole_namespace)
+def space(plane: WholeControlPlane) -> Space:
+    name = new_namespace(plane.client)
+    wait_for(lambda: has_account(plane.client, name), WAIT, what="the namespace has its ServiceAccount")
+    return Space(plane.client, name)
 
 
 def container(*command: str, **fields: Any) -> dict[str, Any]:
@@ -218,76 +215,58 @@ def test_pods_of_a_headless_service_find_each_other(node: ProcessNode, space: Sp
 # Distributed programs
 
 
-def run(api: ClusterApi, space: Space, job: dict[str, Any]) -> None:
-    """Store a job, and make what the runner makes of it."""
-    install(api, space.name)  # the right to Secrets there
-    kind = next(one for one in installed() if one.kind == job["kind"])
-    group = f"{kind.group}/{kind.version}"
-    space.create(kind.plural, {"apiVersion": group, **job}, group)
-    stored = space.get(kind.plural, job["metadata"]["name"], group)
-    subject = read(kind, stored)
-    assert subject is not None
-    path = space.path(kind.plural, job["metadata"]["name"], group)
-    stored = api.patch(path, adoption(subject.job), content_type=MERGE_PATCH)[1]
-    subject = read(kind, stored)
-    assert subject is not None
-    made = children(subject)
-    objects = Objects(api)
-    for one in [*made.services.values(), *made.jobs.values()]:
-        status, answer = api.post(objects.collection(one["apiVersion"], one["kind"], space.name), one)
-        assert status == 201, answer
+def run(space: Space, kind: str, **spec: Any) -> tuple[str, str]:
+    """Store a job for the runner; return its resource and its group."""
+    install(space.api, space.name)  # the right to Secrets there
+    found = next(one for one in installed() if one.kind == kind)
+    group = f"{found.group}/{found.version}"
+    job = {"apiVersion": group, "kind": kind, "metadata": {"name": "train"}, "spec": spec}
+    space.create(found.plural, job, group)
+    return found.plural, group
 
 
 def template(name: str, *command: str) -> dict[str, Any]:
     return {"spec": {**CHOSEN, "containers": [{"name": name, "image": "none", "command": list(command)}]}}
 
 
-def finished(node: ProcessNode, space: Space, name: str) -> None:
-    """Wait until a batch Job is complete."""
+def succeeded(node: ProcessNode, space: Space, resource: str, group: str) -> None:
+    """Wait until a job says that it has succeeded."""
 
-    def complete() -> bool:
-        conditions = space.get("jobs", name, "batch/v1").get("status", {}).get("conditions") or ()
-        assert not [one for one in conditions if one["type"] == "Failed" and one["status"] == "True"], conditions
-        return any(one["type"] == "Complete" and one["status"] == "True" for one in conditions)
+    def done() -> bool:
+        status = space.get(resource, "train", group).get("status") or {}
+        conditions = {one["type"] for one in status.get("conditions") or () if one["status"] == "True"}
+        assert not conditions & {"Failed"}, status
+        return status.get("phase") == "Succeeded" or "Succeeded" in conditions
 
     try:
-        wait_for(complete, WAIT, what=f"{name} is complete")
+        wait_for(done, WAIT, what="the job has succeeded")
     except TimeoutError as error:
         said = [path.read_text()[-1000:] for path in node.folder.glob(f"{space.name}.*/*.log")]
-        raise AssertionError(f"{error}\n" + "\n".join(said)) from error
+        status = space.get(resource, "train", group).get("status")
+        raise AssertionError(f"{error}\n{status}\n" + "\n".join(said)) from error
 
 
 def logs(node: ProcessNode, space: Space, container: str) -> list[str]:
-    """What the containers of this name of all pods have said, in order."""
-    return sorted(
-        line
-        for one in space.items("pods")
-        for line in node.log(space.name, one["metadata"]["name"], container).splitlines()
-    )
+    """What the containers of this name of all pods have said, also of those that are gone; in order."""
+    files = node.folder.glob(f"{space.name}.*/{container}.log")
+    return sorted(line for file in files for line in file.read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.usefixtures("controller")
-def test_ranks_meet_at_the_master_and_sum_up(node: ProcessNode, whole_api: ClusterApi, space: Space) -> None:
+def test_ranks_meet_at_the_master_and_sum_up(node: ProcessNode, space: Space) -> None:
     tasks = {
         "Master": {"template": template("torch", PYTHON, "-c", RENDEZVOUS)},
         "Worker": {"numTasks": 2, "template": template("torch", PYTHON, "-c", RENDEZVOUS)},
     }
-    run(whole_api, space, {"kind": "TorchJob", "metadata": {"name": "sum"}, "spec": {"torchTaskSpecs": tasks}})
-    finished(node, space, "sum-master")
-    finished(node, space, "sum-worker")
+    succeeded(node, space, *run(space, "TorchJob", torchTaskSpecs=tasks))
     assert logs(node, space, "torch") == [f"rank {rank} of 3 sum 3" for rank in range(3)]
 
 
-@pytest.mark.usefixtures("controller")
-def test_roles_of_dmlc_find_their_scheduler(node: ProcessNode, whole_api: ClusterApi, space: Space) -> None:
+def test_roles_of_dmlc_find_their_scheduler(node: ProcessNode, space: Space) -> None:
     tasks = [
         {"mxReplicaType": role, "replicas": replicas, "template": template("mxnet", PYTHON, "-c", DMLC)}
         for role, replicas in (("SCHEDULER", 1), ("SERVER", 1), ("WORKER", 2))
     ]
-    spec = {"jobMode": "dist", "replicaSpecs": tasks}
-    run(whole_api, space, {"kind": "MxJob", "metadata": {"name": "train"}, "spec": spec})
-    for one in space.items("jobs", "batch/v1"):
-        finished(node, space, one["metadata"]["name"])
+    succeeded(node, space, *run(space, "MxJob", jobMode="dist", replicaSpecs=tasks))
     assert logs(node, space, "mxnet") == [
         "scheduler heard ['server', 'worker', 'worker']",
         "server may go",
@@ -296,20 +275,15 @@ def test_roles_of_dmlc_find_their_scheduler(node: ProcessNode, whole_api: Cluste
     ]
 
 
-@pytest.mark.usefixtures("controller")
-def test_mpirun_starts_ranks_on_all_pods(node: ProcessNode, whole_api: ClusterApi, space: Space) -> None:
+def test_mpirun_starts_ranks_on_all_pods(node: ProcessNode, space: Space) -> None:
     need_mpi()
+    done = [{"event": "TaskCompleted", "action": "CompleteJob"}]
     tasks = [
-        {"name": "launcher", "template": template("di-container", "sh", "-c", MPIRUN)},
+        {"name": "launcher", "template": template("di-container", "sh", "-c", MPIRUN), "policies": done},
         {"name": "worker", "replicas": 2, "template": template("di-container", "sh", "-c", f"{SSHD} -D -e")},
     ]
-    run(
-        whole_api,
-        space,
-        {"kind": "DIJob", "metadata": {"name": "mpi"}, "spec": {"plugins": {"svc": [], "ssh": []}, "tasks": tasks}},
-    )
-    finished(node, space, "mpi-launcher")
-    hosts = ["mpi-launcher-0", "mpi-worker-0", "mpi-worker-1"]
+    succeeded(node, space, *run(space, "DIJob", plugins={"svc": [], "ssh": []}, tasks=tasks))
+    hosts = ["train-launcher-0", "train-worker-0", "train-worker-1"]
     said = [line for line in logs(node, space, "di-container") if line.startswith("rank")]
     assert sorted(line.split(" on ")[1] for line in said) == hosts
     assert [line.split(" on ")[0] for line in said] == [f"rank {rank} of 3" for rank in range(3)]

@@ -142,9 +142,18 @@ def test_writes_that_leave_the_spec_alone_never_reach_the_webhook(user: User, we
     done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
     assert done, output
     assert user.kubectl("label", "dijobs.diengine.opendilab.org", "minimal", "seen=yes")[0]
-    assert user.kubectl("patch", "dijobs.diengine.opendilab.org", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":["a.b/c"]}}')[0]
-    assert user.kubectl("patch", "dijob", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')[0]
-    assert user.kubectl("delete", "dijob", "minimal", "--wait=false")[0]
+    assert user.kubectl(
+        "patch",
+        "dijobs.diengine.opendilab.org",
+        "minimal",
+        "--type=merge",
+        "-p",
+        '{"metadata":{"finalizers":["a.b/c"]}}',
+    )[0]
+    assert user.kubectl(
+        "patch", "dijobs.diengine.opendilab.org", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":null}}'
+    )[0]
+    assert user.kubectl("delete", "dijobs.diengine.opendilab.org", "minimal", "--wait=false")[0]
     # Lines are written in batches: one that only now is there may be of the creation.
     assert user.apply((EXAMPLES / "minimal.yaml").read_text().replace("minimal", "after"))[0]
     lines = [json.loads(line) for line in webhook.log.read_text().splitlines()]

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from controlplane.plane import ControlPlane
+from controlplane.webhook import COMMAND, environment
 from jobgate.kinds import installed
 from jobgate.render import Installation
 from jobgate.render.objects import base
 from jobgate.render.runner import ACCOUNT
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import COMMAND, environment
 
 KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
 #: What the webhook server and the runner are both told.
