@@ -34,7 +34,7 @@ lock: install ## Renew requirements.lock from pyproject.toml
 demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
 	$(BIN)/python -m examples.demo
 
-test: install controlplane ## Run all tests, against a real API server too; those of the chart: make chart
+test: install controlplane ## Run all tests, also against a real API server: KUBERNETES=1.36.3; those of the chart: make chart
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not helm"
 
 chart: install ## Test the chart with the real Helm, which is built first, once (some minutes)
