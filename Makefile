@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart check format crds docs controlplane bench bench-all soak soak-certs fuzz golden clean
+.PHONY: help install lock demo test chart check format crds docs controlplane bench bench-all soak soak-certs fuzz golden dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,10 @@ fuzz: install ## Try properties on objects drawn from the schemas: MINUTES=10; w
 
 soak-certs: install controlplane ## Rotate certificates 200 times, killed at every step, under load (an hour or more)
 	$(BIN)/python -m bench.certs_soak
+
+dist: install ## Build the source distribution and the wheel into dist/
+	rm -rf dist
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python
 
 clean: ## Remove what was made here; the control plane's cache stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

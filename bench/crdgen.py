@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from crdgen import Doc, Model, PodTemplate, crd
-from crdgen.resource import of
+from crdgen.resource.resource import of
 
 KINDS = 200
 #: Seconds that making DIJob's CRD, and that of all kinds, may take.

@@ -42,6 +42,11 @@ class Replica:
         self.memory.append(self.resident())
         self.descriptors.append(len(list(Path(f"/proc/{self.process.pid}/fd").iterdir())) - known)
 
+    def forget(self) -> None:
+        """Forget what was seen until now."""
+        self.memory.clear()
+        self.descriptors.clear()
+
     def resident(self, word: str = "VmRSS") -> float:
         """Return the resident memory, in MiB; with `VmHWM` the most that it has ever been."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")

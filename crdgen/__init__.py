@@ -17,44 +17,48 @@ What a kind is beyond its models, a `CustomResource` says: `Names`, a `Version` 
 `Scale` and selectable fields, and a `Conversion` between them.
 """
 
-from crdgen.definition import crd
-from crdgen.errors import SchemaError
-from crdgen.escaping import escape
-from crdgen.lint import Finding, check_structural
-from crdgen.markers import (
-    Atomic,
-    AtomicMap,
-    Depth,
-    Descriptions,
-    Doc,
-    Duration,
-    EmbeddedResource,
-    GranularMap,
-    Immutable,
-    ImmutableOnceSet,
-    Int32,
-    Int64,
-    IntOrString,
-    MapList,
-    MaxItems,
-    MinItems,
-    ModelDefault,
-    PreserveUnknown,
-    Quantity,
-    Rule,
-    SetList,
-    Time,
-    at_least_one_of,
-    at_most_one_of,
-    exactly_one_of,
-    rules,
-)
-from crdgen.model import Model
-from crdgen.podtemplate import OpenPodTemplate, PodTemplate, Volumes, core_type, pod_template, volumes
-from crdgen.resource import Column, Conversion, CustomResource, Names, Scale, Service, Version, of
-from crdgen.schema import structural_schema
-from crdgen.size import size
-from crdgen.text import to_yaml
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crdgen.escaping import escape
+    from crdgen.generate.errors import SchemaError
+    from crdgen.generate.pipeline import structural_schema
+    from crdgen.lint import Finding, check_structural
+    from crdgen.markers import (
+        Atomic,
+        AtomicMap,
+        Depth,
+        Descriptions,
+        Doc,
+        Duration,
+        EmbeddedResource,
+        GranularMap,
+        Immutable,
+        ImmutableOnceSet,
+        Int32,
+        Int64,
+        IntOrString,
+        MapList,
+        MaxItems,
+        MinItems,
+        Model,
+        ModelDefault,
+        PreserveUnknown,
+        Quantity,
+        Rule,
+        SetList,
+        Time,
+        at_least_one_of,
+        at_most_one_of,
+        exactly_one_of,
+        rules,
+    )
+    from crdgen.podtemplate import OpenPodTemplate, PodTemplate, Volumes, core_type, pod_template, volumes
+    from crdgen.resource import Column, Conversion, CustomResource, Names, Scale, Service, Version, of
+    from crdgen.resource.definition import crd
+    from crdgen.resource.size import size
+    from crdgen.resource.text import to_yaml
 
 __all__ = [
     "Atomic",
@@ -107,3 +111,30 @@ __all__ = [
     "to_yaml",
     "volumes",
 ]
+
+# Each name is imported when it is first asked for: who has models loads no linter, and who lints no generator.
+_HOMES = {
+    "crdgen.escaping": ("escape",),
+    "crdgen.generate.pipeline": ("structural_schema",),
+    "crdgen.generate.errors": ("SchemaError",),
+    "crdgen.lint": ("Finding", "check_structural"),
+    "crdgen.podtemplate": ("OpenPodTemplate", "PodTemplate", "Volumes", "core_type", "pod_template", "volumes"),
+    "crdgen.resource": ("Column", "Conversion", "CustomResource", "Names", "Scale", "Service", "Version", "of"),
+    "crdgen.resource.definition": ("crd",),
+    "crdgen.resource.size": ("size",),
+    "crdgen.resource.text": ("to_yaml",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import an exported name; what no other package has is a marker."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME.get(name, "crdgen.markers")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from crdgen.formats.plain import is_date
-from crdgen.sealed import Sealed
-from crdgen.shapes import Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct
+from crdgen.decode.shapes import Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct
+from crdgen.formats import is_date
+from crdgen.schema.sealed import Sealed
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63

@@ -8,4 +8,12 @@ def utf8(text: str) -> bytes:
 
 def as_read(text: str) -> str:
     """Return the text that an API server reads: half a character becomes U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def utf8_as_read(text: str) -> bytes:
+    """Return in UTF-8 the text that an API server reads."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return as_read(text).encode()

@@ -30,7 +30,7 @@ from webhook.cause import (
     TooMany,
     TypeInvalid,
 )
-from webhook.context import Context, NoObjects, Objects, Operation, PluginProfile, Settings, User
+from webhook.context import Access, Context, NoObjects, Objects, Operation, PluginProfile, Settings, User
 from webhook.conversion import Conversion
 from webhook.draft import Draft
 from webhook.job import Job
@@ -42,6 +42,7 @@ from webhook.task import DependsOn, Task, UnknownWord
 from webhook.view import readable
 
 __all__ = [
+    "Access",
     "Cause",
     "Context",
     "Conversion",

@@ -43,6 +43,7 @@ class Settings:
             declares (`Kind.settings`).
         plugins: what the installation asks for, for every job, each by its name with its arguments.
         domain: of the cluster's Services.
+        runs: the kinds whose jobs jobgate itself runs, by qualified plural.
         enforces: whether what is wrong is refused; else it is told as a warning, and let through.
     """
 
@@ -51,6 +52,7 @@ class Settings:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
     domain: str = DOMAIN
+    runs: frozenset[str] = frozenset()
     enforces: bool = True
 
 
@@ -67,6 +69,21 @@ class Objects(Protocol):
 
         Raises:
             LookupError: nothing is known of the resource: it is not watched, not installed, or not read yet.
+        """
+
+
+class Access(Protocol):
+    """What is known of who may do what. Looking it up costs no call: who reviews has asked before."""
+
+    def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
+        """Tell whether a user may do something with an object; None where that is not known.
+
+        Args:
+            user: who asks.
+            verb: that RBAC knows, as `use`.
+            resource: as `<plural>.<version>.<group>`.
+            name: of the object.
+            namespace: in which it is done; of a resource of the cluster too.
         """
 
 
@@ -104,6 +121,7 @@ class Context(Struct, frozen=True):
         settings: what the installation says of itself.
         objects: what is known of other objects of the cluster.
         plugins: what jobs may ask for, by name.
+        access: who may do what; None where nobody is to be asked, as in an offline review.
         spent: tells whether the time for the review is over. A rule that goes through many large parts asks between
             them, and ends; the review then says that the job takes too long to judge.
     """
@@ -117,4 +135,5 @@ class Context(Struct, frozen=True):
     settings: Settings = msgspec.field(default_factory=Settings)
     objects: Objects = msgspec.field(default_factory=NoObjects)
     plugins: Mapping[str, PluginProfile] = msgspec.field(default_factory=dict)
+    access: Access | None = None
     spent: Callable[[], bool] = never

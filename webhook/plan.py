@@ -32,6 +32,7 @@ JOB_WORDS = frozenset(
         "min_replicas",
         "plugins",
         "policies",
+        "prerequisites",
         "priority_class_name",
         "queue",
         "scheduler_name",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TooMany, TypeInvalid
-from webhook.context import Context, NoObjects, Objects, Operation, Settings, never
+from webhook.context import Access, Context, NoObjects, Objects, Operation, Settings, never
 from webhook.draft import Draft
 from webhook.job import Job
 from webhook.kind import Kind, Registry
@@ -43,6 +43,7 @@ def review(
     settings: Settings | None = None,
     objects: Objects | None = None,
     *,
+    access: Access | None = None,
     spent: Callable[[], bool] | None = None,
 ) -> Response:
     """Review one request.
@@ -57,6 +58,7 @@ def review(
         kinds: the kinds that are served.
         settings: what the installation says of itself.
         objects: what is known of other objects of the cluster.
+        access: what is known of who may do what; None where nobody is to be asked.
         spent: tells whether the time for the review is over; the object is refused then, with that among the causes.
     """
     kind = kinds.get(request.api_version, request.kind)
@@ -71,6 +73,7 @@ def review(
         return Response(request.uid)
     settings = settings or Settings()
     context = _context(request, settings, objects or NoObjects(), kinds, spent or never)
+    context = replace(context, access=access) if access is not None else context
     if updates:
         # With the defaults of today, so that one which came with a newer version is never taken for a change.
         context = replace(context, old=mutated(kind, old, context).value)

@@ -20,6 +20,7 @@ TASK_WORDS = frozenset(
         "name",
         "partition_policy",
         "policies",
+        "prerequisites",
         "replicas",
         "template",
         "type",

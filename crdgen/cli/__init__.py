@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-from crdgen.cli.command import Command
-from crdgen.cli.unusable import Unusable
-from crdgen.errors import SchemaError
+from crdgen.cli.command import Command, Unusable
+from crdgen.generate.errors import SchemaError
 
 __all__ = ["main"]
 

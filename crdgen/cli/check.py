@@ -3,15 +3,16 @@
 import sys
 import tomllib
 from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
-from crdgen.check import Entry, Unclear, listing, stale
-from crdgen.cli.command import Command
+from crdgen.cli.command import Command, Unusable
+from crdgen.cli.listing import Entry, Unclear, listing
 from crdgen.cli.models import definition_of, model_arguments
-from crdgen.cli.unusable import Unusable
 from crdgen.docs import page
-from crdgen.text import to_yaml
+from crdgen.resource.text import to_yaml
 
 _ABOUT: Final = """Say whether generated files are what their models give, and show the difference where they are not.
 
@@ -32,6 +33,32 @@ _EXAMPLES: Final = """
   crdgen check             # what pyproject.toml lists
   crdgen check --write     # write what is not up to date
 """
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A file that is not what its model gives; `difference` is what would mend it, as a unified diff."""
+
+    file: str
+    difference: str
+
+
+def stale(file: str, kept: str | None, wanted: str) -> Stale | None:
+    """Return what is not up to date in a file.
+
+    Args:
+        file: Its name, for the difference.
+        kept: Its text, or None where there is no such file.
+        wanted: What its text should be.
+    """
+    if kept == wanted:
+        return None
+    before = [] if kept is None else kept.splitlines(keepends=True)
+    name = "/dev/null" if kept is None else file
+    lines = unified_diff(before, wanted.splitlines(keepends=True), name, f"{file} (generated)")
+    return Stale(
+        file, "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    )
 
 
 def _arguments(parser: ArgumentParser) -> None:

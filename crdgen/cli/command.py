@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 
+class Unusable(Exception):
+    """An input that cannot be used: where, what is wrong, what would be right; one line."""
+
+
 class Parser(ArgumentParser):
     """A parser whose errors are one line."""
 

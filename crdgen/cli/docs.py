@@ -5,10 +5,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import Command
+from crdgen.cli.command import Command, Unusable
 from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of, understood
-from crdgen.cli.unusable import Unusable
 from crdgen.docs import page
 
 _ABOUT: Final = """Print a Markdown page of each kind: fields with types, defaults and bounds, rules, an example.

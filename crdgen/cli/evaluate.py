@@ -7,16 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crdgen.cel import available
-from crdgen.cli.command import Command
+from crdgen.cli.command import Command, Unusable
 from crdgen.cli.sources import name_of, objects, one_definition
-from crdgen.cli.unusable import Unusable
 from crdgen.evaluate import Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
-from crdgen.look import mapping
 from crdgen.reading import Manifest
-from crdgen.text import to_yaml
-from crdgen.words import VALIDATIONS
+from crdgen.resource.text import to_yaml
+from crdgen.schema.look import mapping, missing
 
 _ABOUT: Final = """Say what the API server would make of objects: what it prunes, what it fills in, what it refuses.
 
@@ -77,8 +74,6 @@ def _definition(file: str) -> dict[str, Any]:
     for finding in lint(definition):
         if finding.severity is Severity.REFUSED:
             raise Unusable(f"{file}: the API server refuses the CRD: {finding.path}: {finding.problem} (crdgen lint)")
-    if VALIDATIONS in json.dumps(definition) and not available():
-        sys.stderr.write("note: the CEL rules of the CRD are not run: install jobgate[cel]\n")
     return definition
 
 
@@ -99,14 +94,16 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
         found = evaluate(definition, written, old=old)
     except ValueError as error:
         raise Unusable(f"{manifest.file}:{manifest.line}: {error}") from error
-    gone = dict(_missing(written, found.object, ""))
+    for sentence in found.unchecked:
+        sys.stderr.write(f"{manifest.file}:{manifest.line}: note: {sentence}\n")
+    gone = dict(missing(written, found.object))
     return _Verdict(
         manifest,
         _name(manifest),
         found.object,
         pruned={path: value for path, value in gone.items() if path in found.pruned},
         left={path: value for path, value in gone.items() if path not in found.pruned},
-        defaulted=dict(_missing(found.object, written, "")),
+        defaulted=dict(missing(found.object, written)),
         violations=list(found.violations),
     )
 
@@ -123,20 +120,6 @@ def _name(manifest: Manifest) -> str:
 def _key(found: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     metadata = mapping(found, "metadata")
     return found.get("kind"), metadata.get("namespace"), metadata.get("name")
-
-
-def _missing(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield what `before` has and `after` has not, or has otherwise, with the paths."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key, value in before.items():
-            below = f"{path}.{key}".lstrip(".")
-            if key not in after or (after[key] is None) != (value is None):
-                yield below, value
-            else:
-                yield from _missing(value, after[key], below)
-    elif isinstance(before, list) and isinstance(after, list):
-        for index, (one, other) in enumerate(zip(before, after, strict=False)):
-            yield from _missing(one, other, f"{path}[{index}]")
 
 
 def _text(verdicts: list[_Verdict]) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from crdgen.cli.command import Command
+from crdgen.cli.command import Command, Unusable
 from crdgen.cli.sources import KIND, files, name_of, objects
-from crdgen.cli.unusable import Unusable
 from crdgen.lint import Finding, Severity, lint
 from crdgen.lint.output import as_json, text
 from crdgen.lint.sarif import sarif

@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from crdgen.cli.unusable import Unusable
-from crdgen.definition import crd
-from crdgen.resource import CustomResource, of
-from crdgen.whole import is_described
+from crdgen.cli.command import Unusable
+from crdgen.resource.definition import crd
+from crdgen.resource.resource import CustomResource, of
+from crdgen.resource.whole import is_described
 
 _TARGET: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _FLAGS: Final = ("group", "version", "kind", "plural", "scope")
@@ -47,10 +47,6 @@ def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str
         target: The module, importable from the current folder too, and in it the model or custom resource.
         options: With what `model_arguments` has added.
         otherwise: The group and the version where the options have none.
-
-    Raises:
-        Unusable: There is no such thing, or its names are missing, or more than needed.
-        SchemaError: It has no structural schema.
     """
     with _one_line_warnings():
         found = _load(target)

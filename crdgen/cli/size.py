@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen import limits
 from crdgen.cli.command import Command
 from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of
-from crdgen.size import Part, annotations, parts, savings, size
+from crdgen.resource.size import Part, annotations, parts, savings, size
+from crdgen.schema import limits
 
 _LIMIT: Final = limits.ANNOTATIONS
 _ABOUT: Final = f"""Say how many bytes of compact JSON a CRD has, field by field, and what would shrink it.

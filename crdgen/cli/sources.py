@@ -1,14 +1,40 @@
 """Objects of files, folders and standard input, read as `kubectl` reads them."""
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.templates import names_a_template, template_at
-from crdgen.cli.unusable import Unusable
-from crdgen.look import mapping
+from crdgen.cli.command import Unusable
 from crdgen.reading import Manifest, Unreadable, read
+from crdgen.schema.look import mapping
+
+# An action of Go's text/template: a value, a text, a comment, or a word and what it is about. Of YAML's mappings in
+# braces none begins so.
+_ACTION: Final = re.compile(rb"\{\{-?\s*(?:[.$\"`(]|/\*|[A-Za-z]+(?:\s+[^:\s]|\s*-?\}\}))")
+
+
+def template_at(text: bytes, line: int) -> int | None:
+    """Return the line of an action, counted from 1, that broke the YAML at a line: this one, or the one before it.
+
+    Further away it may be a part of a description, which breaks nothing, as in quotes.
+    """
+    lines = text.split(b"\n")
+    return next((number for number in (line, line - 1) if 0 < number <= len(lines) and _acts(lines[number - 1])), None)
+
+
+def _acts(line: bytes) -> bool:
+    found = _ACTION.search(line)
+    before = line[: found.start()] if found else b""
+    return found is not None and not (before.count(b'"') % 2 or before.count(b"'") % 2)
+
+
+def names_a_template(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether what an object is called is still to be filled in: in quotes an action is a text like any other."""
+    named = (mapping(manifest, "metadata").get("name"), mapping(manifest, "spec").get("group"))
+    return any(isinstance(name, str) and _ACTION.search(name.encode("utf-8", "replace")) for name in named)
+
 
 KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"
@@ -17,11 +43,7 @@ _TEMPLATE: Final = "this looks like a Helm template; render it first: helm templ
 
 
 def objects(file: str) -> list[Manifest]:
-    """Return the objects of a file, or of standard input for `-`.
-
-    Raises:
-        Unusable: It cannot be read, or `kubectl` could not send what it holds.
-    """
+    """Return the objects of a file, or of standard input for `-`."""
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
@@ -31,11 +53,7 @@ def objects(file: str) -> list[Manifest]:
 
 
 def parsed(text: bytes, file: str) -> list[Manifest]:
-    """Return the objects of a text; the file's name is for errors.
-
-    Raises:
-        Unusable: `kubectl` could not send what it holds.
-    """
+    """Return the objects of a text; the file's name is for errors."""
     try:
         manifests = read(text, file)
     except Unreadable as error:
@@ -49,11 +67,7 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
 
 
 def definitions(path: str) -> list[Manifest]:
-    """Return the CRDs of a file, of the files in a folder and below it, or of standard input.
-
-    Raises:
-        Unusable: Something cannot be read, or there is no CRD.
-    """
+    """Return the CRDs of a file, of the files in a folder and below it, or of standard input."""
     found = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
     if not found:
         raise Unusable(f"{path}: holds no {KIND}")
@@ -61,11 +75,7 @@ def definitions(path: str) -> list[Manifest]:
 
 
 def understood(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """Return CRDs of which more can be told than what is wrong with them.
-
-    Raises:
-        Unusable: One is of another version than v1, or lacks what makes it one.
-    """
+    """Return CRDs of which more can be told than what is wrong with them."""
     for manifest in manifests:
         if lacking := _lacking(manifest.object):
             raise Unusable(f"{manifest.file}:{manifest.line}: {lacking} (crdgen lint tells all)")
@@ -85,11 +95,7 @@ def _lacking(definition: Mapping[str, Any]) -> str:
 
 
 def one_definition(path: str) -> Manifest:
-    """Return the one CRD of a file.
-
-    Raises:
-        Unusable: It cannot be read, or holds not exactly one.
-    """
+    """Return the one CRD of a file."""
     found = definitions(path)
     if len(found) > 1:
         names = ", ".join(name_of(manifest) for manifest in found)
@@ -98,11 +104,7 @@ def one_definition(path: str) -> Manifest:
 
 
 def files(path: str) -> list[str]:
-    """Return a file itself; of a folder, the files below it that speak of CRDs, since not every YAML is a manifest.
-
-    Raises:
-        Unusable: The folder cannot be read.
-    """
+    """Return a file itself; of a folder, the files below it that speak of CRDs, since not every YAML is a manifest."""
     folder = Path(path)
     try:
         if path == "-" or not folder.is_dir():

@@ -2,10 +2,10 @@
 
 - `change`: the answer; `pair`: the question
 - `names`, `conversion`, `versions`, `views`: the CRD
-- `schemas`: the walk, and what it asks of each field: `shapes`, `fields`, `values`, `bounds`, `defaults`, `topology`,
-  `rules`, `branches`, `texts`
+- `schemas`: the walk, and what it asks of each field: `shapes`, `fields`, `values`, `bounds`, `topology`, `rules`,
+  `branches`
 - `implied`: what a schema took already; `flat`: wherever it is written; `unchanged`: what a rule says of a value that
-  is as it was, shown by `logic` on trees that `rewriting` makes
+  is as it was, shown by `logic`
 
 A change that is said not to break stored objects does not: whatever was valid is valid, and loses nothing. Where that
 cannot be told, as for two patterns, a break is assumed.

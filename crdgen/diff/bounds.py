@@ -8,7 +8,7 @@ from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, lengths, most_fields, passes, scalar
 from crdgen.diff.pair import Pair, required
 from crdgen.evaluate.scalars import unfit_bounds
-from crdgen.look import mapping, number, shown
+from crdgen.schema.look import mapping, number, shown
 
 _LEAST: Final = ("minLength", "minItems", "minProperties")
 _MOST: Final = ("maxLength", "maxItems", "maxProperties")

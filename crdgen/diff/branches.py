@@ -5,8 +5,8 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.pair import Pair
-from crdgen.look import canonical, mapping, members
-from crdgen.words import INT_OR_STRING, PRESERVE
+from crdgen.schema import INT_OR_STRING, PRESERVE
+from crdgen.schema.look import canonical, mapping, members
 
 #: Whether a schema takes all that another one took: `looser(old, new)`.
 Looser: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.look import canonical, mapping, members, words
+from crdgen.schema.look import canonical, mapping, members, words
 
 _WEBHOOK = "Webhook"
 

@@ -1,4 +1,4 @@
-"""Fields that are new, gone, required or no longer required."""
+"""Fields that are new, gone, required or no longer required, and their defaults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,8 +6,40 @@ from typing import Any, Final
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.pair import Pair, is_counted, is_judged_whole, required
 from crdgen.diff.rules import is_strict
-from crdgen.look import mapping
-from crdgen.words import INT_OR_STRING, PRESERVE
+from crdgen.schema import INT_OR_STRING, PRESERVE
+from crdgen.schema.look import canonical, mapping, shown
+
+_FIX: Final = "keep the default in this version, and change it in a new one"
+
+
+def defaults(pair: Pair) -> Iterator[Change]:
+    """Yield the change of a default; null is none.
+
+    Objects keep the default that they were stored with: what changes is what a manifest that leaves the field out asks
+    for, and what objects have that were stored before there was a default.
+    """
+    old, new = pair.old.get("default"), pair.new.get("default")
+    if canonical(old) == canonical(new):
+        return
+    if old is None:
+        yield _new(pair, shown(new))
+    elif new is None:
+        what = f"default {shown(old)} is gone: who leaves the field out asks for something else, or is refused"
+        yield pair.change(what, *REFUSES, fix="keep the default")
+    else:
+        what = f"default {shown(old)} is now {shown(new)}: who leaves the field out asks for something else"
+        yield pair.change(what, Break.CLIENTS, fix=_FIX)
+
+
+def _new(pair: Pair, value: str) -> Change:
+    if pair.watched or pair.counted:
+        what = f"default {value} is new, and counts in a rule, branch or bound around it"
+        return pair.change(what, *REFUSES, fix="add no default")
+    if is_strict(pair.new):
+        what = f"default {value} is new, and a rule may refuse writes that leave it as it is"
+        return pair.change(what, *REFUSES, fix="add no default")
+    return pair.change(f"default {value} is new; stored objects without the field read as if they had it")
+
 
 _CONVERT: Final = "add a version with a conversion webhook that moves the data, and keep this one as it is"
 _TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example", "externalDocs", "nullable"})

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from crdgen.diff.implied import scalar
-from crdgen.look import canonical, members, number, words
+from crdgen.schema.look import canonical, members, number, words
 
 #: Which of two bounds is the tighter one.
 _TIGHTER: Final = {

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
 from crdgen.integers import RANGES
-from crdgen.look import mapping, members, number
-from crdgen.re2 import compiled
-from crdgen.words import EMBEDDED, INT_OR_STRING, PRESERVE
+from crdgen.re2 import matcher
+from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE
+from crdgen.schema.look import mapping, members, number
 
 _TYPES: Final = frozenset({"boolean", "integer", "number", "string"})
 _COUNTS: Final = ("minLength", "maxLength")
@@ -141,13 +141,13 @@ def matches_all(pattern: Any) -> bool:
         return True
     if ("^" in pattern and "$" in pattern) or re.search(r"\\[^sSdDwW.]", pattern):
         return False
-    return _is_known(pattern) and compiled(pattern).search("") is not None
+    return _is_known(pattern) and matcher(pattern)("")
 
 
 def _is_known(pattern: str) -> bool:
     """Tell whether the pattern can be tried here."""
     try:
-        compiled(pattern)
+        matcher(pattern)
     except ValueError:
         return False
     return True

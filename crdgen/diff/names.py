@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, Break, Change
-from crdgen.look import canonical, mapping, shown, words
+from crdgen.schema.look import canonical, mapping, shown, words
 
 _IMMUTABLE: Final = (("group",), ("scope",), ("names", "kind"), ("names", "plural"))
 _NEW_KIND: Final = "the API server refuses it while objects can be there: keep it, or make a CRD of another name"

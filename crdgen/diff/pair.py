@@ -6,8 +6,8 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import Break, Change
 from crdgen.diff.implied import most_fields
-from crdgen.look import mapping, members, number
-from crdgen.words import LIST_TYPE, VALIDATIONS
+from crdgen.schema import LIST_TYPE, VALIDATIONS
+from crdgen.schema.look import mapping, members, number
 
 _BRANCHES: Final = ("allOf", "anyOf", "oneOf", "not")
 

@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 from crdgen.cel import available, uses_old_self
 from crdgen.cel.tree import Node
 from crdgen.diff.change import REFUSES, Break, Change
+from crdgen.diff.logic import spelled
 from crdgen.diff.pair import Pair
-from crdgen.diff.rewriting import spelled
 from crdgen.diff.unchanged import passes_changed, passes_unchanged, tree_of
-from crdgen.look import canonical, mapping, members, shown
-from crdgen.words import VALIDATIONS
+from crdgen.schema import VALIDATIONS
+from crdgen.schema.look import canonical, mapping, members, shown
 
 #: A rule's text, and whether it holds for new objects, too (optionalOldSelf).
 _Key: TypeAlias = tuple[str, bool]

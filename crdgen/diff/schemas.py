@@ -7,27 +7,27 @@ from typing import Any, Final
 from crdgen.diff.bounds import bounds
 from crdgen.diff.branches import branches
 from crdgen.diff.change import Break, Change
-from crdgen.diff.defaults import defaults
-from crdgen.diff.fields import fields
+from crdgen.diff.fields import defaults, fields
 from crdgen.diff.flat import flat
 from crdgen.diff.pair import Family, Pair
 from crdgen.diff.rules import rules
 from crdgen.diff.shapes import incompatible, shapes
-from crdgen.diff.texts import texts
 from crdgen.diff.topology import topology
 from crdgen.diff.values import values
-from crdgen.look import canonical, mapping
+from crdgen.schema.look import canonical, mapping
 
-_FAMILIES: Final[tuple[Family, ...]] = (
-    shapes,
-    fields,
-    values,
-    bounds,
-    defaults,
-    topology,
-    rules,
-    texts,
-)
+_TEXTS: Final = ("description", "title", "example", "externalDocs")
+
+
+def texts(pair: Pair) -> Iterator[Change]:
+    """Yield which words are otherwise."""
+    for keyword in _TEXTS:
+        if canonical(pair.old.get(keyword)) != canonical(pair.new.get(keyword)):
+            verb = "is new" if keyword not in pair.old else "is gone" if keyword not in pair.new else "is otherwise"
+            yield Change(pair.path, f"{keyword} {verb}", text=True)
+
+
+_FAMILIES: Final[tuple[Family, ...]] = (shapes, fields, values, bounds, defaults, topology, rules, texts)
 
 
 def schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change
 from crdgen.diff.pair import Pair
-from crdgen.look import mapping
-from crdgen.words import EMBEDDED, INT_OR_STRING, PRESERVE
+from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE
+from crdgen.schema.look import mapping
 
 _ALL: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
 _NEW_FIELD: Final = "keep the field and add one of another name, or add a version with a conversion webhook"

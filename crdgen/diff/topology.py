@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from crdgen.diff.change import Break, Change
 from crdgen.diff.pair import Pair
-from crdgen.look import words
-from crdgen.words import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
+from crdgen.schema.look import words
 
 _FIX: Final = "keep it, or add a field of another name: owners of stored objects cannot be told anew"
 

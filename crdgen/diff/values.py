@@ -7,10 +7,10 @@ from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, matches_all, passes, scalar, takes
 from crdgen.diff.pair import Pair
 from crdgen.evaluate.scalars import unfit_bounds
-from crdgen.formats.table import text_format
+from crdgen.formats import text_format
 from crdgen.integers import RANGES
-from crdgen.look import canonical, members, shown
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING
+from crdgen.schema.look import canonical, members, shown
 
 _KEEP: Final = "keep taking what was taken"
 _IMPLIED: Final = ", which refuses nothing that was taken"

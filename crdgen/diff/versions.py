@@ -8,7 +8,7 @@ from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.conversion import strategy
 from crdgen.diff.schemas import schemas
 from crdgen.diff.views import views
-from crdgen.look import mapping, named, words
+from crdgen.schema.look import mapping, named, words
 
 _STATUS: Final = "`status.storedVersions`"
 _MIGRATE: Final = (

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import Break, Change
-from crdgen.look import canonical, mapping, named, shown
+from crdgen.schema.look import canonical, mapping, named, shown
 
 _SCALE: Final = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 from crdgen.docs.types import kubernetes_type
 from crdgen.evaluate import Evaluator
 from crdgen.lint import check_structural
-from crdgen.look import mapping, members, number
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING
+from crdgen.schema.look import mapping, members, number
 
 _TEXTS: Final = {
     "byte": "dGV4dA==",

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from crdgen.docs.markdown import code, escape, table
 from crdgen.docs.types import default_of, kubernetes_type, type_of, value
-from crdgen.look import mapping, members
+from crdgen.schema.look import mapping, members
 
 _HEAD: Final = ("field", "type", "default", "")
 

@@ -7,8 +7,8 @@ from crdgen.docs.example import example
 from crdgen.docs.fields import fields
 from crdgen.docs.markdown import block, code, escape, paragraph, table
 from crdgen.docs.rules import rules
-from crdgen.look import mapping, named, words
-from crdgen.text import to_yaml
+from crdgen.resource.text import to_yaml
+from crdgen.schema.look import mapping, named, words
 
 _KUBERNETES = ("apiVersion", "kind", "metadata")
 

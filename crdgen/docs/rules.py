@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from crdgen.docs.markdown import code, escape
 from crdgen.docs.types import is_long, kubernetes_type, patterns_of, value
-from crdgen.look import mapping, members, named
+from crdgen.generate.mixed import SHUT
 from crdgen.quantities import QUANTITY_PATTERN
-from crdgen.schema.mixed import SHUT
-from crdgen.words import INT_OR_STRING, VALIDATIONS
+from crdgen.schema import INT_OR_STRING, VALIDATIONS
+from crdgen.schema.look import mapping, members, named
 
 _WORDS: Final = {"oneOf": "exactly one of", "anyOf": "at least one of", "allOf": "all of"}
 

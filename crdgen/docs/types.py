@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.docs.markdown import code
-from crdgen.look import mapping, members, number
+from crdgen.generate.mixed import SHUT
 from crdgen.quantities import QUANTITY_PATTERN
-from crdgen.schema.mixed import SHUT
-from crdgen.words import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE
+from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE
+from crdgen.schema.look import mapping, members, number
 
 _SMALLEST: Final = -(2**31)
 _LARGEST: Final = 2**31 - 1

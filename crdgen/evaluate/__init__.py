@@ -6,10 +6,10 @@ whatever JSON it is given, and all of it but the schema's own CEL rules is linea
 
 from typing import Any
 
+from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.evaluation import Evaluation, evaluate
 from crdgen.evaluate.evaluator import Evaluator
-from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 __all__ = ["Evaluation", "Evaluator", "Reason", "Violation", "default", "evaluate", "prune", "validate"]
 

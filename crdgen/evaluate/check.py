@@ -1,11 +1,40 @@
-"""What the checks have in common."""
+"""What the checks find, and what they have in common."""
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
+
+
+class Reason(StrEnum):
+    """Kubernetes' names for what is wrong with a field."""
+
+    REQUIRED = "Required"
+    INVALID = "Invalid"
+    NOT_SUPPORTED = "NotSupported"
+    TYPE_INVALID = "TypeInvalid"
+    TOO_LONG = "TooLong"
+    TOO_MANY = "TooMany"
+    DUPLICATE = "Duplicate"
+    FORBIDDEN = "Forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Where, what and why; the message says what would be right and repeats neither path nor value."""
+
+    path: tuple[str | int, ...]
+    reason: Reason
+    value: Any
+    message: str
+
+    def under(self, step: str | int) -> "Violation":
+        """Return the same violation as the parent sees it."""
+        return Violation((step, *self.path), self.reason, self.value, self.message)
+
 
 Check: TypeAlias = Callable[[Any], list[Violation] | None]
 Compile: TypeAlias = Callable[[Schema], Check]

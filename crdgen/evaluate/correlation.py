@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crdgen.evaluate.check import identity
-from crdgen.schema.walk import Schema
-from crdgen.words import LIST_MAP_KEYS, LIST_TYPE
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, Schema
 
 
 class Before(NamedTuple):

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import CONTAINERS
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 Default: TypeAlias = Callable[[Any], Any]
 

@@ -6,13 +6,11 @@ Unlike what else a schema says, this is held against every write, also where not
 from collections.abc import Iterator
 from typing import Any
 
+from crdgen.decode.objectmeta import OF_EMBEDDED
 from crdgen.dns import is_label
-from crdgen.evaluate.check import Check, under
+from crdgen.evaluate.check import Check, Reason, Violation, under
 from crdgen.evaluate.metadata import judged
-from crdgen.evaluate.violation import Reason, Violation
-from crdgen.objectmeta import OF_EMBEDDED
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED
+from crdgen.schema import EMBEDDED, Schema
 
 
 def resources(schema: Schema) -> Check | None:

@@ -5,10 +5,43 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crdgen.evaluate import metadata
+from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.evaluator import Evaluator
-from crdgen.evaluate.scale import scale
-from crdgen.evaluate.violation import Reason, Violation
-from crdgen.look import mapping
+from crdgen.integers import RANGES
+from crdgen.schema.look import mapping, missing
+
+_MOST: Final = RANGES["int32"][1]
+_ABSENT: Final = object()
+
+
+def scale(subresources: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the fields that scaling reads and writes."""
+    paths = subresources.get("scale") or {}
+    for name in ("specReplicasPath", "statusReplicasPath"):
+        if not (path := paths.get(name)):
+            continue
+        steps = tuple(path.removeprefix(".").split("."))
+        replicas = _at(written, steps)
+        whole = isinstance(replicas, int) and not isinstance(replicas, bool)
+        if replicas is not _ABSENT and not (whole and 0 <= replicas <= _MOST):
+            yield Violation(steps, Reason.INVALID, replicas, f"must be an integer from 0 to {_MOST}, for scaling")
+    if path := paths.get("labelSelectorPath"):
+        steps = tuple(path.removeprefix(".").split("."))
+        selector = _at(written, steps)
+        if selector is not _ABSENT and not isinstance(selector, str):
+            yield Violation(steps, Reason.INVALID, selector, "must be a string, for scaling")
+
+
+def _at(value: Any, steps: tuple[str, ...]) -> Any:
+    """Return what stands at the path: nothing, where a part of it is not there; what is in the way, if no object."""
+    for step in steps:
+        if not isinstance(value, dict):
+            return value
+        if step not in value:
+            return _ABSENT
+        value = value[step]
+    return value
+
 
 #: Keywords that hold values of objects, in which null is a value.
 _VALUES: Final = frozenset({"default", "enum", "example"})
@@ -16,11 +49,19 @@ _VALUES: Final = frozenset({"default", "enum", "example"})
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was pruned (its paths), the object as it would be stored, what it is refused for (none: it is taken)."""
+    """What becomes of an object.
+
+    Attributes:
+        pruned: The paths of what was pruned.
+        object: The object as it would be stored.
+        violations: What it is refused for; none, and it is taken.
+        unchecked: A sentence about each rule that was not evaluated.
+    """
 
     pruned: tuple[str, ...]
     object: dict[str, Any]
     violations: tuple[Violation, ...]
+    unchecked: tuple[str, ...] = ()
 
 
 def evaluate(
@@ -56,13 +97,14 @@ def evaluate(
     pruned = evaluator.prune(written)
     if "metadata" in written:
         pruned = pruned | {"metadata": metadata.pruned(written["metadata"])}
-    paths = tuple(_missing(written, pruned))
+    paths = tuple(path for path, _ in missing(written, pruned))
     if "status" in served[name].get("subresources", {}):
         # A write to the main resource does not touch the status.
         pruned = {key: value for key, value in pruned.items() if key != "status"}
         if before is not None and "status" in before:
             pruned["status"] = before["status"]
     result = evaluator.default(pruned)
+    unchecked: list[str] = []
     found = [
         *_type(spec, name, written),
         *metadata.of_custom_resource(
@@ -70,10 +112,10 @@ def evaluate(
             None if old is None else mapping(old, "metadata"),
             namespaced=spec.get("scope") != "Cluster",
         ),
-        *evaluator.validate(result, before),
+        *evaluator.validate(result, before, unchecked),
         *scale(served[name].get("subresources", {}), result),
     ]
-    return Evaluation(paths, result, tuple(found))
+    return Evaluation(paths, result, tuple(found), tuple(dict.fromkeys(unchecked)))
 
 
 def _decoded(schema: Any) -> Any:
@@ -92,18 +134,3 @@ def _type(spec: Mapping[str, Any], version: str, written: Mapping[str, Any]) -> 
     for field, right in wanted.items():
         if written.get(field) != right:
             yield Violation((field,), Reason.INVALID, written.get(field), f"must be {right}")
-
-
-def _missing(whole: Any, pruned: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of what was pruned."""
-    if isinstance(whole, dict):
-        for key, value in whole.items():
-            at = f"{path}.{key}" if path else key
-            if key not in pruned:
-                yield at
-            elif value is not pruned[key]:
-                yield from _missing(value, pruned[key], at)
-    elif isinstance(whole, list):
-        for index, value in enumerate(whole):
-            if value is not pruned[index]:
-                yield from _missing(value, pruned[index], f"{path}[{index}]")

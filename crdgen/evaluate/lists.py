@@ -4,10 +4,19 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, TypeAlias
 
-from crdgen.evaluate.check import ENOUGH, Check, Compile, identity, quick_class, quoted, under, wrong_type
-from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
-from crdgen.words import LIST_MAP_KEYS, LIST_TYPE
+from crdgen.evaluate.check import (
+    ENOUGH,
+    Check,
+    Compile,
+    Reason,
+    Violation,
+    identity,
+    quick_class,
+    quoted,
+    under,
+    wrong_type,
+)
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, Schema
 
 Test: TypeAlias = Callable[[list[Any]], list[Violation]]
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from crdgen.decode.objectmeta import OBJECT_META, OF_NEW, OF_STORED, Check
 from crdgen.decoding import Decoder
-from crdgen.evaluate.violation import Reason, Violation
-from crdgen.objectmeta import OBJECT_META, OF_NEW, OF_STORED, Check
+from crdgen.evaluate.check import Reason, Violation
 
 
 def pruned(metadata: Any) -> Any:

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from crdgen.evaluate.check import ENOUGH, Check, Compile, quick_class, under, wrong_type
-from crdgen.evaluate.violation import Reason, Violation
-from crdgen.schema.walk import Schema
+from crdgen.evaluate.check import ENOUGH, Check, Compile, Reason, Violation, quick_class, under, wrong_type
+from crdgen.schema import Schema
 
 
 def object_checker(schema: Schema, compile_: Compile) -> Check:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import CONTAINERS
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, PRESERVE
+from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 Prune: TypeAlias = Callable[[Any], Any]
 

@@ -1,26 +1,28 @@
 """Conversion between versions: none, or by a webhook."""
 
+import binascii
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from crdgen.dns import LABEL, is_label, is_subdomain
-from crdgen.limits import CONVERSION_REVIEWS
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition
+from crdgen.schema.limits import CONVERSION_REVIEWS
 
 _STRATEGIES: Final = ("None", "Webhook")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PORT: Final = re.compile(r"[^@\[\]:]*(?::[0-9]*)?|\[[^\]]*\](?::[0-9]*)?")
+_CERTIFICATE: Final = re.compile(r"-----BEGIN CERTIFICATE-----\s(?P<body>[^-]*)-----END CERTIFICATE-----")
+_SEQUENCE: Final = b"\x30"  # what a certificate begins with in DER
 _CLIENT: Final = "spec.conversion.webhook.clientConfig"
 
 
+@refused("apiextensions validation.go, validateCustomResourceConversion")
 def strategy_is_known(definition: Definition) -> Iterator[Found]:
-    """Objects are converted by nobody or by a webhook, and what is said of a webhook is said where there is one.
-
-    Source: apiextensions validation.go, validateCustomResourceConversion
-    """
+    """Objects are converted by nobody or by a webhook, and what is said of a webhook is said where there is one."""
     conversion = definition.spec.get("conversion")
     if conversion is None:
         return
@@ -38,11 +40,9 @@ def strategy_is_known(definition: Definition) -> Iterator[Found]:
         yield Found(_CLIENT, "strategy Webhook needs a clientConfig", "write service or url")
 
 
+@refused("apiextensions validation.go, validateConversionReviewVersions")
 def review_versions_are_spoken(definition: Definition) -> Iterator[Found]:
-    """The webhook says which versions of ConversionReview it reads, and the API server must speak one of them.
-
-    Source: apiextensions validation.go, validateConversionReviewVersions
-    """
+    """The webhook says which versions of ConversionReview it reads, and the API server must speak one of them."""
     conversion = definition.spec.get("conversion", {})
     if conversion.get("strategy") != "Webhook":
         return
@@ -57,21 +57,17 @@ def review_versions_are_spoken(definition: Definition) -> Iterator[Found]:
             yield Found(f"{path}[{index}]", f"{name!r} must be a label: {LABEL}", "write v1")
 
 
+@refused("apiextensions validation.go, validateCustomResourceConversion")
 def webhook_has_one_address(definition: Definition) -> Iterator[Found]:
-    """A webhook is a Service or a URL.
-
-    Source: apiextensions validation.go, validateCustomResourceConversion
-    """
+    """A webhook is a Service or a URL."""
     client = _client(definition)
     if client is not None and ("url" in client) == ("service" in client):
         yield Found(_CLIENT, "exactly one of url and service is the address", "write one of them")
 
 
+@refused("k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookURL")
 def webhook_url_is_plain(definition: Definition) -> Iterator[Found]:
-    """The URL of a webhook is https, host and path, and nothing else.
-
-    Source: k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookURL
-    """
+    """The URL of a webhook is https, host and path, and nothing else."""
     client = _client(definition)
     if client is None or "url" not in client or "service" in client:
         return
@@ -80,11 +76,9 @@ def webhook_url_is_plain(definition: Definition) -> Iterator[Found]:
         yield Found(f"{_CLIENT}.url", f"{client['url']!r}: {problem}", "write https://host/path")
 
 
+@refused("k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookService")
 def webhook_service_is_named(definition: Definition) -> Iterator[Found]:
-    """A Service has a namespace, a name, a port and a path.
-
-    Source: k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookService
-    """
+    """A Service has a namespace, a name, a port and a path."""
     service = (_client(definition) or {}).get("service")
     if service is None or "url" in (_client(definition) or {}):
         return
@@ -103,15 +97,30 @@ def webhook_service_is_named(definition: Definition) -> Iterator[Found]:
         yield Found(f"{_CLIENT}.service.path", f"{path!r} is no path of a webhook", fix)
 
 
+@surprising("apiextensions validation.go, allowInvalidCABundle")
 def ca_bundle_is_pem(definition: Definition) -> Iterator[Found]:
-    """A bundle without a certificate is taken with a new kind, and objects are then never converted.
-
-    Source: apiextensions validation.go, allowInvalidCABundle
-    """
+    """A bundle without a certificate is taken with a new kind, and objects are then never converted."""
     bundle = (_client(definition) or {}).get("caBundle", "")
-    # Base64 of what each certificate in PEM begins with.
-    if bundle and not bundle.lstrip().startswith("LS0tLS1CRUdJTi"):
+    text = b64decode(bundle).decode("ascii", "replace") if bundle else ""
+    if bundle and not any(_is_der(found["body"]) for found in _CERTIFICATE.finditer(text)):
         yield Found(f"{_CLIENT}.caBundle", "the caBundle is no certificate in PEM", "write base64 of the PEM file")
+
+
+def _is_der(body: str) -> bool:
+    try:
+        return b64decode("".join(body.split()), validate=True).startswith(_SEQUENCE)
+    except binascii.Error:
+        return False
+
+
+@surprising("k8s.io/kubernetes, pkg/apis/core/validation/validation.go, ValidateServiceName")
+def service_can_be_there(definition: Definition) -> Iterator[Found]:
+    """Services and namespaces are named by DNS labels: there is none of another name, to convert objects."""
+    service = (_client(definition) or {}).get("service") or {}
+    for field in ("namespace", "name"):
+        name = service.get(field)
+        if name and not is_label(name):
+            yield Found(f"{_CLIENT}.service.{field}", f"{name!r} must be a label: {LABEL}", "write its name")
 
 
 def _client(definition: Definition) -> Mapping[str, Any] | None:
@@ -137,13 +146,3 @@ def _problem_of_url(url: str) -> str | None:
         (not parts.query and not parts.fragment, "must not have a query or a fragment"),
     )
     return next((problem for holds, problem in checks if not holds), None)
-
-
-REFUSED = refused(
-    strategy_is_known,
-    review_versions_are_spoken,
-    webhook_has_one_address,
-    webhook_url_is_plain,
-    webhook_service_is_named,
-)
-SURPRISING = surprising(ca_bundle_is_pem)

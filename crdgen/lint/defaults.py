@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crdgen.decode.objectmeta import OBJECT_META, OF_EMBEDDED
 from crdgen.decoding import Decoder
 from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.pruning import pruner
-from crdgen.formats.table import text_format
+from crdgen.formats import text_format
 from crdgen.lint.node import Level, Node
-from crdgen.lint.rule import Found, refused, surprising
-from crdgen.objectmeta import OBJECT_META, OF_EMBEDDED
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
+from crdgen.lint.rule import EVALUATED, Found, refused, surprising
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 
 _VALUE: Final = "value"
 # What the API server checks of objects, and not of defaults.
@@ -25,20 +24,16 @@ _ANY_TEXT: Final = "password"
 _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
 
 
+@refused("apiextensions validation.go, withForbiddenDefaults", "default", phase=EVALUATED)
 def default_is_allowed_here(node: Node) -> Iterator[Found]:
-    """The API server sets apiVersion, kind and metadata itself, so that nothing below them is defaulted.
-
-    Source: apiextensions validation.go, withForbiddenDefaults
-    """
+    """The API server sets apiVersion, kind and metadata itself, so that nothing below them is defaulted."""
     if node.no_default and "default" in node.schema and not node.branch:
         yield Found("default", f"there must be no default: {node.no_default}", "remove it")
 
 
+@refused("schema/defaulting/validation.go", "default", phase=EVALUATED)
 def default_is_pruned(node: Node) -> Iterator[Found]:
-    """A default with fields that are not declared would lose them.
-
-    Source: schema/defaulting/validation.go
-    """
+    """A default with fields that are not declared would lose them."""
     if _is_seen(node) and not node.inside_meta:
         value = {_VALUE: node.schema["default"]}
         try:
@@ -50,20 +45,16 @@ def default_is_pruned(node: Node) -> Iterator[Found]:
             yield Found("default", "the default has fields that the schema does not know", fix)
 
 
+@refused("schema/defaulting/validation.go", "default", phase=EVALUATED)
 def default_is_valid(node: Node) -> Iterator[Found]:
-    """A default is held against its own schema, as it is: nested defaults are not set before.
-
-    Source: schema/defaulting/validation.go
-    """
+    """A default is held against its own schema, as it is: nested defaults are not set before."""
     if _is_seen(node):
         yield from _violations(node.schema)
 
 
+@refused("schema/objectmeta/validation.go", "default", phase=EVALUATED)
 def default_of_a_resource_is_whole(node: Node) -> Iterator[Found]:
-    """Where a default makes an embedded resource, that has a type and good metadata.
-
-    Source: schema/objectmeta/validation.go
-    """
+    """Where a default makes an embedded resource, that has a type and good metadata."""
     if not _is_seen(node):
         return
     if node.inside_meta:
@@ -73,11 +64,9 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Found]:
         yield from _resources(node.schema["default"], node.schema, is_resource=node.is_resource)
 
 
+@surprising("schema/defaulting/algorithm.go", "properties")
 def default_can_be_set(node: Node) -> Iterator[Found]:
-    """A default is set only where its parent is there: an object that is left out has no fields to default.
-
-    Source: schema/defaulting/algorithm.go
-    """
+    """A default is set only where its parent is there: an object that is left out has no fields to default."""
     if node.branch or node.field == "status" or not _may_be_left_out(node) or _is_within_another(node):
         return
     defaulted = list(_defaulted(node))
@@ -94,39 +83,33 @@ def default_can_be_set(node: Node) -> Iterator[Found]:
     yield Found("", problem, f"{fix}; leave it where absence means something of its own")
 
 
+@surprising("schema/defaulting/algorithm.go", "default")
 def default_of_the_root_is_never_set(node: Node) -> Iterator[Found]:
-    """The object itself is always there.
-
-    Source: schema/defaulting/algorithm.go
-    """
+    """The object itself is always there."""
     if node.is_root and "default" in node.schema:
         yield Found("default", "the default of the root can never apply", "write defaults for its fields")
 
 
+@surprising("schema/defaulting/algorithm.go", "default")
 def default_of_an_entry_replaces_null(node: Node) -> Iterator[Found]:
-    """An entry of a list or map is never left out; its default is set in the place of a null, and for nothing else.
-
-    Source: schema/defaulting/algorithm.go
-    """
+    """An entry of a list or map is never left out; its default is set in the place of a null, and for nothing else."""
     is_value = node.parent is not None and node.schema is node.parent.values
     if "default" in node.schema and not node.branch and (node.level is Level.ITEM or is_value):
         yield Found("default", "the default of an entry is set only where the entry is null", "write it for its fields")
 
 
+@surprising("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
 def default_leaves_the_object_valid(node: Node) -> Iterator[Found]:
-    """Of a default the API server checks less than of an object: not whether items are there twice, nor int-or-string.
-
-    Source: schema/defaulting/validation.go, which holds it against the schema alone
-    """
+    """The API server checks less of a default than of an object: no duplicate items, no int-or-string."""
     if _is_seen(node) and not any(True for _ in _violations(node.schema)):
         yield from _violations(node.schema, whole=True)
 
 
+@surprising(
+    "schema/defaulting/validation.go, which does not look below additionalProperties", "default", phase=EVALUATED
+)
 def default_within_a_map_is_valid(node: Node) -> Iterator[Found]:
-    """Defaults within a map's values are set, and nobody has looked at them before: each object gets an invalid field.
-
-    Source: schema/defaulting/validation.go, which does not look below additionalProperties
-    """
+    """Defaults within a map's values are set, and not checked before: each object gets an invalid field."""
     if node.unseen_defaults and not node.branch and "default" in node.schema:
         yield from _violations(node.schema, whole=True)
 
@@ -265,20 +248,3 @@ def _whole(resource: dict[str, Any], path: str) -> Iterator[Found]:
         for check in OF_EMBEDDED:
             for mistake in check(metadata):
                 yield Found(f"{path}.metadata.{mistake.at}", mistake.problem, mistake.fix)
-
-
-_KEYWORDS: Final = ("default",)
-
-REFUSED = refused(
-    default_is_allowed_here,
-    default_is_pruned,
-    default_is_valid,
-    default_of_a_resource_is_whole,
-    keywords=_KEYWORDS,
-)
-HIDDEN = surprising(default_leaves_the_object_valid, default_within_a_map_is_valid, keywords=_KEYWORDS)
-SURPRISING = (
-    *surprising(default_can_be_set, keywords=("properties",)),
-    *surprising(default_of_the_root_is_never_set, default_of_an_entry_replaces_null, keywords=_KEYWORDS),
-    *HIDDEN,
-)

@@ -1,14 +1,25 @@
-"""Paths into a schema, as rules and selectable fields write them: `.spec.limits['a.b'].size`."""
+"""Paths into a schema: those of rules and selectable fields, `.spec.limits['a.b'].size`, and JSONPath of `kubectl`."""
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any, Final
 
-from crdgen.schema.walk import Schema
+from crdgen.decode.objectmeta import METADATA
+from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 _TOKEN: Final = re.compile(r"'.*?(?<!\\)'|'.*|[.\[\]]|[^.\[\]]+", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "'": "'", "\\": "\\"}
+
+
+# One step of kubectl's JSONPath: a name, a name in quotes, items by index, slice, wildcard or filter, or all below.
+_STEP: Final = re.compile(
+    r"\.(?P<name>(?:\\.|[^.\[\]\\()'\"\s{}*])+)"
+    r"|\[(?P<quote>['\"])(?P<quoted>[^'\"]*)(?P=quote)\]"
+    r"|(?P<items>\[(?:-?\d*(?::-?\d*){0,2}|\?\(.*?\))\])"
+    r"|\[[^\[\]]*\]|\.\*|\.(?=\.)"
+)
 
 
 class PathError(ValueError):
@@ -31,15 +42,64 @@ def resolve(path: str, schema: Schema, *, brackets: bool = True) -> tuple[list[s
             raise PathError(f"goes on to {name} below a map whose values have no schema")
         if current.get("properties"):
             if name not in current["properties"]:
-                raise PathError(f"{name} is no declared field")
+                raise PathError(undeclared(name, current["properties"]))
             current = current["properties"][name]
         elif "additionalProperties" in current:
             values = current["additionalProperties"]
             current = values if isinstance(values, dict) else None
         else:
-            raise PathError(f"{name} is below something that declares no fields")
+            raise PathError(f"leads to {name} below something that declares no fields")
         names.append(name)
     return names, current
+
+
+def undeclared(name: str, names: Iterable[str]) -> str:
+    """Return what is wrong with a name that is none of these, with the one that is probably meant."""
+    known = sorted(names)
+    near = get_close_matches(name, known, 1)
+    hint = f": did you mean {near[0]}?" if near else f": declared are {', '.join(known)}" if 0 < len(known) < 9 else ""
+    return f"leads to {name}, which is not declared{hint}"
+
+
+def column(path: str, schema: Schema) -> Schema | None:
+    """Return the schema of what a column reads of an object; None where the schema does not say what is there.
+
+    Raises:
+        PathError: The path cannot be read, or the schema says that there is nothing.
+    """
+    current: Schema | None = schema | {"properties": schema.get("properties", {}) | _COMMON}
+    position = 0
+    while position < len(path):
+        step = _STEP.match(path, position)
+        if step is None:
+            raise PathError(f"cannot be read from {path[position:]} on")
+        position = step.end()
+        current = None if current is None else _below(current, step)
+    return current
+
+
+_COMMON: Final[dict[str, Schema]] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": METADATA}
+
+
+def _below(schema: Schema, step: re.Match[str]) -> Schema | None:
+    name = step["name"] if step["quoted"] is None else step["quoted"]
+    properties: dict[str, Schema] = schema.get("properties", {})
+    values = schema.get("additionalProperties")
+    if name is not None:
+        name = re.sub(r"\\(.)", r"\1", name)
+        if name in properties:
+            return properties[name]
+        if values is not None or "type" not in schema or schema.get(PRESERVE) or schema.get(EMBEDDED):
+            return values if isinstance(values, dict) else None
+        if schema["type"] == "array":
+            raise PathError(f"has a list before {name}: write the index of an item")
+        raise PathError(undeclared(name, properties))
+    items: Any = schema.get("items")
+    if isinstance(items, dict):
+        return items
+    if step["items"] and schema.get("type") not in {None, "array"}:
+        raise PathError(f"takes an item of what is no list: {step['items']}")
+    return None
 
 
 def _steps(path: str, *, brackets: bool) -> Iterator[str]:

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
-from crdgen.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
-from crdgen.words import INT_OR_STRING, PRESERVE
+from crdgen.schema import INT_OR_STRING, PRESERVE
+from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 
 _NUMBERS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 _TEXTS: Final = frozenset({"maxLength", "minLength", "pattern"})
@@ -52,31 +52,25 @@ UNSUPPORTED: Final = {
 _EVEN_EMPTY: Final = frozenset({"$ref", "additionalItems", "dependencies"})
 
 
+@refused("apiextensions validation.go, specStandardValidatorV3; schema/convert.go", *UNSUPPORTED)
 def keyword_is_supported(node: Node) -> Iterator[Found]:
-    """References, definitions and what would make checking quadratic are no part of a structural schema.
-
-    Source: apiextensions validation.go, specStandardValidatorV3; schema/convert.go
-    """
+    """References, definitions and what would make checking quadratic are no part of a structural schema."""
     for keyword, fix in UNSUPPORTED.items():
         if keyword in node.schema and (node.schema[keyword] or keyword in _EVEN_EMPTY):
             yield Found(keyword, f"{keyword} is not supported", fix)
 
 
+@refused("schema/validation.go, validateValueValidation", "pattern")
 def pattern_is_of_go(node: Node) -> Iterator[Found]:
-    """A pattern is compiled by Go: no look-around, no back-references.
-
-    Source: schema/validation.go, validateValueValidation
-    """
+    """A pattern is compiled by Go: no look-around, no back-references."""
     pattern = node.schema.get("pattern")
     if pattern and (problem := re2.problem(pattern)):
         yield Found("pattern", f"Go cannot compile the pattern: it has {problem.what}", problem.fix)
 
 
+@surprising("apiserver/validation/formats.go", "format")
 def format_is_checked(node: Node) -> Iterator[Found]:
-    """The API server knows some formats, each for one type, and ignores all others.
-
-    Source: apiserver/validation/formats.go
-    """
+    """The API server knows some formats, each for one type, and ignores all others."""
     name = node.schema.get("format")
     if not name or node.branch:
         return
@@ -92,11 +86,9 @@ def format_is_checked(node: Node) -> Iterator[Found]:
         yield Found("format", f"format {name} is ignored for {what}", fix)
 
 
+@surprising("kube-openapi validation/strfmt/duration.go", "format")
 def duration_is_of_go(node: Node) -> Iterator[Found]:
-    """Format duration is Go's syntax: of ISO 8601, which most libraries mean, some is refused and some misread.
-
-    Source: kube-openapi validation/strfmt/duration.go
-    """
+    """Format duration is Go's syntax: of ISO 8601, which most libraries mean, some is refused and some misread."""
     if node.schema.get("format") != "duration" or node.branch or node.type not in {"", "string"}:
         return
     shown = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
@@ -109,11 +101,9 @@ def duration_is_of_go(node: Node) -> Iterator[Found]:
         yield Found("format", problem, fix)
 
 
+@surprising("kube-openapi validation/validate", *_TYPED)
 def keyword_fits_the_type(node: Node) -> Iterator[Found]:
-    """A bound for another type than the value's is never looked at.
-
-    Source: kube-openapi validation/validate
-    """
+    """A bound for another type than the value's is never looked at."""
     if node.branch or node.type not in _OF_TYPE or node.flag(INT_OR_STRING):
         return
     for keyword in sorted((node.schema.keys() & _TYPED) - _OF_TYPE[node.type]):
@@ -123,13 +113,12 @@ def keyword_fits_the_type(node: Node) -> Iterator[Found]:
             )
 
 
+@surprising("kube-openapi validation/validate/values.go", *_TYPED)
 def bounds_leave_something(node: Node) -> Iterator[Found]:
     """No value satisfies a minimum above its maximum. The API server takes such a schema, and then no object.
 
     Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
     the type itself, such as 9.5 for an integer, refuses all values, too.
-
-    Source: kube-openapi validation/validate/values.go
     """
     declared = node
     while declared.branch and declared.parent is not None:
@@ -147,11 +136,9 @@ def bounds_leave_something(node: Node) -> Iterator[Found]:
         yield Found(keyword, f"a value {text}", "write a bound that is a value of the type")
 
 
+@surprising("kube-openapi validation/validate/values.go", "enum")
 def enum_can_be_met(node: Node) -> Iterator[Found]:
-    """A value of another type in an enum is never met; and null is refused beside an enum, though nullable allows it.
-
-    Source: kube-openapi validation/validate/values.go
-    """
+    """A value of another type in an enum is never met, and null is refused beside an enum even if it is nullable."""
     enum = node.schema.get("enum")
     if not enum or node.branch:
         return
@@ -164,11 +151,9 @@ def enum_can_be_met(node: Node) -> Iterator[Found]:
         )
 
 
+@surprising("schema/pruning/algorithm.go", "required")
 def required_field_is_declared(node: Node) -> Iterator[Found]:
-    """A field that is required and not declared is pruned before it is looked for, so no object is ever taken.
-
-    Source: schema/pruning/algorithm.go
-    """
+    """A field that is required and not declared is pruned before it is looked for, so no object is ever taken."""
     if node.branch or node.type != "object" or node.flag(PRESERVE) or "additionalProperties" in node.schema:
         return
     known = node.properties.keys() | ({"apiVersion", "kind", "metadata"} if node.is_resource else set())
@@ -189,15 +174,3 @@ def _has_type(value: Any, node: Node) -> bool:
         "string": isinstance(value, str),
     }
     return held.get(node.type, True)
-
-
-REFUSED = (
-    *refused(keyword_is_supported, keywords=UNSUPPORTED),
-    *refused(pattern_is_of_go, keywords=("pattern",)),
-)
-SURPRISING = (
-    *surprising(format_is_checked, duration_is_of_go, keywords=("format",)),
-    *surprising(keyword_fits_the_type, bounds_leave_something, keywords=_TYPED),
-    *surprising(enum_can_be_met, keywords=("enum",)),
-    *surprising(required_field_is_declared, keywords=("required",)),
-)

@@ -5,17 +5,15 @@ from typing import Final
 
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused
-from crdgen.words import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
 
 _LIST_TYPES: Final = ("atomic", "map", "set")
 _MAP_TYPES: Final = ("atomic", "granular")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
 def list_type_is_known(node: Node) -> Iterator[Found]:
-    """A list type is for lists, and one of three.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """A list type is for lists, and one of three."""
     kind = node.schema.get(LIST_TYPE)
     if kind is None:
         return
@@ -25,11 +23,9 @@ def list_type_is_known(node: Node) -> Iterator[Found]:
         yield Found(LIST_TYPE, f"there is no list type {kind}", f"write one of {', '.join(_LIST_TYPES)}")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", MAP_TYPE)
 def map_type_is_known(node: Node) -> Iterator[Found]:
-    """A map type is for objects, and one of two.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """A map type is for objects, and one of two."""
     kind = node.schema.get(MAP_TYPE)
     if kind is None:
         return
@@ -39,11 +35,9 @@ def map_type_is_known(node: Node) -> Iterator[Found]:
         yield Found(MAP_TYPE, f"there is no map type {kind}", f"write one of {', '.join(_MAP_TYPES)}")
 
 
+@refused("apiextensions validation.go, requireAtomicSetType", LIST_TYPE)
 def set_is_of_whole_values(node: Node) -> Iterator[Found]:
-    """The items of a set are compared whole, so they are scalars, atomic lists or atomic objects.
-
-    Source: apiextensions validation.go, requireAtomicSetType
-    """
+    """The items of a set are compared whole, so they are scalars, atomic lists or atomic objects."""
     items = node.items
     if node.schema.get(LIST_TYPE) != "set" or node.type != "array" or items is None:
         return
@@ -55,21 +49,17 @@ def set_is_of_whole_values(node: Node) -> Iterator[Found]:
         yield Found(f"items.{MAP_TYPE}", "the items of a set are scalars, or atomic objects", fix)
 
 
+@refused("apiextensions validation.go, validateMapListKeysMapSet", LIST_TYPE)
 def set_and_map_items_are_never_null(node: Node) -> Iterator[Found]:
-    """What is merged item by item cannot have an item that is null.
-
-    Source: apiextensions validation.go, validateMapListKeysMapSet
-    """
+    """What is merged item by item cannot have an item that is null."""
     kind = node.schema.get(LIST_TYPE)
     if kind in {"map", "set"} and node.items is not None and node.items.get("nullable"):
         yield Found("items.nullable", f"the items of a {kind} list are not nullable", "remove nullable")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE, LIST_MAP_KEYS)
 def map_keys_belong_to_map_lists(node: Node) -> Iterator[Found]:
-    """The keys say by what items are merged; a list of another type has none, and a map list has one at least.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """The keys say by what items are merged; a list of another type has none, and a map list has one at least."""
     kind, keys = node.schema.get(LIST_TYPE), node.schema.get(LIST_MAP_KEYS)
     if keys and kind != "map":
         yield Found(LIST_TYPE, "map keys belong to a list of type map", f"write {LIST_TYPE}: map, or remove the keys")
@@ -77,11 +67,9 @@ def map_keys_belong_to_map_lists(node: Node) -> Iterator[Found]:
         yield Found(LIST_MAP_KEYS, "a list of type map needs the keys that tell items apart", "write them")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
 def map_list_is_of_objects(node: Node) -> Iterator[Found]:
-    """The items of a map list are objects of one schema, because the keys are their fields.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """The items of a map list are objects of one schema, because the keys are their fields."""
     if node.schema.get(LIST_TYPE) != "map":
         return
     if node.items is None:
@@ -90,11 +78,9 @@ def map_list_is_of_objects(node: Node) -> Iterator[Found]:
         yield Found("items.type", "the items of a list of type map are objects", "write type: object for the items")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
 def map_keys_are_scalars(node: Node) -> Iterator[Found]:
-    """A key is a declared field of the items that holds one plain value, and is named once.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """A key is a declared field of the items that holds one plain value, and is named once."""
     if node.schema.get(LIST_TYPE) != "map" or node.items is None or node.items.get("type") != "object":
         return
     seen: set[str] = set()
@@ -110,11 +96,9 @@ def map_keys_are_scalars(node: Node) -> Iterator[Found]:
         seen.add(key)
 
 
+@refused("apiextensions validation.go, validateMapListKeysMapSet", LIST_TYPE)
 def map_keys_are_there(node: Node) -> Iterator[Found]:
-    """Each item has each key: it is required or has a default, and is never null.
-
-    Source: apiextensions validation.go, validateMapListKeysMapSet
-    """
+    """Each item has each key: it is required or has a default, and is never null."""
     if node.schema.get(LIST_TYPE) != "map" or node.items is None:
         return
     fields = node.items.get("properties", {})
@@ -127,18 +111,3 @@ def map_keys_are_there(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.default", f"map key {key} must be required or have a default", fix)
         if fields[key].get("nullable"):
             yield Found(f"{path}.nullable", f"map key {key} must be a scalar that is not null", "remove nullable")
-
-
-REFUSED = (
-    *refused(map_type_is_known, keywords=(MAP_TYPE,)),
-    *refused(map_keys_belong_to_map_lists, keywords=(LIST_TYPE, LIST_MAP_KEYS)),
-    *refused(
-        list_type_is_known,
-        set_is_of_whole_values,
-        set_and_map_items_are_never_null,
-        map_list_is_of_objects,
-        map_keys_are_scalars,
-        map_keys_are_there,
-        keywords=(LIST_TYPE,),
-    ),
-)

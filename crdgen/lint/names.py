@@ -4,20 +4,18 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
+from crdgen.decode.objectmeta import COMMON
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
-from crdgen.limits import API_APPROVED, COMMUNITY_GROUPS
 from crdgen.lint.rule import Found, refused
 from crdgen.lint.version import Definition
-from crdgen.objectmeta import COMMON
+from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinition")
 def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
-    """The name of a CustomResourceDefinition is the address of its objects.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinition
-    """
+    """The name of a CustomResourceDefinition is the address of its objects."""
     plural, group = definition.names.get("plural", ""), definition.group
     name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
     wanted = f"{plural}.{group}"
@@ -37,21 +35,17 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
         yield Found("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
 
 
+@refused("k8s.io/apimachinery, pkg/api/validation/objectmeta.go")
 def metadata_is_valid(definition: Definition) -> Iterator[Found]:
-    """Labels, annotations, owners and finalizers have the form that they have everywhere.
-
-    Source: k8s.io/apimachinery, pkg/api/validation/objectmeta.go
-    """
+    """Labels, annotations, owners and finalizers have the form that they have everywhere."""
     for check in COMMON:
         for mistake in check(definition.metadata):
             yield Found(f"metadata.{mistake.at}", mistake.problem, mistake.fix)
 
 
+@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def group_is_a_domain(definition: Definition) -> Iterator[Found]:
-    """A group is a DNS name with a dot, so that two authors do not meet.
-
-    Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
-    """
+    """A group is a DNS name with a dot, so that two authors do not meet."""
     group = definition.group
     if not _is_domain(group):
         yield Found(
@@ -63,11 +57,9 @@ def _is_domain(group: str) -> bool:
     return is_subdomain(group) and "." in group
 
 
+@refused("apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go")
 def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found]:
-    """Groups of Kubernetes itself are for what its community has reviewed.
-
-    Source: apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go
-    """
+    """Groups of Kubernetes itself are for what its community has reviewed."""
     if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
     approval = definition.metadata.get("annotations", {}).get(API_APPROVED, "")
@@ -87,21 +79,17 @@ def _is_url(text: str) -> bool:
     return bool(parts.scheme and parts.netloc) and " " not in parts.netloc and not any(ord(sign) < 32 for sign in text)
 
 
+@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def scope_is_known(definition: Definition) -> Iterator[Found]:
-    """Objects are in namespaces, or of the whole cluster.
-
-    Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
-    """
+    """Objects are in namespaces, or of the whole cluster."""
     scope = definition.spec.get("scope", "")
     if scope not in _SCOPES:
         yield Found("spec.scope", f"scope must be Namespaced or Cluster, not {scope!r}", "write one of them")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
 def names_are_labels(definition: Definition) -> Iterator[Found]:
-    """All names of a kind are DNS labels; kind and listKind in mixed case, if you like.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionNames
-    """
+    """All names of a kind are DNS labels; kind and listKind in mixed case, if you like."""
     names = definition.names
     kind = names.get("kind", "")
     given = {
@@ -126,22 +114,9 @@ def names_are_labels(definition: Definition) -> Iterator[Found]:
                 yield Found(path, f"{name!r} must be a label: {LABEL}", "write another name")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
 def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Found]:
-    """An object and a list of objects are told apart by their kind.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionNames
-    """
+    """An object and a list of objects are told apart by their kind."""
     kind = definition.names.get("kind", "")
     if kind and definition.names.get("listKind") == kind:
         yield Found("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")
-
-
-REFUSED = refused(
-    name_is_plural_and_group,
-    metadata_is_valid,
-    group_is_a_domain,
-    group_of_the_community_is_approved,
-    scope_is_known,
-    names_are_labels,
-    list_has_a_kind_of_its_own,
-)

@@ -6,9 +6,8 @@ from enum import Enum
 from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
-from crdgen.schema.walk import Schema
-from crdgen.sealed import Sealed
-from crdgen.words import EMBEDDED
+from crdgen.schema import EMBEDDED, Schema
+from crdgen.schema.sealed import Sealed
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -38,7 +37,7 @@ class Node:
         exempt: it is one of the two branches of int-or-string, which may say a type.
         inside_meta: it is within `apiVersion`, `kind` or `metadata` of the whole object or of an embedded one.
         no_default: why a default must not be here; empty where it may.
-        uncorrelated: the path of the list around it whose items the API server cannot tell from each other over time.
+        uncorrelated: the list around it whose items the API server cannot tell from each other over time, as a field.
         unseen_defaults: it is within a map's values, where the API server does not look at defaults.
     """
 
@@ -147,7 +146,7 @@ def _values(node: Node) -> Iterator[Node]:
 
 def _items(node: Node) -> Iterator[Node]:
     items = node.schema.get("items")
-    unmatched = "" if keeps_items_apart(node.schema) else node.path
+    unmatched = "" if keeps_items_apart(node.schema) else node.field or "the root"
     uncorrelated = node.uncorrelated or unmatched
     if isinstance(items, dict):
         yield _child(node, items, "items", "[]", level=Level.ITEM, uncorrelated=uncorrelated)

@@ -2,16 +2,22 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from types import ModuleType
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from crdgen.decoding import under
 from crdgen.lint.finding import Finding, Severity
 
 Subject = TypeVar("Subject")
 
+#: What is looked at where a schema has no other mistake, in this order: expressions, which are typed by the schema, and
+#: defaults, which are held against it and its expressions.
+COMPILED: Final = 1
+EVALUATED: Final = 2
+
 
 class Found(NamedTuple):
-    """What a rule says: where below the thing that it looks at, or empty for the thing itself; what; how to mend it."""
+    """What a rule says: where below the thing that it looks at, or empty for the thing itself; what; how to fix it."""
 
     at: str
     problem: str
@@ -20,12 +26,21 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule(Generic[Subject]):
-    """One rule. Its function's name names it, its docstring says why it is there and where in Kubernetes it is from."""
+    """One rule. Its function's name names it, and the first paragraph of its docstring says why it is there.
+
+    Attributes:
+        check: the function.
+        severity: what the API server makes of a breach.
+        source: the file of Kubernetes that makes the rule, or what else it comes from.
+        keywords: the rule looks at these only: a schema with none of them need not be shown to it.
+        phase: when it is looked at; 0 for always.
+    """
 
     check: Callable[[Subject], Iterator[Found]]
     severity: Severity
-    #: The rule looks at these keywords only: a schema with none of them need not be shown to it.
+    source: str
     keywords: frozenset[str] = frozenset()
+    phase: int = 0
 
     @property
     def name(self) -> str:
@@ -34,18 +49,8 @@ class Rule(Generic[Subject]):
 
     @property
     def why(self) -> str:
-        """Why the rule is there: its function's docstring without the source."""
-        return self._paragraphs[0]
-
-    @property
-    def source(self) -> str:
-        """The file of Kubernetes that makes the rule, or what else it comes from."""
-        return self._paragraphs[-1].removeprefix("Source: ")
-
-    @property
-    def _paragraphs(self) -> list[str]:
-        lines = (self.check.__doc__ or "").strip().split("\n")
-        return " ".join(line.strip() or "\n" for line in lines).replace(" \n ", "\n").split("\n")
+        """Why the rule is there."""
+        return " ".join((self.check.__doc__ or "").partition("\n\n")[0].split())
 
     def findings(self, subject: Subject, path: str) -> Iterator[Finding]:
         """Return what the rule finds in one thing, whose path is given."""
@@ -54,13 +59,28 @@ class Rule(Generic[Subject]):
             yield Finding(at, found.problem, found.fix, self.severity, self.name)
 
 
-def refused(*checks: Callable[[Subject], Iterator[Found]], keywords: Iterable[str] = ()) -> tuple[Rule[Subject], ...]:
-    """Return rules of which the API server takes no breach; of the schemas that have one of the keywords, if given."""
-    return tuple(Rule(check, Severity.REFUSED, frozenset(keywords)) for check in checks)
+class _Decorator(Protocol):
+    def __call__(self, check: Callable[[Subject], Iterator[Found]], /) -> Rule[Subject]: ...
 
 
-def surprising(
-    *checks: Callable[[Subject], Iterator[Found]], keywords: Iterable[str] = ()
-) -> tuple[Rule[Subject], ...]:
-    """Return rules of which the API server takes a breach; of the schemas that have one of the keywords, if given."""
-    return tuple(Rule(check, Severity.SURPRISING, frozenset(keywords)) for check in checks)
+def refused(source: str, *keywords: str, phase: int = 0) -> _Decorator:
+    """Make a function a rule of which the API server takes no breach."""
+    return _rule(Severity.REFUSED, source, keywords, phase)
+
+
+def surprising(source: str, *keywords: str, phase: int = 0) -> _Decorator:
+    """Make a function a rule of which the API server takes a breach."""
+    return _rule(Severity.SURPRISING, source, keywords, phase)
+
+
+def _rule(severity: Severity, source: str, keywords: Iterable[str], phase: int) -> _Decorator:
+    def rule(check: Callable[[Subject], Iterator[Found]], /) -> Rule[Subject]:
+        return Rule(check, severity, source, frozenset(keywords), phase)
+
+    return rule
+
+
+def family(module: ModuleType) -> tuple[Rule[Any], ...]:
+    """Return the rules that a module defines, in their order."""
+    rules = (value for value in vars(module).values() if isinstance(value, Rule))
+    return tuple(rule for rule in rules if rule.check.__module__ == module.__name__)

@@ -6,34 +6,22 @@ from typing import Final
 
 from crdgen.decoding import Decoder, is_too_deep
 from crdgen.lint import costs, defaults, faults, keywords, lists, pruning, structure, validations
-from crdgen.lint.consequences import independent
+from crdgen.lint.faults import independent
 from crdgen.lint.finding import Finding, Severity
 from crdgen.lint.node import Node, nodes
-from crdgen.lint.rule import Rule
+from crdgen.lint.rule import COMPILED, EVALUATED, Rule, family
 from crdgen.lint.shape import SCHEMA
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
-_OF_SCHEMA: Final[tuple[Rule[Node], ...]] = (
-    *structure.REFUSED,
-    *keywords.REFUSED,
-    *lists.REFUSED,
-    *validations.REFUSED,
+#: Every rule of a schema.
+RULES: Final[tuple[Rule[Node], ...]] = tuple(
+    rule for module in (structure, keywords, lists, pruning, validations, costs, defaults) for rule in family(module)
 )
-# What is looked at where a schema has no other mistake, in this order. Expressions are typed by the schema; defaults
-# are held against it and its expressions.
-_COMPILED: Final[tuple[Rule[Node], ...]] = (*validations.COMPILED, *costs.REFUSED)
-_EVALUATED: Final[tuple[Rule[Node], ...]] = (*defaults.REFUSED, *defaults.HIDDEN)
-_SURPRISING: Final[tuple[Rule[Node], ...]] = (
-    *structure.SURPRISING,
-    *keywords.SURPRISING,
-    *pruning.SURPRISING,
-    *(rule for rule in defaults.SURPRISING if rule not in defaults.HIDDEN),
-    *validations.SURPRISING,
-    *costs.SURPRISING,
+_PHASES: Final = tuple(
+    tuple(rule for rule in RULES if rule.phase == phase and (phase or rule.severity is Severity.REFUSED))
+    for phase in (0, COMPILED, EVALUATED)
 )
-
-#: Every rule, for the documentation.
-RULES: Final[tuple[Rule[Node], ...]] = (*_OF_SCHEMA, *_COMPILED, *_EVALUATED, *_SURPRISING)
+_SURPRISING: Final = tuple(rule for rule in RULES if rule.severity is Severity.SURPRISING and not rule.phase)
 
 # A step of a path that is also one in an object; all others are keywords.
 _STEP: Final = re.compile(r"properties\[(.*?)\](?=[.\[]|$)|(?<![^.])(items|additionalProperties)(?=[.\[]|$)")
@@ -48,10 +36,10 @@ def check_structural(schema: Schema) -> list[Finding]:
     unknown keyword is refused wherever it is.
     """
     if is_too_deep(schema):
-        return [finding for rule in faults.TOO_DEEP for finding in rule.findings(schema, "")]
+        return list(faults.document_is_nested_reasonably.findings(schema, ""))
     decoder = Decoder()
     decoded = decoder.read(schema, SCHEMA, "")
-    found = [finding for fault in decoder.faults for finding in faults.told(fault, strict=True)]
+    found = [finding for fault in decoder.faults for finding in faults.findings(fault, strict=True)]
     found += independent(_refused(nodes(decoded, ""), stop=bool(found)), decoder.faults)
     return [
         Finding(field_path(finding.path), finding.problem, finding.fix, finding.severity, finding.rule)
@@ -76,7 +64,7 @@ def in_schema(every: list[Node]) -> list[Finding]:
 def _refused(every: list[Node], *, stop: bool) -> list[Finding]:
     """Return what is refused, phase by phase; after a phase that found something the next ones are left out."""
     found: list[Finding] = []
-    for phase in (_OF_SCHEMA, _COMPILED, _EVALUATED):
+    for phase in _PHASES:
         found += [finding for node in every for finding in _of_node(phase, node)]
         if stop or any(finding.severity is Severity.REFUSED for finding in found):
             break

@@ -1,15 +1,22 @@
 """The scale subresource, columns of `kubectl get`, and selectable fields: paths into the object."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
-from crdgen.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
-from crdgen.lint.fieldpath import PathError, resolve
+from crdgen.lint.fieldpath import PathError, column, resolve
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Version
-from crdgen.schema.walk import Schema
-from crdgen.words import PRESERVE
+from crdgen.schema import INT_OR_STRING, Schema
+from crdgen.schema.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 
+# What a column of this type prints; of any other value it prints nothing.
+_PRINTED: Final = {
+    "boolean": ("boolean",),
+    "date": ("string",),
+    "integer": ("integer", "number"),
+    "number": ("integer", "number"),
+}
 _SCALE: Final = {
     "specReplicasPath": (".spec.",),
     "statusReplicasPath": (".status.",),
@@ -17,11 +24,9 @@ _SCALE: Final = {
 }
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
 def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
-    """Scaling writes a number of spec and reads one of status.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionSubresources
-    """
+    """Scaling writes a number of spec and reads one of status."""
     scale = version.subresources.get("scale")
     if scale is None:
         return
@@ -32,30 +37,28 @@ def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
             yield Found(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
 def columns_are_complete(version: Version) -> Iterator[Found]:
-    """A column has a name, one of five types and a path that begins with a dot.
-
-    Source: apiextensions validation.go, ValidateCustomResourceColumnDefinition
-    """
-    for at, column in _columns(version):
-        if not column.get("name"):
+    """A column has a name, one of five types and a path that begins with a dot."""
+    for at, entry in _columns(version):
+        if not entry.get("name"):
             yield Found(f"{at}.name", "the column has no name", "write one")
-        if column.get("type") not in COLUMN_TYPES:
+        if entry.get("type") not in COLUMN_TYPES:
             fix = f"write one of {', '.join(COLUMN_TYPES)}"
-            yield Found(f"{at}.type", f"there is no column type {column.get('type', '')!r}", fix)
-        if column.get("format") and column["format"] not in COLUMN_FORMATS:
+            kind = entry.get("type")
+            problem = f"there is no column type {kind!r}" if kind else "the column has no type"
+            yield Found(f"{at}.type", problem, fix)
+        if entry.get("format") and entry["format"] not in COLUMN_FORMATS:
             fix = f"write one of {', '.join(COLUMN_FORMATS)}, or remove it"
-            yield Found(f"{at}.format", f"there is no column format {column['format']!r}", fix)
-        if not column.get("jsonPath", "").startswith("."):
-            path = column.get("jsonPath", "")
+            yield Found(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
+        if not entry.get("jsonPath", "").startswith("."):
+            path = entry.get("jsonPath", "")
             yield Found(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceSelectableFields")
 def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
-    """Field selectors compare texts, numbers and booleans that are declared, of spec or status.
-
-    Source: apiextensions validation.go, ValidateCustomResourceSelectableFields
-    """
+    """Field selectors compare texts, numbers and booleans that are declared, of spec or status."""
     seen: set[tuple[str, ...]] = set()
     for index, field in enumerate(version.written.get("selectableFields", ())):
         path = field.get("jsonPath", "")
@@ -79,11 +82,9 @@ def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
         yield Found("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
 
 
+@surprising("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
 def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
-    """A write to the scale subresource meets the schema and no webhook of the kind: a bound in a webhook is passed by.
-
-    Source: k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`
-    """
+    """A write to the scale subresource meets the schema, and no webhook of the kind that bounds the field."""
     scale = version.subresources.get("scale", {})
     path = scale.get("specReplicasPath", "")
     schema = _declared(path, version.schema)
@@ -96,56 +97,59 @@ def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
         yield Found("subresources.scale", problem, fix)
 
 
+@surprising("pkg/registry/customresource/etcd.go, ScaleREST")
 def scale_paths_are_declared(version: Version) -> Iterator[Found]:
-    """Scaling a field that is pruned does nothing.
-
-    Source: pkg/registry/customresource/etcd.go, ScaleREST
-    """
+    """Scaling a field that is pruned does nothing."""
     wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
     for field, kind in wanted.items():
-        path = version.subresources.get("scale", {}).get(field, "")
-        if path and path.startswith(_SCALE[field]) and _is_missing(path, version.schema):
-            yield Found(
-                f"subresources.scale.{field}", f"{path} is no declared field", "declare it, or correct the path"
-            )
+        path, at = version.subresources.get("scale", {}).get(field, ""), f"subresources.scale.{field}"
+        if not path.startswith(_SCALE[field]) or version.schema is None:
             continue
-        schema = _declared(path, version.schema)
-        if schema is not None and schema.get("type") != kind:
-            found = schema.get("type", "no type")
-            yield Found(f"subresources.scale.{field}", f"{path} is {found}, and must be {kind}", "correct the path")
+        try:
+            found = column(path, version.schema)
+        except PathError as error:
+            yield Found(at, f"{path} {error}", "declare the field, or correct the path")
+            continue
+        if "[" in path:
+            yield Found(at, f"{path} must be names after dots", "write the path of a field that is in no list")
+        elif found is not None and found.get("type") != kind:
+            yield Found(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
 
 
+@surprising("pkg/registry/customresource/tableconvertor/tableconvertor.go")
 def columns_are_declared(version: Version) -> Iterator[Found]:
-    """A column of a field that is not declared is always empty.
+    """A column of a field that is not declared is always empty."""
+    for at, path, _ in _readable(version):
+        try:
+            column(path, version.schema or {})
+        except PathError as error:
+            yield Found(
+                f"{at}.jsonPath", f"the column stays empty: {path} {error}", "declare the field, or correct the path"
+            )
 
-    Source: pkg/registry/customresource/tableconvertor/tableconvertor.go
-    """
-    for at, column in _columns(version):
-        path = column.get("jsonPath", "")
-        if path.startswith(".") and _is_missing(path, version.schema):
-            yield Found(f"{at}.jsonPath", f"{path} is no declared field: the column stays empty", "correct the path")
+
+@surprising("pkg/registry/customresource/tableconvertor/tableconvertor.go")
+def columns_print_their_fields(version: Version) -> Iterator[Found]:
+    """A column of a type prints values of that type only; one of type string prints any."""
+    for at, path, wanted in _readable(version):
+        with suppress(PathError):
+            found = column(path, version.schema or {}) or {}
+            kind = "string" if found.get(INT_OR_STRING) else found.get("type", "")
+            if kind and wanted in _PRINTED and kind not in _PRINTED[wanted]:
+                problem = f"{path} is of type {kind}, which a column of type {wanted} never prints"
+                yield Found(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
+
+
+def _readable(version: Version) -> Iterator[tuple[str, str, str]]:
+    """Return where each column is, its path and its type, where a schema says what is there."""
+    for at, entry in _columns(version):
+        if entry.get("jsonPath", "").startswith(".") and version.schema is not None:
+            yield at, entry["jsonPath"], entry.get("type", "")
 
 
 def _columns(version: Version) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for index, column in enumerate(version.written.get("additionalPrinterColumns", ())):
-        yield f"additionalPrinterColumns[{index}]", column
-
-
-def _is_missing(path: str, schema: Schema | None) -> bool:
-    """Tell whether a plain path leads to nothing; one with brackets may lead anywhere."""
-    names = path.split(".")[1:]
-    if not all(name.replace("-", "").replace("_", "").isalnum() for name in names):
-        return False
-    current: Any = schema
-    for index, name in enumerate(names):
-        if not isinstance(current, dict) or current.get(PRESERVE) or "additionalProperties" in current:
-            return False
-        if index == 0 and name in {"metadata", "apiVersion", "kind"}:
-            return False
-        if name not in current.get("properties", {}):
-            return True
-        current = current["properties"][name]
-    return False
+    for index, entry in enumerate(version.written.get("additionalPrinterColumns", ())):
+        yield f"additionalPrinterColumns[{index}]", entry
 
 
 def _declared(path: str, schema: Schema | None) -> Schema | None:
@@ -153,7 +157,3 @@ def _declared(path: str, schema: Schema | None) -> Schema | None:
         return resolve(path, schema or {}, brackets=False)[1] if path.startswith(".") else None
     except PathError:
         return None
-
-
-REFUSED_OF_ONE = refused(scale_paths_are_of_spec_and_status, columns_are_complete, selectable_fields_are_scalars)
-SURPRISING_OF_ONE = surprising(scale_is_bounded_by_the_schema, scale_paths_are_declared, columns_are_declared)

@@ -6,9 +6,8 @@ from typing import Any, Final
 from crdgen import cel
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, refused, surprising
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS
+from crdgen.lint.rule import COMPILED, Found, refused, surprising
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS, Schema
 
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _LINE_BREAKS: Final = frozenset("\n\r")
@@ -30,11 +29,9 @@ def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{VALIDATIONS}[{index}]", rule
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def rule_is_there(node: Node) -> Iterator[Found]:
-    """An empty rule holds for nothing and for everything.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """An empty rule holds for nothing and for everything."""
     for path, rule in _rules(node):
         if not rule.get("rule", "").strip(_BLANKS):
             yield Found(f"{path}.rule", "the rule is empty", "write an expression that is true for valid values")
@@ -43,11 +40,9 @@ def rule_is_there(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.messageExpression", "the messageExpression is empty", "write it, or remove it")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def message_is_one_line(node: Node) -> Iterator[Found]:
-    """A message stands in a line of an error; and without one the rule stands there, so that must be one line then.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """A message stands in a line of an error; and without one the rule stands there, so that must be one line then."""
     for path, rule in _rules(node):
         message, expression = rule.get("message", ""), rule.get("rule", "").strip(_BLANKS)
         trimmed = message.strip(_BLANKS)
@@ -59,21 +54,17 @@ def message_is_one_line(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.message", "a rule of several lines needs a message", "write what the rule wants")
 
 
+@refused("apiextensions validation.go, supportedValidationReason", VALIDATIONS)
 def reason_is_known(node: Node) -> Iterator[Found]:
-    """Clients know four reasons.
-
-    Source: apiextensions validation.go, supportedValidationReason
-    """
+    """Clients know four reasons."""
     for path, rule in _rules(node):
         if "reason" in rule and rule["reason"] not in _REASONS:
             yield Found(f"{path}.reason", f"there is no reason {rule['reason']}", f"write one of {', '.join(_REASONS)}")
 
 
+@refused("apiextensions validation.go, pathValid; schema/cel/validation.go, ValidFieldPath", VALIDATIONS)
 def field_path_leads_somewhere(node: Node) -> Iterator[Found]:
-    """The field that a rule blames is declared, below the place of the rule.
-
-    Source: apiextensions validation.go, pathValid; schema/cel/validation.go, ValidFieldPath
-    """
+    """The field that a rule blames is declared, below the place of the rule."""
     for path, rule in _rules(node):
         blamed = rule.get("fieldPath", "")
         if not blamed:
@@ -87,11 +78,9 @@ def field_path_leads_somewhere(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.fieldPath", f"fieldPath {blamed} {error}", "write .name or ['name'] from here on")
 
 
+@refused("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
 def rule_sees_a_type(node: Node) -> Iterator[Found]:
-    """Rules are typed, so there is none on a value without a type, nor on lists and maps of such.
-
-    Source: k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType
-    """
+    """Rules are typed, so there is none on a value without a type, nor on lists and maps of such."""
     if (
         not node.branch
         and any(True for _ in _rules(node))
@@ -119,32 +108,48 @@ def _has_cel_type(schema: Schema, *, resource: bool) -> bool:
     return False
 
 
+@refused("schema/cel/compilation.go", VALIDATIONS, phase=COMPILED)
 def rule_compiles(node: Node) -> Iterator[Found]:
-    """A rule is an expression of CEL that is true or false, and its messageExpression one that is a text.
+    """A rule is an expression of CEL that is true or false, and its messageExpression one that is a text."""
+    for at, text, problems, _ in _compiled(node):
+        for problem in problems:
+            yield Found(at, f"{text!r}: {problem}", "correct the expression")
 
-    Source: schema/cel/compilation.go
-    """
+
+@surprising("ours; the CEL library is optional, and takes a little less than the API server", VALIDATIONS)
+def rule_is_checked(node: Node) -> Iterator[Found]:
+    """What nobody has compiled may not compile: the API server decides."""
+    for at, text, _, unchecked in _compiled(node):
+        if unchecked:
+            fix = "install it" if unchecked == cel.NOT_INSTALLED else "write the expression shorter"
+            yield Found(at, f"{text!r} was not checked: {unchecked}", fix)
+
+
+def _compiled(node: Node) -> Iterator[tuple[str, str, list[str], str]]:
+    """Yield each expression: where it is, what is wrong with it, and why it could not be compiled."""
     if node.branch:
         return
     for path, rule, expression, message in expressions(node):
         optional = rule.get("optionalOldSelf") is True
-        for problem in cel.problems(
-            expression, node.schema, returns="bool", root=node.is_resource, optional_old_self=optional
-        ):
-            yield Found(f"{path}.rule", f"{expression!r}: {problem}", "correct the expression")
-        if not message:
-            continue
-        for problem in cel.problems(
-            message, node.schema, returns="string", root=node.is_resource, optional_old_self=optional
-        ):
-            yield Found(f"{path}.messageExpression", f"{message!r}: {problem}", "correct the expression")
+        texts = {"rule": expression, "messageExpression": message}
+        for word, text in ((word, text) for word, text in texts.items() if text):
+            try:
+                found = cel.problems(
+                    text,
+                    node.schema,
+                    returns="bool" if word == "rule" else "string",
+                    root=node.is_resource,
+                    optional_old_self=optional,
+                )
+            except cel.NotEvaluated as error:
+                yield f"{path}.{word}", text, [], str(error)
+            else:
+                yield f"{path}.{word}", text, found, ""
 
 
+@refused("apiextensions validation.go, forbidOldSelfValidations", VALIDATIONS)
 def old_self_can_be_found(node: Node) -> Iterator[Found]:
-    """The old value of a list item is known in map lists only: elsewhere nothing tells which item it was.
-
-    Source: apiextensions validation.go, forbidOldSelfValidations
-    """
+    """The old value of a list item is known in map lists only: elsewhere nothing tells which item it was."""
     if node.branch or not node.uncorrelated:
         return
     for path, _, expression, _ in expressions(node):
@@ -153,35 +158,19 @@ def old_self_can_be_found(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.rule", problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
 
 
+@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def optional_old_self_is_used(node: Node) -> Iterator[Found]:
-    """What is said of oldSelf is said of a rule that reads it.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema
-    """
+    """What is said of oldSelf is said of a rule that reads it."""
     for path, rule, expression, _ in expressions(node):
         if "optionalOldSelf" in rule and not cel.uses_old_self(expression):
             yield Found(f"{path}.optionalOldSelf", "the rule does not read oldSelf", "remove optionalOldSelf")
 
 
+@surprising("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
 def rule_sees_declared_fields(node: Node) -> Iterator[Found]:
-    """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared.
-
-    Source: k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType
-    """
+    """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared."""
     if not node.branch and node.flag(PRESERVE) and not node.properties and any(True for _ in expressions(node)):
         yield Found(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
 
 
-REFUSED = refused(
-    rule_is_there,
-    message_is_one_line,
-    reason_is_known,
-    field_path_leads_somewhere,
-    rule_sees_a_type,
-    old_self_can_be_found,
-    optional_old_self_is_used,
-    keywords=(VALIDATIONS,),
-)
 # Looked for where nothing else is wrong, as the API server does: other mistakes make the types of a rule unclear.
-COMPILED = refused(rule_compiles, keywords=(VALIDATIONS,))
-SURPRISING = surprising(rule_sees_declared_fields, keywords=(VALIDATIONS,))

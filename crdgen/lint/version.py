@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from crdgen.lint.node import Node, nodes
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)

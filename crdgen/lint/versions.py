@@ -1,41 +1,26 @@
-"""Versions: names, which one is stored, what is deprecated, what the root of each schema may say."""
+"""Versions together: their names, which one is stored, what they have in common."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from crdgen.dns import LABEL, is_label
-from crdgen.limits import DEPRECATION_WARNING
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, refused, surprising
 from crdgen.lint.version import Definition, Version
-from crdgen.utf8 import utf8
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
-
-#: What the root must not say where status is a subresource, because `properties.status` is then checked alone. The
-#: others count where they have another value than Go's zero value.
-_LOST_WITH_STATUS: Final[tuple[str, ...]] = (
-    *("default", "enum", "maxProperties", "minProperties", "allOf", "oneOf", "anyOf", "not", "additionalProperties"),
-    *(LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE),
-)
-_FLAGS_LOST_WITH_STATUS: Final = ("nullable", EMBEDDED, INT_OR_STRING)
+from crdgen.schema import INT_OR_STRING, PRESERVE
 
 
+@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def one_version_is_stored(definition: Definition) -> Iterator[Found]:
-    """Objects are stored in one version.
-
-    Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
-    """
+    """Objects are stored in one version."""
     stored = [version.name for version in definition.versions if version.written.get("storage")]
     if len(stored) != 1:
         problem = f"exactly one version is stored, and these have storage: true: {', '.join(stored) or 'none'}"
         yield Found("spec.versions", problem, "write storage: true for one version, and false for all others")
 
 
+@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def version_names_are_labels(definition: Definition) -> Iterator[Found]:
-    """The name of a version is a part of its URL, and there once.
-
-    Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
-    """
+    """The name of a version is a part of its URL, and there once."""
     seen: set[str] = set()
     for version in definition.versions:
         if not is_label(version.name):
@@ -47,83 +32,24 @@ def version_names_are_labels(definition: Definition) -> Iterator[Found]:
         seen.add(version.name)
 
 
-def version_has_a_schema(version: Version) -> Iterator[Found]:
-    """Without a schema all fields would be pruned.
-
-    Source: apiextensions validation.go, validateCustomResourceDefinitionSpec
-    """
-    if version.schema is None:
-        yield Found("schema.openAPIV3Schema", "there is no schema", "write at least type: object")
-
-
+@refused("apiextensions validation.go, validatePreserveUnknownFields")
 def fields_are_pruned(definition: Definition) -> Iterator[Found]:
-    """Unknown fields of whole kinds are no longer kept.
-
-    Source: apiextensions validation.go, validatePreserveUnknownFields
-    """
+    """Unknown fields of whole kinds are no longer kept."""
     if definition.spec.get("preserveUnknownFields"):
         fix = "remove it, and write x-kubernetes-preserve-unknown-fields: true in the schema where fields are kept"
         yield Found("spec.preserveUnknownFields", "preserveUnknownFields must not be true", fix)
 
 
-def deprecation_warning_is_printable(version: Version) -> Iterator[Found]:
-    """The warning is sent as an HTTP header to clients of a deprecated version.
-
-    Source: apiextensions validation.go, validateDeprecationWarning
-    """
-    warning = version.written.get("deprecationWarning")
-    if warning is None:
-        return
-    if not version.written.get("deprecated"):
-        yield Found("deprecationWarning", "the version is not deprecated", "write deprecated: true, or remove it")
-    if not warning or len(utf8(warning)) > DEPRECATION_WARNING or not warning.isprintable():
-        problem = f"a deprecationWarning has 1 to {DEPRECATION_WARNING} printable bytes"
-        yield Found("deprecationWarning", problem, "write one short line")
-
-
-def root_keeps_status_apart(version: Version) -> Iterator[Found]:
-    """With a status subresource properties.status is checked alone, so what the root says of the whole is not allowed.
-
-    Source: apiextensions validation.go, allowedFieldsAtRootSchema
-    """
-    schema = version.schema
-    if schema is None or not version.status_enabled:
-        return
-    lost = [keyword for keyword in _LOST_WITH_STATUS if keyword in schema]
-    lost += [keyword for keyword in _FLAGS_LOST_WITH_STATUS if schema.get(keyword)]
-    for keyword in lost:
-        problem = f"the root must not have {keyword} where status is a subresource"
-        yield Found(f"schema.openAPIV3Schema.{keyword}", problem, "write it below spec, or as a rule")
-
-
-def status_is_declared(version: Version) -> Iterator[Found]:
-    """What is written to status is pruned like anything else that the schema does not know.
-
-    Source: schema/pruning/algorithm.go
-    """
-    schema = version.schema
-    if schema is None:
-        return
-    keeps = schema.get(PRESERVE)
-    if "status" in version.subresources and "status" not in schema.get("properties", {}) and not keeps:
-        fix = "declare status in the schema"
-        yield Found("subresources.status", "the schema has no status, so all that is written there is pruned", fix)
-
-
+@surprising("apiextensions types.go, CustomResourceDefinitionVersion")
 def some_version_is_served(definition: Definition) -> Iterator[Found]:
-    """A kind of which no version is served has no objects that anybody can reach.
-
-    Source: apiextensions types.go, CustomResourceDefinitionVersion
-    """
+    """A kind of which no version is served has no objects that anybody can reach."""
     if definition.versions and not any(version.written.get("served") for version in definition.versions):
         yield Found("spec.versions", "no version is served", "write served: true for one at least")
 
 
+@surprising("apiextensions validation.go, ValidateCustomResourceDefinitionStoredVersions")
 def stored_versions_stay(definition: Definition) -> Iterator[Found]:
-    """A version in which objects may still be stored cannot be removed: the next update of the object is refused.
-
-    Source: apiextensions validation.go, ValidateCustomResourceDefinitionStoredVersions
-    """
+    """A version in which objects may still be stored cannot be removed: the next update of the object is refused."""
     names = {version.name for version in definition.versions}
     for index, name in enumerate(definition.decoded.get("status", {}).get("storedVersions", ())):
         if name not in names:
@@ -131,11 +57,9 @@ def stored_versions_stay(definition: Definition) -> Iterator[Found]:
             yield Found(f"status.storedVersions[{index}]", f"objects may be stored as {name}, which is no version", fix)
 
 
+@surprising("apiextensions types.go, NoneConverter")
 def versions_hold_the_same_fields(definition: Definition) -> Iterator[Found]:
-    """Without a conversion only apiVersion changes: what one version does not declare is lost when it is written there.
-
-    Source: apiextensions types.go, NoneConverter
-    """
+    """Without a conversion only apiVersion changes: what a version does not declare is lost when written there."""
     if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
         return
     served = [version for version in definition.versions if version.written.get("served") and version.schema]
@@ -151,11 +75,9 @@ def versions_hold_the_same_fields(definition: Definition) -> Iterator[Found]:
             yield Found(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
 
 
+@surprising("apiextensions types.go, NoneConverter")
 def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
-    """Without a conversion only apiVersion changes: a value of one version's type is read as one of the other's.
-
-    Source: apiextensions types.go, NoneConverter
-    """
+    """Without a conversion only apiVersion changes: a value of one version's type is read as one of the other's."""
     if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
         return
     served = [version for version in definition.versions if version.written.get("served")]
@@ -192,11 +114,3 @@ def _is_open(node: Node) -> bool:
             return True
         around = around.parent
     return False
-
-
-REFUSED = refused(one_version_is_stored, version_names_are_labels, fields_are_pruned)
-REFUSED_OF_ONE = refused(version_has_a_schema, deprecation_warning_is_printable, root_keeps_status_apart)
-SURPRISING = surprising(
-    some_version_is_served, stored_versions_stay, versions_hold_the_same_fields, versions_agree_on_types
-)
-SURPRISING_OF_ONE = surprising(status_is_declared)

@@ -1,19 +1,20 @@
-"""What a field says in `Annotated[…]` beyond its type. A marker checks itself against the schema that it is put on."""
+"""What an author writes into models: `Model`, their base, and markers, which say in `Annotated[…]` what a type cannot.
+
+A marker checks itself against the schema that it is put on.
+"""
 
 from crdgen.markers.depth import Depth
-from crdgen.markers.descriptions import Descriptions
+from crdgen.markers.descriptions import Descriptions, Doc
 from crdgen.markers.duration import Duration
-from crdgen.markers.embedded import EmbeddedResource
+from crdgen.markers.embedded import EmbeddedResource, PreserveUnknown
 from crdgen.markers.immutable import Immutable, ImmutableOnceSet
 from crdgen.markers.integer import Int32, Int64, Integer
-from crdgen.markers.lists import Atomic, MapList, MaxItems, MinItems, SetList
-from crdgen.markers.maps import AtomicMap, GranularMap
+from crdgen.markers.lists import Atomic, AtomicMap, GranularMap, MapList, MaxItems, MinItems, SetList
 from crdgen.markers.marker import Marker
+from crdgen.markers.model import Model
 from crdgen.markers.modeldefault import ModelDefault
 from crdgen.markers.oneof import at_least_one_of, at_most_one_of, exactly_one_of
-from crdgen.markers.open import PreserveUnknown
 from crdgen.markers.rule import Rule, rules
-from crdgen.markers.text import Doc
 from crdgen.markers.types import IntOrString, Quantity, Replace, Time
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Marker",
     "MaxItems",
     "MinItems",
+    "Model",
     "ModelDefault",
     "PreserveUnknown",
     "Quantity",

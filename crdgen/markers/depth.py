@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)

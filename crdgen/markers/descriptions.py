@@ -1,12 +1,24 @@
-"""How much of the descriptions below a field stays: inlined types often say more than a CRD has room for."""
+"""Descriptions: the text of a field, and how much stays of those below it, since inlined types often say too much."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.policy import POLICY
 from crdgen.markers.marker import Marker
-from crdgen.schema.policy import POLICY
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
+
+
+@dataclass(frozen=True)
+class Doc(Marker):
+    """The field's description in the schema; it wins over the docstring of the field's type."""
+
+    text: str
+
+    def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
+        """Return the node with the description."""
+        return schema | {"description": self.text}
+
 
 _SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 

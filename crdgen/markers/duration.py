@@ -9,13 +9,12 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from crdgen.durations import DURATION_PATTERN, format_duration, parse_duration
+from crdgen.generate.bounds import refuse_empty
+from crdgen.generate.inline import OWN
+from crdgen.generate.notes import BOUNDS
+from crdgen.generate.temporal import rule_of_bound
 from crdgen.markers.marker import Marker
-from crdgen.schema.bounds import refuse_empty
-from crdgen.schema.inline import OWN
-from crdgen.schema.notes import BOUNDS
-from crdgen.schema.temporal import rule_of_bound
-from crdgen.schema.walk import Schema
-from crdgen.words import VALIDATIONS
+from crdgen.schema import VALIDATIONS, Schema
 
 # Longer ones say nothing more, and the rules of bounds are cheap only for texts of known length.
 _LONGEST = 64

@@ -1,4 +1,4 @@
-"""Whole Kubernetes objects as values of a field."""
+"""Objects whose content the schema does not know, or that are whole Kubernetes objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,12 +6,23 @@ from typing import Any, Final
 
 from pydantic_core import PydanticCustomError
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, PRESERVE
+from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE, Schema
 
-_TYPES: Final = {"apiVersion": "string", "kind": "string", "metadata": "object"}
+
+@dataclass(frozen=True)
+class _PreserveUnknown(Marker):
+    """Nothing below the field is pruned; fields that the schema names are still checked."""
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with pruning switched off."""
+        if schema.get(INT_OR_STRING):
+            raise SchemaError(path, "PreserveUnknown and int-or-string exclude each other", "drop one of them")
+        return schema | {PRESERVE: True}
+
+
+PreserveUnknown = _PreserveUnknown()
 
 
 @dataclass(frozen=True)
@@ -24,14 +35,6 @@ class _EmbeddedResource(Marker):
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node as an embedded resource."""
         require_type(schema, "object", "EmbeddedResource", path, "annotate a model or `dict[str, Any]`")
-        if isinstance(schema.get("additionalProperties"), dict):
-            fix = "annotate a model or `dict[str, Any]`"
-            raise SchemaError(path, "an embedded resource is no map of values of one type", fix)
-        for name, wanted in _TYPES.items():
-            found = schema.get("properties", {}).get(name, {}).get("type", wanted)
-            if found != wanted:
-                fix = f"give it type {wanted}, or leave it out"
-                raise SchemaError(f"{path}.{name}", f"an embedded resource has {name} as {wanted}, not as {found}", fix)
         # With neither fields nor this the API server refuses the schema: nothing of the object would be kept.
         return schema | {EMBEDDED: True} | ({} if "properties" in schema else {PRESERVE: True})
 

@@ -7,11 +7,11 @@ object that it is in. Where that object is itself taken away and given anew, not
 from dataclasses import dataclass
 from typing import Final
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.parents import PARENT
 from crdgen.markers.marker import Marker
 from crdgen.markers.rule import Rule
-from crdgen.schema.parents import PARENT
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)

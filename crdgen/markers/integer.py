@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
 from crdgen.integers import RANGES
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)

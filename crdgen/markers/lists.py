@@ -1,16 +1,36 @@
-"""Lists: how many items, and what server-side apply may merge."""
+"""Lists and maps: how many items, and what server-side apply may merge."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema.walk import Schema
-from crdgen.words import LIST_MAP_KEYS, LIST_TYPE, PRESERVE
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, Schema
+
+
+@dataclass(frozen=True)
+class _MapType(Marker):
+    """An object each of whose fields has its own owner (`GranularMap`, as without a marker), or one for all."""
+
+    kind: Literal["granular", "atomic"]
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with its map type."""
+        name = f"{self.kind.capitalize()}Map"
+        require_type(schema, "object", name, path, "annotate a model or a `dict`; for a list use `Atomic` or `MapList`")
+        return schema | {MAP_TYPE: self.kind}
+
+
+GranularMap: Final[Marker] = _MapType("granular")
+"""Server-side apply merges the object's fields, each with its owner. It is so without a marker too."""
+
+AtomicMap: Final[Marker] = _MapType("atomic")
+"""Server-side apply replaces the object as a whole; rules inside of it cannot use `oldSelf`."""
+
 
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 
@@ -67,8 +87,6 @@ class _ListType(Marker):
         require_type(schema, "array", name, path, "annotate a list; for an object there is `AtomicMap`")
         if self.kind == "set" and schema["items"].get("type") not in _SCALARS:
             raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
-        if self.kind == "set" and schema["items"].get("nullable"):
-            raise SchemaError(path, "SetList's items may not be null", "drop `| None` from the items")
         return schema | {LIST_TYPE: self.kind}
 
     def check(self, value: Any) -> Any:
@@ -99,24 +117,7 @@ class MapList(Marker):
             raise SchemaError(path, "MapList has no key", 'name the fields that identify an item: `MapList("name")`')
         if items.get("type") != "object" or (items.get(PRESERVE) and "properties" not in items):
             raise SchemaError(path, "MapList is for lists of models", "use `SetList` for scalars")
-        if len(set(self.keys)) < len(self.keys):
-            raise SchemaError(path, f"MapList names a key twice: {', '.join(self.keys)}", "name each key once")
-        for key in self.keys:
-            self._check_key(items, key, f"{path}[].{key}")
         return schema | {LIST_TYPE: "map", LIST_MAP_KEYS: list(self.keys)}
-
-    @staticmethod
-    def _check_key(items: Schema, key: str, path: str) -> None:
-        field = items.get("properties", {}).get(key)
-        if field is None:
-            names = ", ".join(sorted(items.get("properties", {})))
-            raise SchemaError(path, "MapList names a key that the items do not have", f"use one of: {names}")
-        if field.get("type") not in _SCALARS or field.get("nullable"):
-            raise SchemaError(path, "a key of MapList is a scalar that is never null", "use a string or an integer")
-        if key not in items.get("required", ()) and "default" not in field:
-            raise SchemaError(
-                path, "a key of MapList is required or has a default", "make the field so, or use `Atomic` for the list"
-            )
 
     def check(self, value: Any) -> Any:
         """Refuse two items with the same keys."""

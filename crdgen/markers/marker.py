@@ -6,9 +6,9 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from crdgen.errors import SchemaError
-from crdgen.schema.inline import MARKERS
-from crdgen.schema.walk import Schema
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.inline import MARKERS
+from crdgen.schema import Schema
 
 
 class Marker:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from crdgen.markers.marker import Marker
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from crdgen.errors import SchemaError
 from crdgen.escaping import escape
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker
 from crdgen.markers.rule import Rule
-from crdgen.schema.walk import Schema
+from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)

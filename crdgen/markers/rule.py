@@ -7,17 +7,14 @@ identifiers (`escape`).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from crdgen.cel import uses_old_self
-from crdgen.errors import SchemaError
+from crdgen.generate.declared import declare
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker
-from crdgen.schema.declared import declare
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING, VALIDATIONS
+from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
 
 Reason: TypeAlias = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
-_REASONS: Final = ("FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate")
 _Class = TypeVar("_Class", bound=type)
 
 
@@ -45,7 +42,6 @@ class Rule(Marker):
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with one more rule."""
-        self._check(path)
         if "type" not in schema and not schema.get(INT_OR_STRING):
             raise SchemaError(
                 path, "a rule cannot look into a value of any type", "give the field one type, or drop the rule"
@@ -63,26 +59,6 @@ class Rule(Marker):
             "optionalOldSelf": self.optional_old_self,
         }
         return {key: value for key, value in entry.items() if value}
-
-    def _check(self, path: str) -> None:
-        """Refuse what the API server refuses of a rule whatever the schema is."""
-        at = f"{path} rule `{' '.join(self.rule.split())}`"
-        if not self.rule.strip():
-            raise SchemaError(path, "the rule is empty", "write an expression such as `self.min <= self.max`")
-        if self.message and not self.message.strip():
-            raise SchemaError(at, "the message is blank", "say what would be right, or leave it out")
-        if "\n" in self.message.strip() or "\r" in self.message.strip():
-            raise SchemaError(at, "the message has line breaks", "write it in one line")
-        if ("\n" in self.rule.strip() or "\r" in self.rule.strip()) and not self.message:
-            raise SchemaError(at, "a rule of several lines has no message", "give it a `message`")
-        if self.message_expression and not self.message_expression.strip():
-            raise SchemaError(at, "the message expression is blank", "write CEL that gives a text, or leave it out")
-        if self.reason is not None and self.reason not in _REASONS:
-            raise SchemaError(at, f"{self.reason} is no reason", f"use one of: {', '.join(_REASONS)}")
-        if self.optional_old_self and not uses_old_self(self.rule):
-            raise SchemaError(
-                at, "`optional_old_self` is for rules that use `oldSelf`", "use `oldSelf` in the rule, or leave it out"
-            )
 
 
 def rules(*markers: Marker) -> Callable[[_Class], _Class]:

@@ -6,12 +6,11 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic_core import PydanticCustomError
 
-from crdgen.formats.plain import FORMATS
+from crdgen.formats import FORMATS
+from crdgen.generate.inline import OWN
 from crdgen.markers.marker import Marker
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
-from crdgen.schema.inline import OWN
-from crdgen.schema.walk import Schema
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +44,7 @@ class Replace(Marker):
 IntOrString: TypeAlias = Annotated[int | str, Replace({INT_OR_STRING: True})]
 """An integer or a string, such as a port or a percentage."""
 
-Quantity: TypeAlias = Annotated[
-    int | str,
-    Replace(
-        QUANTITY_SCHEMA,
-        accepts=is_quantity,
-        wanted=QUANTITY_EXAMPLE,
-    ),
-]
+Quantity: TypeAlias = Annotated[int | str, Replace(QUANTITY_SCHEMA, accepts=is_quantity, wanted=QUANTITY_EXAMPLE)]
 """An amount with an SI or binary suffix, as Kubernetes parses it."""
 
 Time: TypeAlias = Annotated[

@@ -12,11 +12,11 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Annotated, Any, Final, TypeAlias
 
-from crdgen.errors import SchemaError
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.order import order
 from crdgen.markers.types import Replace
 from crdgen.podtemplate.convert import structural
-from crdgen.schema.order import order
-from crdgen.sealed import opened, sealed
+from crdgen.schema.sealed import opened, sealed
 
 __all__ = [
     "FILE",

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from crdgen.generate.order import order
+from crdgen.generate.walk import map_children
 from crdgen.quantities import QUANTITY_SCHEMA
-from crdgen.schema.order import order
-from crdgen.schema.walk import Schema, map_children
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING, Schema
 
 _REFERENCE: Final = "#/$defs/"
 _KEPT: Final = frozenset(

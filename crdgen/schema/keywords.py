@@ -1,164 +1,19 @@
-"""Keywords of newer JSON Schema drafts become what `JSONSchemaProps` has, or an error."""
+"""A structural schema as plain JSON, and what Kubernetes calls its own extensions of JSON Schema.
 
-from datetime import timedelta
-from typing import Any, Final
+Source: k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/types_jsonschema.go, where each is described.
+"""
 
-from pydantic import TypeAdapter
+from typing import Any, Final, TypeAlias
 
-from crdgen import re2
-from crdgen.errors import SchemaError
-from crdgen.schema.inline import MARKERS, merge
-from crdgen.schema.notes import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
-from crdgen.schema.walk import Schema
+Schema: TypeAlias = dict[str, Any]
 
-# What `JSONSchemaProps` has, what is translated here, and what later stages translate. Anything else in a JSON schema
-# is a word to some other reader (`x-order`, `contentMediaType`) or a constraint, which is in the table below.
-_KNOWN: Final = frozenset(
-    {
-        *("additionalProperties", "allOf", "anyOf", "default", "description", "discriminator", "enum", "example"),
-        *("exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maxLength", "maxProperties"),
-        *("maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "nullable", "oneOf"),
-        *("pattern", "properties", "required", "title", "type", "uniqueItems", "externalDocs"),
-    }
-)
-_IMPOSSIBLE: Final = {
-    "contains": "move it into a rule",
-    "dependentRequired": "move the condition into a rule",
-    "dependentSchemas": "move the condition into a rule",
-    "else": "move the condition into a rule",
-    "if": "move the condition into a rule",
-    "then": "move the condition into a rule",
-    "unevaluatedItems": "use a list of one type",
-    "unevaluatedProperties": "name the fields, or use a dict",
-}
-_BOUNDS: Final = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
-_TIMEDELTA: Final = TypeAdapter(timedelta)
-_FACTORY_FIX: Final = (
-    "give a plain default, or a factory that is `list`, `dict`, `set` or a model class, or mark the field with "
-    "`ModelDefault`: it is then optional, and the model alone fills it in"
-)
+#: Whose values are lists of schemas that a value is held against as a whole.
+BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 
-
-def keywords(schema: Schema, path: str) -> Schema:
-    """Return the node with `const`, tuples, exclusive bounds, keys and examples in the API server's form.
-
-    Raises:
-        SchemaError: For what an earlier stage noted, and for a keyword that constrains and has no counterpart.
-    """
-    _refuse(schema, path)
-    result = {key: value for key, value in schema.items() if key in _KNOWN or key.startswith(("x-kubernetes-", PREFIX))}
-    if isinstance(result.get("type"), list):
-        result = _types(result)
-    if "const" in schema:
-        result["enum"] = [schema["const"]]
-    if schema.get("examples"):
-        result["example"] = schema["examples"][0]
-    if schema.get("deprecated"):
-        result[DEPRECATED] = "Deprecated." if schema["deprecated"] is True else f"Deprecated: {schema['deprecated']}"
-    bounds = {word: schema[word] for word in _BOUNDS if word in schema}
-    if bounds:
-        result = _unapplied(result, bounds, path)
-    for step in (_null_in_enum, _only_member):
-        result = step(result)
-    if "prefixItems" in schema:
-        result = _tuple(result, schema["prefixItems"], path)
-    if "propertyNames" in schema or "patternProperties" in schema:
-        result = _keys(result, schema, path)
-    result = _exclusive(result, "exclusiveMinimum", "minimum", max)
-    return _exclusive(result, "exclusiveMaximum", "maximum", min)
-
-
-def _refuse(schema: Schema, path: str) -> None:
-    own = any(getattr(marker, "own_default", False) for marker in schema.get(MARKERS, ()))
-    if PROBLEM in schema:
-        raise SchemaError(path, *schema[PROBLEM])
-    if FACTORY in schema and not own:
-        problem = f"{schema[FACTORY]}, and a CRD has one default for all"
-        raise SchemaError(path, problem, _FACTORY_FIX)
-    for keyword, fix in _IMPOSSIBLE.items():
-        if keyword in schema:
-            raise SchemaError(path, f"{keyword} cannot be written into a structural schema", fix)
-    if schema.get("type") == "null":
-        # Seen only where it is no member of a union: those are looked at by the stage of unions, from above.
-        return
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str) and (found := re2.problem(pattern) or re2.strangeness(pattern)):
-        raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which the API server's RE2 has not", found[1])
-
-
-def _unapplied(schema: Schema, bounds: Schema, path: str) -> Schema:
-    """Bounds that Pydantic checks by a function, because a validator stands between them and the type."""
-    if any(getattr(marker, "bounded", False) for marker in schema.get(MARKERS, ())):
-        return schema | {BOUNDS: {word: _TIMEDELTA.validate_python(bound) for word, bound in bounds.items()}}
-    if schema.get("type") in {"integer", "number"}:
-        return schema | {_BOUNDS[word]: bound for word, bound in bounds.items()}
-    said = ", ".join(f"{word}={bound}" for word, bound in bounds.items())
-    fix = "put the bounds next to the type, before other validators, or leave them to a rule"
-    raise SchemaError(path, f"the bounds {said} cannot be said of this type", fix)
-
-
-def _types(schema: Schema) -> Schema:
-    """`type: [string, null]` is a union."""
-    rest = {key: value for key, value in schema.items() if key != "type"}
-    return {"anyOf": [{**rest, "type": kind} if kind != "null" else {"type": kind} for kind in schema["type"]]}
-
-
-def _null_in_enum(schema: Schema) -> Schema:
-    """The API server takes null for no enum, so it is a member of its own."""
-    if None not in schema.get("enum", ()):
-        return schema
-    rest = [value for value in schema["enum"] if value is not None]
-    kept = {key: value for key, value in schema.items() if key not in {"enum", "type"}}
-    return kept | {"anyOf": [{"enum": rest}, {"type": "null"}] if rest else [{"type": "null"}]}
-
-
-def _only_member(schema: Schema) -> Schema:
-    """`allOf` with one member is that member."""
-    if len(schema.get("allOf", ())) != 1 or "type" in schema:
-        return schema
-    return merge(schema["allOf"][0], {key: value for key, value in schema.items() if key != "allOf"})
-
-
-def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
-    """A tuple whose members are all alike is a list of a length; texts about one member say nothing of the others."""
-    first, *others = [_bare(member) for member in members]
-    rest = schema.get("items", False)
-    alike = all(other == first for other in others) and (rest is False or (rest and _bare(rest) == first))
-    if not alike:
-        raise SchemaError(
-            path,
-            "a tuple of different types cannot be a structural list, whose items have one schema",
-            "use a list, or a model with one field for each member",
-        )
-    return {**schema, "items": first} | ({} if rest else {"maxItems": schema.get("maxItems", len(members))})
-
-
-def _bare(schema: Any) -> Any:
-    texts = {"default", "description", "example", "title", DEFAULT, NAME}
-    return {key: value for key, value in schema.items() if key not in texts} if isinstance(schema, dict) else schema
-
-
-def _keys(result: Schema, schema: Schema, path: str) -> Schema:
-    """Words about keys that a model wrote itself."""
-    keys: Schema = {"type": "string", **schema.get("propertyNames", {})}
-    patterned = schema.get("patternProperties", {})
-    if len(patterned) > 1 or (patterned and "properties" in schema):
-        raise SchemaError(path, "patternProperties beside other fields cannot be structural", "use a dict of one type")
-    for pattern, values in patterned.items():
-        if found := re2.problem(pattern) or re2.strangeness(pattern):
-            raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which RE2 has not", found[1])
-        keys = {**keys, "pattern": pattern}
-        result = {**result, "additionalProperties": values or True}
-    return {**result, KEYS: keys}
-
-
-def _exclusive(schema: Schema, exclusive: str, inclusive: str, tighter: Any) -> Schema:
-    """Draft 4 has a number and a boolean where later drafts have two numbers; the tighter bound of the two stays."""
-    bound = schema.get(exclusive)
-    if bound is None or isinstance(bound, bool):
-        return schema
-    rest = {key: value for key, value in schema.items() if key != exclusive}
-    other = schema.get(inclusive)
-    if other is not None and other != bound and tighter(other, bound) == other:
-        return rest
-    return rest | {inclusive: bound, exclusive: True}
+EMBEDDED: Final = "x-kubernetes-embedded-resource"
+INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+LIST_MAP_KEYS: Final = "x-kubernetes-list-map-keys"
+LIST_TYPE: Final = "x-kubernetes-list-type"
+MAP_TYPE: Final = "x-kubernetes-map-type"
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+VALIDATIONS: Final = "x-kubernetes-validations"

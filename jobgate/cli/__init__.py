@@ -10,6 +10,7 @@ import click
 
 from jobgate import __version__
 from jobgate.cli.config import load
+from jobgate.cli.extras import BrokenPackage, import_fault
 from jobgate.packages import Unusable
 
 __all__ = ["main"]
@@ -17,15 +18,28 @@ __all__ = ["main"]
 #: Each command, and where it is. A file is imported when its command is called: kinds and servers take their time.
 _COMMANDS = {
     "review": "jobgate.cli.review:review",
+    "explain": "jobgate.cli.explain:explain",
     "convert": "jobgate.cli.convert:convert",
+    "import": "jobgate.cli.importing:import_group",
     "audit": "jobgate.cli.audit:audit_command",
     "fit": "jobgate.cli.fit:fit",
     "serve": "jobgate.cli.serve:serve",
     "control": "jobgate.cli.control:control",
+    "run": "jobgate.cli.run:run",
+    "render": "jobgate.cli.render:render",
     "manifests": "jobgate.cli.manifests:manifests",
     "crdgen": "jobgate.cli.crdgen:crdgen",
     "certs": "jobgate.cli.certs:certs_group",
     "doctor": "jobgate.cli.doctor:doctor",
+}
+#: The extras that a command needs; none where it is not listed.
+_EXTRAS = {
+    "audit": "cluster",
+    "fit": "cluster",
+    "serve": "server",
+    "control": "server,cluster",
+    "certs": "server,certs,cluster",
+    "doctor": "all",
 }
 
 
@@ -46,12 +60,17 @@ class _Commands(click.Group):
         """Call a command.
 
         Raises:
-            click.ClickException: what an installed package adds is broken: a word to its author, and no traceback.
+            click.ClickException: a package that the command needs is not installed or not ours, or what an installed
+                package adds is broken.
         """
         try:
             return super().invoke(ctx)
+        except ImportError as error:
+            if fault := import_fault(error, _EXTRAS.get(ctx.invoked_subcommand or "", "all")):
+                raise fault from error
+            raise
         except Unusable as error:
-            raise click.ClickException(str(error)) from error
+            raise BrokenPackage(str(error)) from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

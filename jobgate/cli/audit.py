@@ -67,8 +67,6 @@ def audit_command(
     """
     try:
         found, missing = asyncio.run(_audit(kubeconfig, told))
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[cluster]'") from None
     except _Unlisted as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from jobgate.cli.extras import NotInstalled
 from jobgate.cli.gauges import watch_age
 from jobgate.cli.pod import own_namespace
 from jobgate.cluster import Backoff, Informer, Key
@@ -156,7 +157,7 @@ def opened(
     """
     if isinstance(origin, SecretName):
         if find_spec("kubernetes") is None:
-            raise click.ClickException("kubernetes is missing: pip install 'jobgate[cluster]'")
+            raise NotInstalled("kubernetes", "cluster")
         certificates = Certificates(metrics, name or origin.server)
         source = SecretSource(certificates, origin, kubeconfig)
         watch_age(metrics, str(SECRETS), source.known)

@@ -109,13 +109,9 @@ def _issue(
     key_type: str,
     lifetime: timedelta,
 ) -> tuple["Generation", "ServerNames"]:
-    try:
-        # Here and not above: the other commands work where cryptography is not installed.
-        from certs import InvalidNames, KeyType, issue_generation, service_names
-    except ModuleNotFoundError as missing:
-        raise click.ClickException(
-            f"the package {missing.name} is missing: install it with `pip install 'jobgate[certs]'`"
-        ) from missing
+    # Here and not above: the other commands work where cryptography is not installed.
+    from certs import InvalidNames, KeyType, issue_generation, service_names
+
     try:
         names = service_names(
             service, namespace, cluster_domain=cluster_domain, dns_names=dns_names, ip_addresses=ip_addresses

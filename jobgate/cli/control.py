@@ -48,13 +48,10 @@ def control(
     told: Told,
 ) -> None:
     """Make the objects that jobs' plugins declare, and keep them so, until SIGTERM or Ctrl-C."""
-    try:
-        from jobgate.cli.controlling import control_until
-        from jobgate.cli.leading import Place
-        from jobgate.controller import Settings
-        from webhook.server import log
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server,cluster]'") from None
+    from jobgate.cli.controlling import control_until
+    from jobgate.cli.leading import Place
+    from jobgate.controller import Settings
+    from webhook.server import log
 
     log.configure()
     if fault := dns_subdomain(lease_name):

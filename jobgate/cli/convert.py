@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from crdgen import to_yaml
+from crdgen.cli.command import Unusable
 from crdgen.cli.sources import objects
-from crdgen.cli.unusable import Unusable
 from crdgen.reading import Manifest
 from jobgate.kinds import installed
 from jobgate.offline.judge import Circumstances, judge

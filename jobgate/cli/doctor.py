@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from jobgate.cli.address import ADDRESS
+
 if TYPE_CHECKING:
     from jobgate.doctor import Expected, Finding, Observed
     from jobgate.doctor.look import Way
@@ -34,6 +36,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
     "--address",
     "addresses",
     multiple=True,
+    type=ADDRESS,
     metavar="HOST:PORT",
     help="Who serves, in the place of the Service's endpoints, which are not reached from everywhere; repeatable.",
 )
@@ -52,7 +55,7 @@ def doctor(
     kubeconfig: Path | None,
     namespace: str | None,
     values: TextIO | None,
-    addresses: tuple[str, ...],
+    addresses: tuple[tuple[str, int], ...],
     handshake_seconds: float,
     output: str,
 ) -> None:
@@ -62,14 +65,12 @@ def doctor(
     Exit status: 0 where it is sound, 1 where it has a fault, 2 where it cannot be looked at.
     """
     told = _told(values) | ({"namespace": namespace} if namespace else {})
-    try:
-        from jobgate.doctor.diagnosis import diagnose
-        from jobgate.doctor.look import CannotLook, Way
+    from jobgate.doctor.diagnosis import diagnose
+    from jobgate.doctor.look import CannotLook, Way
 
-        way = Way(kubeconfig is None, tuple(map(_address, addresses)), handshake_seconds)
+    try:
+        way = Way(kubeconfig is None, addresses, handshake_seconds)
         observed, expected = asyncio.run(_look(kubeconfig, told, way))
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[all]'") from None
     except CannotLook as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)
@@ -116,15 +117,6 @@ def _told(values: TextIO | None) -> dict[str, Any]:
         place = ".".join(map(str, fault["loc"]))
         raise click.BadParameter(f"{place}: {fault['msg']}", param_hint="--values") from None
     return {field: getattr(installation, field) for field in installation.model_fields_set}
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise click.BadParameter(
-            f"{text!r} must be HOST:PORT, as 10.0.0.1:9443 or [fd00::1]:9443", param_hint="--address"
-        )
-    return host.strip("[]"), int(port)
 
 
 def _print(findings: Sequence[Finding], observed: Observed, expected: Expected) -> None:

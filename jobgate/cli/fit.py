@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
+from crdgen.cli.command import Unusable
 from crdgen.cli.sources import objects
-from crdgen.cli.unusable import Unusable
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.offline.fit import Misfit, Outcome, misfits
 from webhook import Registry
@@ -41,8 +41,6 @@ def fit(
     """
     try:
         definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[cluster]'") from None
     except _Unread as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)

@@ -1,4 +1,4 @@
-"""`--limit NAME=VALUE`: bounds of the server that an installation wants otherwise."""
+"""`--limit NAME=VALUE`: bounds of the server that an installation changes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,36 @@ from typing import TYPE_CHECKING
 
 import click
 
+from jobgate.cluster import Pages
+
 if TYPE_CHECKING:
     from webhook.server.limits import Limits
 
 
-def limits_of(written: Iterable[str]) -> Limits:
-    """Return the limits of the server, with those that are written.
+def limits_of(written: Iterable[str]) -> tuple[Limits, Pages]:
+    """Return the limits of the server and of lists that it reads, with those that are written.
 
     Args:
-        written: each `NAME=VALUE`, in bytes, seconds or a number of things, as `review-time=1.5`.
+        written: each `NAME=VALUE`, in bytes, seconds or a number of things, as `review-time=1.5`. Names of the limits
+            of lists begin with `page-`.
 
     Raises:
         click.BadParameter: there is no such limit, or its value is no number above 0, or no whole one where it must be.
     """
     from webhook.server.limits import Limits  # needs the extra `server`
 
-    known = {field.name.replace("_", "-"): field for field in fields(Limits)}
-    changed: dict[str, int | float] = {}
+    known = {
+        prefix + field.name.replace("_", "-"): (bounds, field)
+        for prefix, bounds in (("", Limits), ("page-", Pages))
+        for field in fields(bounds)
+    }
+    changed: dict[type, dict[str, int | float]] = {Limits: {}, Pages: {}}
     for one in written:
         name, _, value = one.partition("=")
         if name not in known:
             raise click.BadParameter(f"'{name}' must be one of {', '.join(known)}", param_hint="--limit")
-        whole = known[name].type == "int"
+        bounds, field = known[name]
+        whole = field.type == "int"
         try:
             number: int | float = int(value) if whole else float(value)
         except ValueError:
@@ -38,5 +46,6 @@ def limits_of(written: Iterable[str]) -> Limits:
         if not number > 0 or not isfinite(number):
             sort = "a whole number" if whole else "a number"
             raise click.BadParameter(f"'{one}': {name} must be {sort} above 0", param_hint="--limit")
-        changed[known[name].name] = number
-    return Limits(**changed)  # type: ignore[arg-type]  # each has been read as its type
+        changed[bounds][field.name] = number
+    # Each has been read as its type.
+    return Limits(**changed[Limits]), Pages(**changed[Pages])  # type: ignore[arg-type]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
+from crdgen.cli.command import Unusable
 from crdgen.cli.sources import objects
-from crdgen.cli.unusable import Unusable
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation
+from jobgate.importing.document import looks_like_openpai
 from jobgate.kinds.common.pod_security.policy import Standard, standard
+from jobgate.offline.files import Files
 from jobgate.offline.judge import Circumstances, Verdict, judge
-from jobgate.offline.namespaces import Namespaces
 from webhook import Operation
 
 
@@ -77,7 +79,7 @@ def review(  # noqa: PLR0913 - one argument an option
         user=user,
         settings=told.settings,
         stored=tuple(manifest.object for manifest in stored),
-        objects=Namespaces([manifest.object for manifest in manifests], pod_security),
+        objects=Files([manifest.object for manifest in manifests], namespace, pod_security),
     )
     verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]
     _print(verdicts, output)
@@ -97,7 +99,7 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
         try:
             found = objects(file)
         except Unusable as error:
-            click.echo(str(error), err=True)
+            click.echo(_wrong(file, error), err=True)
             broken = True
         else:
             if not found:
@@ -105,6 +107,17 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
                 broken = True
             manifests += found
     return manifests, broken
+
+
+def _wrong(file: str, error: Unusable) -> str:
+    """Return what is wrong with a file; of one of OpenPAI, how to make objects of it."""
+    try:
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return str(error)
+    return (
+        f"{file}: this is of OpenPAI; write: jobgate import openpai {file}" if looks_like_openpai(text) else str(error)
+    )
 
 
 def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from jobgate.cli.address import ADDRESS
 from jobgate.cli.pod import identity
 from jobgate.names import dns_subdomain
 
@@ -24,16 +25,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Longer than any certificate should hold; a typing error beyond.
 _MOST_DAYS = 3650
-
-
-def _address(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    found = []
-    for value in values:
-        host, _colon, port = value.rpartition(":")
-        if not host or not port.isdigit() or not 0 < int(port) < 65536:
-            raise click.BadParameter(f"{value!r} must be HOST:PORT, as 10.0.0.1:9443 or [fd00::1]:9443")
-        found.append((host.strip("[]"), int(port)))
-    return tuple(found)
 
 
 _OPTIONS = (
@@ -79,7 +70,7 @@ _OPTIONS = (
         "--address",
         "addresses",
         multiple=True,
-        callback=_address,
+        type=ADDRESS,
         metavar="HOST:PORT",
         help="Who serves, in the place of the Service's endpoints; repeatable.",
     ),
@@ -112,12 +103,10 @@ def _rotated(command: F) -> F:
         kubeconfig: Path | None,
         **rest: Any,
     ) -> Any:
-        try:
-            from certs import KeyType, Settings
-            from jobgate.cli.rotating import Installation
-            from jobgate.cluster.bundles import Selection
-        except ImportError as error:
-            raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[all]'") from None
+        from certs import KeyType, Settings
+        from jobgate.cli.rotating import Installation
+        from jobgate.cluster.bundles import Selection
+
         settings = Settings(
             names=_names(service, namespace, cluster_domain, extra_names),
             key_type=KeyType(key_type),
@@ -212,12 +201,9 @@ def watch(*, installation: Installation, settings: Settings, health_port: int, b
 
     A bundle that something else overwrites is mended within seconds.
     """
-    try:
-        from jobgate.cli.leading import Place
-        from jobgate.cli.rotating import keep
-        from webhook.server import log
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[all]'") from None
+    from jobgate.cli.leading import Place
+    from jobgate.cli.rotating import keep
+    from webhook.server import log
 
     log.configure()
     if fault := dns_subdomain(lease_name):

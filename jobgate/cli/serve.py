@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from jobgate.cli.limits import limits_of
 from jobgate.cli.reload import Reloader
 from jobgate.cli.settings import Told, installation, setting
 from jobgate.names import dns_subdomain
+from webhook import Kind
 
 
 def _host(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -104,15 +105,12 @@ def serve(  # noqa: PLR0913 - one argument an option
     told: Told,
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
-    try:
-        from jobgate.cli import certificate, watching
-        from webhook import server
-        from webhook.server import log
-        from webhook.server.metrics import Metrics
-        from webhook.server.spans import OpenTelemetry
-        from webhook.server.workers import inherited, stop_with_parent, supervise
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server]'") from None
+    from jobgate.cli import certificate, watching
+    from webhook import server
+    from webhook.server import log
+    from webhook.server.metrics import Metrics
+    from webhook.server.spans import OpenTelemetry
+    from webhook.server.workers import inherited, stop_with_parent, supervise
 
     log.configure()
     metrics = Metrics()
@@ -130,40 +128,32 @@ def serve(  # noqa: PLR0913 - one argument an option
             asyncio.run(parent())
         return
     kinds = told.kinds
-    for kind in kinds:
-        # So that the first request does not wait for the schema to be compiled, thrice.
-        for judge in (kind.schema.check, kind.schema.fits, kind.schema.plain):
-            judge({})
+    _compile(kinds)
+    limits, pages = limits_of(limit)
     known = watching.Cluster(
         kinds,
         told.settings,
         reached=watching.reached(wanted=cluster, kubeconfig=kubeconfig),
         kubeconfig=kubeconfig,
         metrics=metrics,
+        pages=pages,
     )
     endpoint = server.Endpoint(
         kinds,
         told.settings,
         objects=known.cache,
         further=watching.routes(known),
-        limits=limits_of(limit),
+        limits=limits,
         metrics=metrics,
     )
-    endpoint.waits_for = known.waits_for
+    known.serve(endpoint)
     endpoint.lacking = certificates.lacking
     if traces:
-        try:
-            endpoint.spans = OpenTelemetry.exporting()
-        except ImportError as error:
-            raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[traces]'") from None
+        endpoint.spans = OpenTelemetry.exporting()
     addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
-        # What has been made until now stays: the garbage collector need not look at it again.
-        gc.collect()
-        gc.freeze()
-        # Reviews make no cycles, but more containers than the collector lets pass by default: a tenth of their time.
-        gc.set_threshold(10_000)
+        _freeze()
         stop = asyncio.Event()
         async with AsyncExitStack() as stack:
             stack.enter_context(server.stopping_on_signals(stop))
@@ -177,6 +167,21 @@ def serve(  # noqa: PLR0913 - one argument an option
 
     with _listening(bind, port, health_port), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(run())
+
+
+def _compile(kinds: Iterable[Kind]) -> None:
+    """Compile the schemas now: the first request would wait for them, three times."""
+    for kind in kinds:
+        for judge in (kind.schema.check, kind.schema.fits, kind.schema.plain):
+            judge({})
+
+
+def _freeze() -> None:
+    """Keep the garbage collector from what has been made until now, and from looking at every review."""
+    gc.collect()
+    gc.freeze()
+    # Reviews make no cycles, but more containers than the collector lets pass by default: a tenth of their time.
+    gc.set_threshold(10_000)
 
 
 @contextmanager

@@ -6,26 +6,29 @@ import asyncio
 import importlib
 import logging
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import click
-
+from jobgate.cli.extras import NotInstalled
 from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
-from jobgate.cluster import Backoff, Cache, Informer, Resource
-from jobgate.kinds.common.wiring import PATHS, jobs_of, wired
-from jobgate.pods import Digests, PodReviewer, Read, Room
-from webhook import Kind, Registry, Settings
-from webhook.server import Route
+from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
+from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
+from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
+from jobgate.pods import Access, Digests, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer, review_item
+from webhook import Kind, Phase, Registry, Request, Settings, User
+from webhook.server import Endpoint, Route
 from webhook.server.metrics import Metrics
 
 #: Between two attempts to get at the cluster, in seconds.
 AGAIN = 30.0
 #: Jobs are waited for by their pods: a kind that is installed anew is known after so many seconds at most.
 SOON = Backoff(first=1.0, most=10.0)
+#: Of the reviews of rights.
+_REVIEWS = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
@@ -36,6 +39,9 @@ class Cluster:
     Attributes:
         cache: what rules look up.
         pods: answers for pods.
+        workloads: answers for workloads whose pods name prerequisites.
+        access: who may use which prerequisite.
+        reached: whether there is a cluster to ask.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class Cluster:
         reached: bool,
         kubeconfig: Path | None = None,
         metrics: Metrics | None = None,
+        pages: Pages | None = None,
     ) -> None:
         """Know nothing yet.
 
@@ -56,16 +63,19 @@ class Cluster:
                 belongs to a job can be let through: it might lack what the job asks for.
             kubeconfig: the credentials, or None for those of a pod.
             metrics: told how old what is known is, and what becomes of pods; None where nobody reads any.
+            pages: how much of a list of jobs is read at once.
         """
         metrics = metrics or Metrics()
-        self.cache = Cache(sorted({resource for kind in kinds for resource in kind.watches}))
-        self._reached = reached
+        self.cache = Cache(sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)}))
+        self.access = Access(self._may, time.monotonic)
+        self.reached = reached
         self._kubeconfig = kubeconfig
+        self._pages = pages
         self._client: Any = None
         room = Room()
         self._jobs = [
             (kind, digests, Informer(Resource.parse(jobs_of(kind)), SOON, keep=digests.of))
-            for kind in wired(kinds)
+            for kind in followed(kinds)
             for digests in (Digests(kind, settings, room),)
         ]
         lookups = pod_lookups(metrics)
@@ -81,26 +91,35 @@ class Cluster:
             )
             for kind, digests, known in self._jobs
         ]
-        self.pods = PodReviewer(pods, enforces=settings is None or settings.enforces)
+        self.enforces = settings is None or settings.enforces
+        prerequisites = Prerequisites(self.cache, self.access)
+        self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces)
+        self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         if reached:
             for resource, known in self.cache.informers.items():
                 watch_age(metrics, resource, known)
             for kind, _, jobs in self._jobs:
                 watch_age(metrics, jobs_of(kind), jobs)
 
+    def serve(self, endpoint: Endpoint) -> None:
+        """Have an endpoint wait for what is known here, and ask for rights; without a cluster there are none to ask."""
+        endpoint.waits_for = self.waits_for
+        if self.reached:
+            endpoint.access, endpoint.needs = self.access, self.needs
+
     def waits_for(self) -> str:
         """Return what is still to be read before pods can be answered for, in words; empty once all is."""
-        return ", ".join(kind.qualified_plural for kind, _, jobs in self._jobs if self._reached and not jobs.settled)
+        return ", ".join(kind.qualified_plural for kind, _, jobs in self._jobs if self.reached and not jobs.settled)
 
     async def run(self) -> None:
         """Keep everything up to date, for ever.
 
         The client takes seconds to import: in a thread, so that the server serves meanwhile.
         """
-        while self._reached:
+        while self.reached:
             try:
-                module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.client")
-                client = await module.Client.connect(self._kubeconfig)
+                module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.writer")
+                client = await module.Writer.connect(self._kubeconfig, self._pages)
             except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
                 reason = f"{type(error).__qualname__}: {error}"
                 _logger.error("cluster not watched", extra={"fields": {"reason": reason}})  # noqa: TRY400
@@ -111,6 +130,33 @@ class Cluster:
                 group.create_task(self.cache.run(client))
                 for _, _, jobs in self._jobs:
                     group.create_task(jobs.run(client))
+
+    def needs(self, kind: Kind, request: Request) -> Awaitable[None] | None:
+        """Return what asks for the rights that the review of a job needs, and that are not known; None for nothing."""
+        items = wanted(kind, request, self.cache) if self.reached else []
+        questions = [(request.user, USE, resource, name, request.namespace) for resource, name in items]
+        return self.access.learn(questions) if self.access.lacks(questions) else None
+
+    async def _may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool:
+        """Ask the cluster whether a user may do something with an object.
+
+        A resource of the cluster is asked for with the namespace too: so a RoleBinding grants the right there.
+
+        Raises:
+            Exception: of the client; or there is no way to the cluster yet.
+        """
+        if self._client is None:
+            raise LookupError("no cluster is known")
+        plural, _, group = resource.split(".", 2)
+        attributes = {"verb": verb, "group": group, "resource": plural, "name": name, "namespace": namespace}
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "metadata": {},
+            "spec": {"user": user.name, "groups": list(user.groups), "resourceAttributes": attributes},
+        }
+        answer = await self._client.create(_REVIEWS, review)
+        return answer["status"].get("allowed") is True
 
     async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Read | None:
         """Ask the cluster for one job.
@@ -139,7 +185,7 @@ def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
         return False
     if find_spec("kubernetes") is None:
         if wanted or kubeconfig is not None:
-            raise click.ClickException("kubernetes is missing: pip install 'jobgate[cluster]'")
+            raise NotInstalled("kubernetes", "cluster")
         _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
         return False
     return True
@@ -147,4 +193,8 @@ def reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
 
 def routes(cluster: Cluster) -> Mapping[str, Route]:
     """Return who answers on the paths of pods."""
-    return {path: Route("pods", phase, partial(cluster.pods.review, phase=phase)) for phase, path in PATHS.items()}
+    return {
+        **{path: Route("pods", phase, partial(cluster.pods.review, phase=phase)) for phase, path in PATHS.items()},
+        WORKLOADS_PATH: Route("workloads", Phase.VALIDATE, cluster.workloads.review),
+        ITEMS_PATH: Route("prerequisites", Phase.VALIDATE, partial(review_item, enforces=cluster.enforces)),
+    }

@@ -14,14 +14,10 @@ from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
 from jobgate.cluster.informer import Page, Refused
+from jobgate.cluster.pages import Pages
 from jobgate.cluster.resource import Resource
 from webhook import trace
 
-#: How many objects a page of a list has, at most.
-PAGE = 100
-#: Most bytes of a page. A larger one is asked for again with fewer objects, so that a list of objects of a MiB each, as
-#: etcd stores them, takes no more memory than a list of small ones. One object alone is read whatever its size.
-PAGE_BYTES = 8 * 1024 * 1024
 #: For how long one watch goes on, in seconds; a connection that is dead without a word is noticed then.
 WATCH = 120
 #: How long one object may take, in seconds: somebody waits for it.
@@ -48,12 +44,17 @@ _read_list = msgspec.json.Decoder(_List).decode
 class Client:
     """Lists, watches and gets. Use it in an `async with`."""
 
-    def __init__(self, api: ApiClient) -> None:
+    def __init__(self, api: ApiClient, pages: Pages | None = None) -> None:
         self._api = api
+        self._pages = pages or Pages()
 
     @classmethod
-    async def connect(cls, kubeconfig: Path | None = None) -> Self:
+    async def connect(cls, kubeconfig: Path | None = None, pages: Pages | None = None) -> Self:
         """Return a client with the credentials of a kubeconfig, or else of the pod that this runs in.
+
+        Args:
+            kubeconfig: the credentials, or None for those of a pod.
+            pages: how much of a list is read at once.
 
         Raises:
             kubernetes.config.ConfigException: there are none.
@@ -65,7 +66,7 @@ class Client:
             await config.load_kube_config(
                 config_file=str(kubeconfig), client_configuration=configuration, persist_config=False
             )
-        return cls(ApiClient(configuration))
+        return cls(ApiClient(configuration), pages)
 
     async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
         """Return all objects, and the resourceVersion at which they were so: for what is few and small."""
@@ -78,7 +79,7 @@ class Client:
 
     async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         """Yield all objects, page by page. An object is parsed when it is taken from its page."""
-        limit, token = PAGE, ""
+        limit, token = self._pages.objects, ""
         while True:
             page = await self._page(resource, limit, token)
             if page is None:
@@ -96,7 +97,7 @@ class Client:
         body = bytearray()
         async for chunk in response.content.iter_any():
             body += chunk
-            if len(body) > PAGE_BYTES and limit > 1:
+            if len(body) > self._pages.bytes and limit > 1:
                 response.close()
                 return None
         return _read_list(body)
@@ -166,7 +167,7 @@ class Narrowed(Client):
             selector: the query parameters that select, as `labelSelector`.
             namespace: in which objects are listed and watched; empty for all, and for what is in none.
         """
-        super().__init__(client._api)
+        super().__init__(client._api, client._pages)
         self._selector = selector
         self._namespace = namespace
 

@@ -22,6 +22,7 @@ from jobgate.controller.metrics import NAME, Metrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace
 from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.statuses import Statuses, Writes
 from jobgate.controller.territory import Territory
 from jobgate.names import MANAGED_BY
 from webhook import Kind
@@ -35,7 +36,11 @@ SETTLE = 0.2
 _logger = logging.getLogger("jobgate")
 
 
-class Cluster(Api, Objects, Protocol):
+class Store(Objects, Writes, Protocol):
+    """What an API server does with objects and their status."""
+
+
+class Cluster(Api, Store, Protocol):
     """What the controller asks of an API server."""
 
     def labelled(self, selector: str) -> Api:
@@ -84,14 +89,17 @@ class Controller:
         told = Told(plugins=self._settings.plugins, domain=self._settings.domain)
         jobs = Jobs(self._kinds, told, queue.add, self._settings.backoff)
         owned = Owned(followed(told.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), self._settings.backoff)
-        objects = Paced(self._cluster, Pace(self._settings.requests_per_second))
+        pace = Pace(self._settings.requests_per_second)
+        objects = Paced(self._cluster, pace)
         territory = Territory(self._settings.namespace, self._settings.backoff)
         loop = Loop(jobs, owned, objects, Events(objects), self._metrics, territory)
         self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)
+        statuses = Statuses(Paced(self._cluster, pace), self._settings.backoff)
         self._informers = [territory.namespaces, *jobs.informers.values(), *owned.informers.values()]
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(statuses.run(self._cluster))
                 group.create_task(territory.namespaces.run(self._cluster))
                 for job_informer in jobs.informers.values():
                     group.create_task(job_informer.run(self._cluster))
@@ -140,7 +148,7 @@ class Controller:
 class Paced:
     """An API server that is not called too often."""
 
-    def __init__(self, objects: Objects, pace: Pace) -> None:
+    def __init__(self, objects: Store, pace: Pace) -> None:
         self._objects = objects
         self._pace = pace
 
@@ -160,6 +168,13 @@ class Paced:
         """Change an object."""
         await self._pace.wait()
         return await self._objects.patch(resource, found, changes)
+
+    async def patch_status(
+        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Set the status of an object."""
+        await self._pace.wait()
+        return await self._objects.patch_status(resource, found, status)
 
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
         """Delete an object."""

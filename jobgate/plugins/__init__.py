@@ -23,6 +23,7 @@ from jobgate.plugins.env import Env
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.queueing import Queueing
+from jobgate.plugins.run import Run
 from jobgate.plugins.ssh import Ssh
 from jobgate.plugins.svc import Svc
 
@@ -49,7 +50,7 @@ __all__ = [
 ]
 
 #: In the order in which they are carried out; those of packages come after them, by name.
-BUILT_IN: tuple[Plugin[Any], ...] = (Env(), Queueing(), Svc(), Ssh())
+BUILT_IN: tuple[Plugin[Any], ...] = (Run(), Env(), Queueing(), Svc(), Ssh())
 ENTRY_POINT = "jobgate.plugins"
 
 

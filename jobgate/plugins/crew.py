@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from jobgate.prerequisites.reference import Reference
 from webhook.context import DOMAIN
 
 #: The labels of pods that no operator labels by itself.
@@ -16,6 +17,12 @@ KIND_LABEL = "jobgate.dev/kind"
 JOB_LABEL = "jobgate.dev/job"
 TASK_LABEL = "jobgate.dev/task"
 INDEX_LABEL = "jobgate.dev/index"
+
+#: The labels of what the runner makes: the uid of the job, and which attempt at it this is.
+RUN_LABEL = "jobgate.dev/run"
+ATTEMPT_LABEL = "jobgate.dev/attempt"
+#: The label by which the pods of an Indexed Job have their index (Kubernetes 1.32).
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,8 @@ class Part:
         volumes: the names of those in its template. What the job adds to every pod, the crew has once
             (`Crew.has_volume`).
         fs_group: the group that the files of its volumes are given to, or None where they stay root's.
+        prerequisites: that its pods get.
+        container: that these go into; empty where the template names none.
     """
 
     name: str
@@ -64,6 +73,8 @@ class Part:
     scheduler: str = ""
     volumes: frozenset[str] = frozenset()
     fs_group: int | None = None
+    prerequisites: tuple[Reference, ...] = ()
+    container: str = ""
 
     @property
     def variable(self) -> str:
@@ -146,6 +157,11 @@ class Crew:
     def ours(self) -> Mapping[str, Any]:
         """The plugins that its operator does not see to itself, each with its arguments."""
         return {name: arguments for name, arguments in self.plugins.items() if name not in self.provided}
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything that we put into its pods: plugins, or prerequisites."""
+        return bool(self.ours) or any(part.prerequisites for part in self.parts)
 
     @property
     def size(self) -> int:

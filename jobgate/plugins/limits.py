@@ -17,7 +17,8 @@ ENVIRONMENT_LIMIT: Final = 512 * 1024
 #: lists of the same length, and the managed fields want their part of it.
 POD_LIMIT: Final = 512 * 1024
 
-#: Most that the values of a ConfigMap, or of a Secret, may have in all, in bytes (`MaxSecretSize`).
+#: Most that the keys and values of a ConfigMap, or of a Secret, may have in all, in bytes. The API server counts values
+#: alone against it (`MaxSecretSize`), but the keys of a thousand tasks, which managed fields repeat, are stored too.
 CONFIG_LIMIT: Final = 1024 * 1024
 
 #: Most pods whose names are worked out one by one: no more are in a cluster that Kubernetes is made for

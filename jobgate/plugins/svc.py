@@ -21,6 +21,9 @@ FOLDER = "/etc/volcano"
 #: What a variable that is read from the ConfigMap takes of a pod beside the names in it, in bytes of JSON.
 _REFERENCE = len('{"name":"","valueFrom":{"configMapKeyRef":{"name":"","key":""}}},')
 
+#: What the three keys of a task have beside its name, in bytes.
+_NAMES_OF_FILES = len(".host") + len("VC__HOSTS") + len("VC__NUM")
+
 #: What names and ends a list of hosts in an environment, and the names of both variables in their references, in bytes
 #: beside the task's name.
 _NAMES_OF_HOSTS = len("VC__HOSTS=\0")
@@ -94,8 +97,9 @@ class Svc(Plugin[SvcArguments]):
 
 
 def length_of_lists(crew: Crew) -> int:
-    """Return how many bytes the lists have as values of their ConfigMap, without making them."""
-    return sum(2 * _length(crew, part) + len(str(crew.count_hosts(part))) for part in crew.parts)
+    """Return how many bytes the keys and values of their ConfigMap have, without making them."""
+    keys = sum(3 * len(part.name) + _NAMES_OF_FILES for part in crew.parts)
+    return keys + sum(2 * _length(crew, part) + len(str(crew.count_hosts(part))) for part in crew.parts)
 
 
 def lists_fit_into_pods(crew: Crew) -> bool:

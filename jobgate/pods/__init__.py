@@ -7,24 +7,34 @@
 - `forgeries`: the references to jobs that are not there
 - `shape`: whether a pod can be read
 - `review`: what is put into a pod, and whether it is all there
+- `access`: who may use which prerequisite
+- `prerequisites`: which of them a pod names, and what goes into it; `workloads`: the same for Deployments and the like
 - `reviewer`: these together, as the server calls them
 """
 
+from jobgate.pods.access import Access
 from jobgate.pods.digest import Digest, Digests, Read, Room, TooLarge, Unkept, Unreadable, digest_of
+from jobgate.pods.items import review_item
 from jobgate.pods.lookup import Fetch, Known, Lookup
+from jobgate.pods.prerequisites import Prerequisites
 from jobgate.pods.reviewer import PodReviewer
+from jobgate.pods.workloads import WorkloadReviewer
 
 __all__ = [
+    "Access",
     "Digest",
     "Digests",
     "Fetch",
     "Known",
     "Lookup",
     "PodReviewer",
+    "Prerequisites",
     "Read",
     "Room",
     "TooLarge",
     "Unkept",
     "Unreadable",
+    "WorkloadReviewer",
     "digest_of",
+    "review_item",
 ]

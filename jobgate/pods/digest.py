@@ -65,7 +65,7 @@ Digest: TypeAlias = Read | Unkept
 
 
 def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Read:
-    """Return what is remembered of a job of a kind, whatever it looks like; of one without plugins, only which it is.
+    """Return what is remembered of a job of a kind, whatever it looks like; of one that asks for nothing, its identity.
 
     Jobs that were stored before today's defaults are read with them, as their operator and their users' next change
     will see them.
@@ -91,7 +91,7 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
         reason = type(error).__qualname__  # its text may hold values of the job
         _logger.error("job unreadable", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
         return Unreadable(uid)
-    if not crew.ours:
+    if not crew.asks:
         return _identity(crew)
     if weight(crew, LIMIT + MARGIN) > LIMIT + MARGIN:
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}

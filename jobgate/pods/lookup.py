@@ -16,7 +16,8 @@ from typing import Protocol, TypeAlias
 
 from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
-from jobgate.plugins import Crew, Member
+from jobgate.plugins import Crew, Member, Part
+from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.budget import Budget
 from jobgate.pods.digest import Digest, Read, TooLarge, Unreadable
 from jobgate.pods.forgeries import Forgeries
@@ -108,6 +109,14 @@ class Lookup:
         self._turns = Turns()
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | Later | None]] = {}
         self._forged = Forgeries(clock)
+
+    def part(self, namespace: str, claim: Claim) -> Part | None:
+        """Return the task that a claim names, where the cache knows it; the cluster is not asked."""
+        try:
+            known = self._known.get(claim.job, namespace)
+        except LookupError:
+            return None
+        return known.part(claim.task) if isinstance(known, Crew) and not _is_another(known, claim) else None
 
     async def find(self, namespace: str, claim: Claim) -> Verdict:
         """Return what is to be made of a pod's claim, asking the cluster at most once."""
@@ -201,7 +210,9 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
     """Return what a job says to a claim, or None where it may not be known as it is by now."""
     if _is_another(crew, claim):
         return None
-    if not crew.ours:
+    if claim.facts.get(RUN_LABEL, "") != crew.facts.get(RUN_LABEL, ""):
+        return None  # the runner has taken the job over since
+    if not crew.asks:
         return Unasked()
     part = crew.part(claim.task)
     if part is None or claim.index is None or claim.index >= part.replicas:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from msgspec.structs import replace
 
 from jobgate.kinds.common.pod.reading import metadata_of, text
-from jobgate.plugins import Member
+from jobgate.plugins import Member, Pod, wire
 from jobgate.pods import shape
 from jobgate.pods.lookup import Found, Later, Lookup, Refused, Unasked, Unknown
-from jobgate.pods.review import missing, patch
+from jobgate.pods.prerequisites import Prerequisites, Wanted, removed, wanted
+from jobgate.pods.review import missing
 from jobgate.pods.whose import Whose, whose
-from webhook import Invalid, Kind, Notice, Operation, Phase, Request, Response
+from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Phase, Request, Response
 
 _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
 
@@ -21,9 +21,22 @@ _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
 class PodReviewer:
     """Answers the API server about pods, both of its calls."""
 
-    def __init__(self, lookups: Iterable[tuple[Kind, Lookup]], *, enforces: bool = True) -> None:
-        """`lookups` find the jobs of each kind whose pods are wired; `enforces` as in the settings."""
+    def __init__(
+        self,
+        lookups: Iterable[tuple[Kind, Lookup]],
+        prerequisites: Prerequisites | None = None,
+        *,
+        enforces: bool = True,
+    ) -> None:
+        """Make a reviewer.
+
+        Args:
+            lookups: find the jobs of each kind whose pods are wired.
+            prerequisites: puts them into pods; None where no pod gets any.
+            enforces: as in the settings.
+        """
         lookups = tuple(lookups)
+        self._prerequisites = prerequisites
         self._enforces = enforces
         self._kinds = tuple(kind for kind, _ in lookups)
         self._lookups = {kind.gvk: one for kind, one in lookups}
@@ -35,17 +48,44 @@ class PodReviewer:
         if (request.api_version, request.kind) != ("v1", "Pod") or not creates or not isinstance(pod, dict):
             return None
         found = whose(pod, self._kinds)
-        if found is None:
+        verdict = None if found is None else await self._lookups[found.kind.gvk].find(request.namespace, found.claim)
+        member = verdict.member if isinstance(verdict, Found) else None
+        asked = wanted(pod, member.part if member else None, request) if self._prerequisites is not None else None
+        if found is None and asked is None:
             return None
-        verdict = await self._lookups[found.kind.gvk].find(request.namespace, found.claim)
         metadata = metadata_of(pod)
         name = request.name or text(metadata.get("name")) or text(metadata.get("generateName"))
         response = Response(request.uid, subject=("Pod", "", name))
-        if isinstance(verdict, Found):
-            answer = _wired(response, pod, verdict.member, phase)
-        else:
-            answer = _unwired(response, found, verdict)
-        return answer if self._enforces else answer.forgiving(told=phase is Phase.VALIDATE)
+        if found is not None and verdict is not None and not isinstance(verdict, Found):
+            response = _unwired(response, found, verdict)
+        if response.allowed:
+            response = await self._wired(response, request, member, asked, phase)
+        return response if self._enforces else response.forgiving(told=phase is Phase.VALIDATE)
+
+    async def _wired(
+        self, response: Response, request: Request, member: Member | None, asked: Wanted | Cause | None, phase: Phase
+    ) -> Response:
+        """Return the answer for a pod whose place in its job is known, or that names prerequisites by itself."""
+        if member is None and asked is None:
+            return response
+        pod = request.document
+        if faults := list(shape.faults(pod)):
+            return replace(response, causes=faults)
+        draft = Draft(pod)
+        if member is not None and member.crew.ours:
+            wire(Pod(draft, member))
+        causes = [asked] if isinstance(asked, Cause) else []
+        # Apart, where only what is missing is looked for: plugins say by themselves what a pod lacks of them.
+        named = draft if phase is Phase.MUTATE else Draft(pod)
+        if isinstance(asked, Wanted) and self._prerequisites is not None:
+            try:
+                causes += await self._prerequisites.put(named, asked, request)
+            except LookupError:
+                return replace(response, later="the prerequisites of the cluster are not known yet: retry in 1s")
+        if phase is Phase.MUTATE or causes:
+            return replace(response, causes=causes, patch=() if causes else draft.patch)
+        lacking = list(missing(pod, member)) if member is not None and member.crew.ours else []
+        return replace(response, causes=[*lacking, *(removed(named) if asked else ())])
 
 
 def _unwired(response: Response, found: Whose, verdict: Unasked | Unknown | Later | Refused) -> Response:
@@ -62,12 +102,3 @@ def _unwired(response: Response, found: Whose, verdict: Unasked | Unknown | Late
         case Refused(reason):
             where, what = (_OWNERS, claim.uid) if claim.owned else (_LABELS, claim.job)
             return replace(response, causes=[Invalid(where, what, reason)])
-
-
-def _wired(response: Response, pod: dict[str, Any], member: Member, phase: Phase) -> Response:
-    """Return the answer for a pod whose place in its job is known."""
-    if faults := list(shape.faults(pod)):
-        return replace(response, causes=faults)
-    if phase is Phase.MUTATE:
-        return replace(response, patch=patch(pod, member))
-    return replace(response, causes=list(missing(pod, member)))

@@ -38,6 +38,24 @@ def faults(pod: Mapping[str, Any]) -> Iterator[Cause]:
             path = _SPEC / key / place
             for inner in _OF_CONTAINER:
                 yield from _items(container.get(inner), path / inner)
+            yield from _words(container, path)
+    yield from _claims(spec)
+
+
+def _words(container: Mapping[str, Any], path: Path) -> Iterator[Cause]:
+    for field in ("command", "args"):
+        words = container.get(field)
+        if not isinstance(words, list | None):
+            yield TypeInvalid(path / field, words, "must be a list")
+        elif not all(isinstance(word, str) for word in words or ()):
+            yield TypeInvalid(path / field, words, "must hold texts only")
+
+
+def _claims(spec: Mapping[str, Any]) -> Iterator[Cause]:
+    for place, volume in objects(spec.get("volumes")):
+        claim = volume.get("persistentVolumeClaim")
+        if not isinstance(claim, dict | None):
+            yield TypeInvalid(_SPEC / "volumes" / place / "persistentVolumeClaim", claim, "must be an object")
 
 
 def _metadata(metadata: Any) -> Iterator[Cause]:

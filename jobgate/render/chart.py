@@ -13,7 +13,7 @@ from jobgate.plugins import offered
 from jobgate.render.choices import kind_on, some_on
 from jobgate.render.configurations import KINDS, NAME
 from jobgate.render.dashboard import dashboard
-from jobgate.render.definitions import definition
+from jobgate.render.definitions import definition, prerequisites
 from jobgate.render.installation import LABELS, Installation, Rotation
 from jobgate.render.objects import base_trees
 from jobgate.render.template import template
@@ -22,6 +22,9 @@ from webhook import Kind, Registry
 
 #: What of an installation a chart is not told: Helm says it.
 _HELMS = "namespace"
+
+#: A CRD stays when all is uninstalled: its objects would go with it.
+_KEPT = {"helm.sh/resource-policy": "keep"}
 
 #: The oldest Kubernetes: of matchConditions and admission policies in their stable version.
 _KUBERNETES = ">=1.30.0-0"
@@ -124,6 +127,8 @@ def _values(kinds: Registry) -> str:
 def _templates(kinds: Registry) -> dict[str, list[Any]]:
     crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
     groups = {name: [_hooked(tree) for tree in trees] for name, trees in base_trees(kinds).items()}
+    for one in prerequisites():
+        crds[f"crds/{one['metadata']['name']}"] = [When(Given("crds"), _annotated(one, _KEPT))]
     return {**crds, **groups, "uninstall": [_emptied(kinds)]}
 
 
@@ -134,7 +139,7 @@ def _definition(kind: Kind) -> When:
     in the present one.
     """
     there = AnyOf((kind_on(kind), _Released(kind.qualified_plural)))
-    return When(AllOf((Given("crds"), there)), _annotated(definition(kind), {"helm.sh/resource-policy": "keep"}))
+    return When(AllOf((Given("crds"), there)), _annotated(definition(kind), _KEPT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,13 @@ labels then does not send it a second time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
-from jobgate.kinds.common.wiring import PATHS, marked_selector, members_of, wired
+from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, wired
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
+from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.render.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
 from jobgate.render.installation import LABELS
 from jobgate.render.tree import Base64, Given, When, joined
@@ -52,7 +55,11 @@ def configuration(phase: Phase, kinds: Iterable[Kind]) -> When:
                     CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)}
                 ),
             },
-            "webhooks": [*(When(kind_on(kind), _jobs(phase, kind)) for kind in kinds), *_pods(phase, wired(kinds))],
+            "webhooks": [
+                *(When(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
+                *_pods(phase, wired(kinds)),
+                *_prerequisites(phase),
+            ],
         },
     )
 
@@ -61,47 +68,72 @@ def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
     conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
-    rule = {
-        "apiGroups": [kind.group],
-        "apiVersions": [kind.version],
-        "operations": ["CREATE", "UPDATE"],
-        "resources": [kind.plural],
-        "scope": "Namespaced",
-    }
+    rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural])
     name = f"{kind.qualified_plural}.{phase}"
-    return _entry(name, phase, kind.path(phase), rule, {"matchConditions": conditions})
+    return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions})
 
 
 def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
     """Yield the entries for the pods of kinds, of which no other pod is ever sent."""
     kinds = tuple(kinds)
-    rule = {
-        "apiGroups": [""],
-        "apiVersions": ["v1"],
-        "operations": ["CREATE"],
-        "resources": ["pods"],
-        "scope": "Namespaced",
-    }
+    rule = _rule("", "v1", ["CREATE"], ["pods"])
     if kinds:
         (ours,) = marked_selector(kinds)["matchExpressions"]
         marked = {**ours, "values": [When(kind_on(kind), kind.qualified_plural) for kind in kinds]}
         narrowed = {"objectSelector": {"matchExpressions": [marked]}}
-        yield When(some_on(kinds), _entry(f"pods.{phase}", phase, PATHS[phase], rule, narrowed))
+        yield When(some_on(kinds), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
     for kind in kinds:
         if members := members_of(kind):
             narrowed = {"objectSelector": dict(members.selector)}
             name = f"pods.{kind.qualified_plural}.{phase}"
-            yield When(kind_on(kind), _entry(name, phase, PATHS[phase], rule, narrowed))
+            yield When(kind_on(kind), _entry(name, phase, PATHS[phase], [rule], narrowed))
+
+
+def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
+    """Yield the entries for pods that name prerequisites by themselves, for workloads with such pods, and for items.
+
+    An object selector sees labels only; a condition sees the annotation. So nobody has to write a label beside it, and
+    a pod without the annotation never depends on us.
+    """
+    here = f"?metadata.?annotations[?'{ANNOTATION}'].hasValue()"
+    named = {"matchConditions": [{"name": "names-prerequisites", "expression": f"object.{here}"}]}
+    pods = _rule("", "v1", ["CREATE"], ["pods"])
+    yield _entry(f"pods.prerequisites.{phase}", phase, PATHS[phase], [pods], named)
+    if phase is Phase.MUTATE:
+        return
+    templates = "object.spec.?template", "object.spec.?jobTemplate.?spec.?template"
+    expression = " || ".join(f"{template}.{here}" for template in templates)
+    rules = [
+        _rule(group, "v1", ["CREATE", "UPDATE"], [f"{kind.lower()}s" for _, kind in sorted(of)])
+        for group, of in groupby(sorted(WORKLOADS), key=lambda one: one[0])
+    ]
+    named = {"matchConditions": [{"name": "names-prerequisites", "expression": expression}]}
+    yield _entry(f"workloads.prerequisites.{phase}", phase, WORKLOADS_PATH, rules, named)
+    changes = {"matchConditions": [{"name": "spec-changes", "expression": SPEC_CHANGES}]}
+    items = _rule(GROUP, VERSION, ["CREATE", "UPDATE"], [one.names.plural for one in DEFINED], "*")
+    yield _entry(f"prerequisites.{phase}", phase, ITEMS_PATH, [items], changes)
+
+
+def _rule(
+    group: str, version: str, operations: list[str], resources: list[str], scope: str = "Namespaced"
+) -> dict[str, Any]:
+    return {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "operations": operations,
+        "resources": resources,
+        "scope": scope,
+    }
 
 
 def _entry(
     name: str,
     phase: Phase,
     path: str,
-    rule: Mapping[str, Any],
+    rules: Iterable[dict[str, Any]],
     narrowed: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the entry that sends to a path what a rule matches; `narrowed` says which of it only."""
+    """Return the entry that sends to a path what one of the rules matches; `narrowed` says which of it only."""
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
@@ -110,7 +142,7 @@ def _entry(
         "matchPolicy": "Equivalent",
         **narrowed,
         "namespaceSelector": _namespaces(),
-        "rules": [dict(rule)],
+        "rules": list(rules),
         "sideEffects": "None",
         "timeoutSeconds": TIMEOUT,
     }

@@ -1,8 +1,8 @@
 """The companion controller: who it is, what it may do, and the Deployment that runs it.
 
 It may read jobs, and keep ConfigMaps, Services and NetworkPolicies: RBAC cannot say "those with our label, of a job",
-which an admission policy does. It may write no job, no status, and, unless a namespace is named for it, no Secret. What
-no plugin needs that is on, it may not have; where none needs anything, there is no controller.
+which an admission policy does. It may write no job, no status but that of prerequisites, and, unless a namespace is
+named for it, no Secret. What no plugin needs that is on, it may not have.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from jobgate.names import MANAGED_BY, OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMES
 from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS
 from jobgate.plugins.ssh.plugin import FILES
+from jobgate.prerequisites.models import DEFINED, GROUP
 from jobgate.render.choices import NAMESPACE, RUNS, plugin_on, some_on
 from jobgate.render.hardening import (
     MIN_READY,
@@ -28,7 +29,7 @@ from jobgate.render.hardening import (
 from jobgate.render.installation import LABELS
 from jobgate.render.policies import holds, policy, rules
 from jobgate.render.rbac import READ, account, bound, rule
-from jobgate.render.tree import AllOf, AnyOf, Begins, Each, Given, Item, When, Word, any_of, joined
+from jobgate.render.tree import Begins, Each, Given, Item, When, Word, any_of, joined
 from jobgate.render.workload import told
 from webhook import Kind
 
@@ -39,6 +40,8 @@ SELECTOR = component("controller")
 
 #: One works, and another takes over within seconds when its node fails.
 REPLICAS = 2
+
+_ITEMS = tuple(one.names.plural for one in DEFINED)
 
 _KEEP = (*READ, "create", "patch", "delete")
 
@@ -53,7 +56,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
         return []
     return [
         When(
-            AllOf((some_on(kinds), _needed())),
+            some_on(kinds),
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
@@ -71,10 +74,6 @@ def _keeping() -> Word:
     return any_of(plugin_on(name) for name in offered() if name not in _WITHOUT_MORE_RIGHTS)
 
 
-def _needed() -> Word:
-    return AnyOf((_keeping(), plugin_on("ssh"), Given("queueing")))
-
-
 def _rules(kinds: Iterable[Kind]) -> list[Any]:
     jobs: dict[tuple[str, str], list[Kind]] = {}
     for kind in kinds:
@@ -89,6 +88,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             ],
         ),
         rule("", "events", verbs=("create", "patch")),
+        rule(GROUP, *_ITEMS, verbs=("list", "watch")),
+        rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
         # Which namespaces have opted out.
         rule("", "namespaces", verbs=("list", "watch")),
         # The groups of pods of the system that queues them.

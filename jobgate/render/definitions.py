@@ -6,6 +6,7 @@ from typing import Any
 
 from crdgen import CustomResource, crd
 from jobgate.kinds.common.binding import JobKind
+from jobgate.prerequisites.models import DEFINED
 from jobgate.render.installation import LABELS
 from webhook import Kind
 
@@ -21,12 +22,21 @@ def resource_of(kind: Kind) -> CustomResource:
     return kind.resource
 
 
+def prerequisites() -> list[dict[str, Any]]:
+    """Return the CRDs of prerequisites, which jobs of all kinds may name."""
+    return [_labelled(resource) for resource in DEFINED]
+
+
 def definition(kind: Kind) -> dict[str, Any]:
     """Return the CRD of a kind.
 
     Raises:
         TypeError: the kind was bound without its custom resource.
     """
-    made = crd(resource_of(kind))
+    return _labelled(resource_of(kind))
+
+
+def _labelled(resource: CustomResource) -> dict[str, Any]:
+    made = crd(resource)
     made["metadata"]["labels"] = dict(LABELS)
     return made

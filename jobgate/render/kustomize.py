@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from crdgen import to_yaml
-from jobgate.render.definitions import definition
+from jobgate.render.definitions import definition, prerequisites
 from jobgate.render.installation import Installation, Rotation
 from jobgate.render.objects import base
 from webhook import Registry
@@ -33,7 +33,11 @@ _MISSING = object()
 
 def kustomize(kinds: Registry, header: str) -> dict[str, str]:
     """Return the files, by path; each begins with the header as a comment."""
-    crds = {f"crds/{kind.group}_{kind.plural}.yaml": to_yaml(definition(kind), header=header) for kind in kinds}
+    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
+    crds = {
+        f"crds/{one['spec']['group']}_{one['spec']['names']['plural']}.yaml": to_yaml(one, header=header)
+        for one in defined
+    }
     groups = base(kinds, Installation())
     files = {f"base/{name}.yaml": _documents(group, header) for name, group in groups.items()}
     plain = _flat(groups)

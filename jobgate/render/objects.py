@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins import offered
 from jobgate.render.certificates import certificates
 from jobgate.render.configurations import configuration
 from jobgate.render.controller import controller
-from jobgate.render.definitions import definition
+from jobgate.render.definitions import definition, prerequisites
 from jobgate.render.installation import Installation
 from jobgate.render.monitoring import monitoring
 from jobgate.render.network import network
 from jobgate.render.roles import rights, roles
+from jobgate.render.runner import runner
 from jobgate.render.tree import resolve
 from jobgate.render.workload import namespace, server, service
 from webhook import Phase, Registry
@@ -27,6 +29,7 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
         "service": [service()],
         "server": [server(kinds)],
         "controller": controller(kinds),
+        "runner": runner(kinds),
         "certificates": certificates(),
         "monitoring": monitoring(),
         "webhooks": [configuration(phase, kinds) for phase in Phase],
@@ -36,7 +39,9 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
 def definitions(kinds: Registry, installation: Installation | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of an installation; of a kind that is on, and that no other chart owns."""
     chosen = installation or Installation()
-    return [definition(kind) for kind in kinds if chosen.crds and chosen.on("kinds", kind.qualified_plural)]
+    if not chosen.crds:
+        return []
+    return [*(definition(kind) for kind in kinds if chosen.on("kinds", kind.qualified_plural)), *prerequisites()]
 
 
 def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:
@@ -66,6 +71,7 @@ def _check(kinds: Registry, installation: Installation) -> None:
         ("kind", installation.kinds, names),
         ("kind", installation.kind_settings, names),
         ("plugin", installation.plugins, offered()),
+        ("kind that can be run", installation.run, [kind.qualified_plural for kind in kinds if runner_of(kind)]),
     ):
         if unknown := sorted(set(said) - set(known)):
             raise ValueError(f"{unknown[0]!r} is no {what} of this installation: there are {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""Who may do what. The server may read its certificate, what rules look up and the jobs that pods belong to; no more.
+"""Who may do what. The server may read its certificate, what rules look up, prerequisites, and the jobs of pods.
 
 Users get at jobs through the cluster's own roles: `view`, `edit` and `admin` gather what carries their label.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jobgate.kinds.common.wiring import jobs_of, wired
+from jobgate.kinds.common.prerequisites import USE, WATCHED
+from jobgate.kinds.common.wiring import followed, jobs_of
+from jobgate.prerequisites.models import DEFINED, GROUP
 from jobgate.render.choices import NAMESPACE, RUNS, kind_on, some_on
 from jobgate.render.installation import LABELS
 from jobgate.render.rbac import API, READ, account, bound, rule
@@ -16,6 +18,7 @@ from jobgate.render.tree import Given, When
 from jobgate.render.workload import ACCOUNT
 from webhook import Kind
 
+_ITEMS, _CLUSTER_ITEMS = (resource.names.plural for resource in DEFINED)
 _WRITE = ("create", "delete", "deletecollection", "patch", "update")
 
 
@@ -23,8 +26,14 @@ def roles(kinds: Iterable[Kind]) -> list[Any]:
     """Return the aggregated ClusterRoles that let users read and edit the jobs of these kinds."""
     kinds = tuple(kinds)
     return [
-        _role("jobgate-jobs-view", ("view",), kinds, READ),
-        _role("jobgate-jobs-edit", ("edit", "admin"), kinds, _WRITE),
+        _role("jobgate-jobs-view", ("view",), _of_jobs(kinds, READ)),
+        _role("jobgate-jobs-edit", ("edit", "admin"), _of_jobs(kinds, _WRITE)),
+        # Who edits a namespace can run anything in it; so its own prerequisites are hers to write and to use.
+        _role("jobgate-prerequisites-view", ("view",), [rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ)]),
+        _role("jobgate-prerequisites-edit", ("edit", "admin"), [rule(GROUP, _ITEMS, verbs=(*_WRITE, USE))]),
+        # Those of the cluster are granted by a binding, for all namespaces or for one.
+        _role("jobgate-clusterprerequisites-use", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, USE))]),
+        _role("jobgate-clusterprerequisites-edit", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, *_WRITE))]),
     ]
 
 
@@ -32,9 +41,9 @@ def watched(kinds: Iterable[Kind]) -> dict[tuple[str, str], list[Kind]]:
     """Return what the server of these kinds looks up in the cluster, as (group, plural), and for which kinds."""
     kinds = tuple(kinds)
     found: dict[tuple[str, str], list[Kind]] = {}
-    pods = wired(kinds)
+    pods = followed(kinds)
     for kind in kinds:
-        for resource in {*kind.watches, *([jobs_of(kind)] if kind in pods else [])}:
+        for resource in {*kind.watches, *([jobs_of(kind)] if kind in pods else [])} - {*WATCHED}:
             plural, _, group = resource.split(".", 2)  # RBAC knows no versions
             found.setdefault((group, plural), []).append(kind)
     return dict(sorted(found.items()))
@@ -43,20 +52,26 @@ def watched(kinds: Iterable[Kind]) -> dict[tuple[str, str], list[Kind]]:
 def rights(kinds: Iterable[Kind]) -> list[Any]:
     """Return the server's account, and what lets it read exactly what it looks up."""
     resources = watched(kinds)
-    rules = [When(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
-    looks_up = [kind for of in resources.values() for kind in of]
+    rules: list[Any] = [When(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
+    # Pods of any kind may name prerequisites; who may use them is asked when they do.
+    rules.append(rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ))
+    rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
     return [
         account(ACCOUNT),
         When(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(Given("secret"),))], NAMESPACE)),
-        *([When(some_on(looks_up), bound(ACCOUNT, rules))] if rules else []),
+        *bound(ACCOUNT, rules),
     ]
 
 
-def _role(name: str, into: Iterable[str], kinds: Iterable[Kind], verbs: tuple[str, ...]) -> dict[str, Any]:
+def _of_jobs(kinds: Iterable[Kind], verbs: tuple[str, ...]) -> list[Any]:
+    return [When(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds]
+
+
+def _role(name: str, into: Iterable[str], rules: list[Any]) -> dict[str, Any]:
     labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in into}
     return {
         "apiVersion": API,
         "kind": "ClusterRole",
         "metadata": {"name": name, "labels": {**LABELS, **labels}},
-        "rules": [When(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds],
+        "rules": rules,
     }

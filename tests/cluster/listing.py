@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from kubernetes.aio.client import ApiClient, Configuration
 
+from jobgate.cluster import Pages
 from jobgate.cluster.client import Client
 
 
@@ -67,8 +68,8 @@ async def serving(listing: Listing) -> AsyncIterator[Listing]:
         server.close()
 
 
-def client_of(listing: Listing) -> Client:
+def client_of(listing: Listing, pages: Pages | None = None) -> Client:
     """Return a client of it."""
     configuration = Configuration()
     configuration.host = listing.url
-    return Client(ApiClient(configuration))
+    return Client(ApiClient(configuration), pages)

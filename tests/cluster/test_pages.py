@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster import Informer, Resource, informer
-from jobgate.cluster import client as clients
+from jobgate.cluster import Informer, Pages, Resource, informer
 from jobgate.cluster.client import Client, Narrowed
 from tests.cluster.listing import Listing, client_of, serving
 from tests.controlplane.client import ClusterApi
@@ -46,19 +45,15 @@ def things(count: int, size: int = 0) -> Sequence[bytes]:
     ],
     ids=["none", "one", "a page", "pages", "large ones", "larger than a page"],
 )
-async def test_a_list_comes_in_pages_of_bounded_size(
-    found: Sequence[bytes], limits: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(clients, "PAGE_BYTES", 128 * KIB)
-    async with serving(Listing(things=found)) as listing, client_of(listing) as client:
+async def test_a_list_comes_in_pages_of_bounded_size(found: Sequence[bytes], limits: list[int]) -> None:
+    async with serving(Listing(things=found)) as listing, client_of(listing, Pages(bytes=128 * KIB)) as client:
         items, version = await client.list(THINGS)
     assert [json.dumps(one).encode() for one in items] == list(found)
     assert version == "7"
     assert listing.limits == limits
 
 
-async def test_a_list_takes_the_memory_of_a_page_and_not_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients, "PAGE_BYTES", 512 * KIB)
+async def test_a_list_takes_the_memory_of_a_page_and_not_its_own() -> None:
     peaks = [await _peak(count) for count in (32, 256)]
     # 64 KiB each: the second list has 16 MiB.
     assert peaks[1] < peaks[0] + 1024 * KIB
@@ -68,7 +63,8 @@ async def test_a_list_takes_the_memory_of_a_page_and_not_its_own(monkeypatch: py
 async def _peak(count: int) -> int:
     """Return the bytes that are taken at most while an informer lists so many objects."""
     known = Informer(THINGS, keep=lambda found: found["metadata"]["name"])
-    async with serving(Listing(things=things(count, 64 * KIB))) as listing, client_of(listing) as client:
+    pages = Pages(bytes=512 * KIB)
+    async with serving(Listing(things=things(count, 64 * KIB))) as listing, client_of(listing, pages) as client:
         gc.collect()
         tracemalloc.start()
         task = asyncio.create_task(known.run(client))
@@ -103,16 +99,14 @@ async def test_large_objects_are_read_aside_and_small_ones_here() -> None:
 
 
 async def test_a_real_api_server_goes_on_with_smaller_pages(
-    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str, monkeypatch: pytest.MonkeyPatch
+    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
 ) -> None:
-    monkeypatch.setattr(clients, "PAGE_BYTES", 256 * KIB)
     names = [f"{size}-{number:02}" for size in ("a-small", "b-large") for number in range(20)]
     for name in names:
         data = {"text": "x" * 60 * KIB if "large" in name else ""}
         body = {"metadata": {"name": name}, "data": data}
         assert cluster_api.post(f"/api/v1/namespaces/{namespace}/configmaps", body)[0] == 201
-    monkeypatch.setattr(clients, "PAGE", 12)
-    async with await Client.connect(controlplane.kubeconfig) as client:
+    async with await Client.connect(controlplane.kubeconfig, Pages(objects=12, bytes=256 * KIB)) as client:
         found, version = await Narrowed(client, {}, namespace).list(Resource("configmaps", "v1", ""))
     assert [one["metadata"]["name"] for one in found] == names
     assert int(version)

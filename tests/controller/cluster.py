@@ -117,6 +117,11 @@ class MemoryCluster:
             done()
         return stored
 
+    async def patch_status(
+        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return await self.patch(resource, found, {"status": status})
+
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
         done = self._call("delete", resource, found["metadata"]["name"])
         await asyncio.sleep(0)

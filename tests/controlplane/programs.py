@@ -120,9 +120,9 @@ def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path
     )
 
 
-def kube_scheduler_program(binary: Path, configuration: Path) -> Program:
+def kube_scheduler_program(binary: Path, configuration: Path, extra: Sequence[str] = ()) -> Program:
     """The scheduler; the file says how it works."""
-    return Program("kube-scheduler", (str(binary), f"--config={configuration}", "--secure-port=0"))
+    return Program("kube-scheduler", (str(binary), f"--config={configuration}", "--secure-port=0", *extra))
 
 
 def scheduler_configuration(kubeconfig: Path) -> str:

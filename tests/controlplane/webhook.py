@@ -84,6 +84,14 @@ class InstalledWebhook:
         self.plane.kubectl("apply", "-f", "-", input=manifests)
         Objects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
 
+    def restart(self, settings: Sequence[str] = ()) -> None:
+        """Start the server again, at the same port, with other settings."""
+        port = self.port
+        self.stop()
+        self._settings = list(settings)
+        self._serve(port)
+        wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
+
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and give back its exit code."""
         server, self._server = self._server, None
@@ -96,9 +104,10 @@ class InstalledWebhook:
             server.kill()
             return server.wait()
 
-    def _serve(self) -> None:
+    def _serve(self, port: int = 0) -> None:
         sockets = reserve_port(), reserve_port()
         self.port, self.health_port = (one.getsockname()[1] for one in sockets)
+        self.port = port or self.port
         for one in sockets:
             one.close()
         arguments = [

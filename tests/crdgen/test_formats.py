@@ -1,8 +1,10 @@
 """String formats as k8s.io/kube-openapi checks them."""
 
+import time
+
 import pytest
 
-from crdgen.formats.plain import FORMATS
+from crdgen.formats import FORMATS
 
 
 @pytest.mark.parametrize(
@@ -38,9 +40,33 @@ from crdgen.formats.plain import FORMATS
         ("k8s-short-name", "a.b", False),
         ("k8s-long-name", "a.b", True),
         ("k8s-long-name", "A.b", False),
-        ("hexcolor", "#fff", True),
-        ("ssn", "123-45-6789", True),
+        ("duration", "2 hours", True),
+        ("duration", "soon", False),
+        ("email", "A B <a@b.c>", True),
+        ("email", "a@", False),
+        ("hostname", "a-b.example", True),
+        ("hostname", "a..b", False),
+        ("mac", "00:00:5e:00:53:01", True),
+        ("mac", "00:00:5e:00:53", False),
+        ("uri", "https://a.b/c?d", True),
+        ("uri", "a b", False),
+        ("uri", f"http://[{'9' * 5000}.1.1.1]", False),
+        ("uri", "http://[1.2.3.4]", False),
+        ("uuid4", "123e4567-e89b-42d3-a456-426614174000", True),
+        ("uuid4", "123e4567-e89b-12d3-a456-426614174000", False),
+        ("isbn", "what the API server alone checks", True),
     ],
 )
 def test_a_text_has_a_format(name: str, text: str, expected: bool) -> None:
     assert FORMATS[name](text) is expected
+
+
+@pytest.mark.parametrize(
+    "part", ["1", "0", "a ", "a.", "a", " ", '"', "<", "a@", "1,:", "[", "%41", "\u00e4", "::", "="]
+)
+def test_no_text_takes_a_format_long(part: str) -> None:
+    began = time.process_time()
+    for text in (f"1{part * 100_000}!", f"http://{part * 100_000}!", f'"{part * 100_000}"'):
+        for holds in FORMATS.values():
+            holds(text)
+    assert time.process_time() - began < 10

@@ -132,6 +132,26 @@ def resources(kind: Kind, n: int) -> dict[str, Any]:
     return one(kind, template(container(resources={"limits": amounts, "requests": amounts})))
 
 
+def host_aliases(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template(hostAliases=[{"ip": "1", "hostnames": ["_"]}] * n))
+
+
+def unknown_fields(kind: Kind, n: int) -> dict[str, Any]:
+    return one(kind, template()) | {f"f{number}": number for number in range(n)}
+
+
+def finalizers(kind: Kind, n: int) -> dict[str, Any]:
+    made = one(kind, template())
+    made["metadata"]["finalizers"] = [""] * n
+    return made
+
+
+def wrong_annotations(kind: Kind, n: int) -> dict[str, Any]:
+    made = one(kind, template())
+    made["metadata"]["annotations"] = {f"-{number}/": number for number in range(n)}
+    return made
+
+
 # Each by each
 
 
@@ -303,13 +323,13 @@ def privileged_everywhere(kind: Kind, n: int) -> dict[str, Any]:
 #: Shapes of one pod template, which are the same for every kind.
 OF_A_TEMPLATE: tuple[Shape, ...] = (
     containers, init_containers, variables, ports, labels, volumes, tolerations, node_affinity, resources,
-    mounts_of_nothing, long_quantities, broken_containers, deep_values, privileged_everywhere,
+    mounts_of_nothing, host_aliases, long_quantities, broken_containers, deep_values, privileged_everywhere,
 )  # fmt: skip
 #: Shapes of a whole job.
 OF_A_JOB: tuple[Shape, ...] = (
     tiny_tasks, sound_tasks, plugin_arguments, unknown_plugins, volumes_by_tasks, policies_by_tasks,
     mounts_by_containers, a_dense_graph, a_complete_graph, a_long_chain, a_long_cycle, waiting_for_nobody,
-    a_long_task_name, long_container_names, long_values, nasty_texts, the_same_name, broken_fields,
+    unknown_fields, finalizers, wrong_annotations, a_long_task_name, long_container_names, long_values, nasty_texts, the_same_name, broken_fields,
 )  # fmt: skip
 
 

@@ -110,6 +110,22 @@ def test_the_cost_of_a_shape_is_in_proportion_to_its_size(shape: Shape, kind: Ki
     assert after.seconds <= 1.8 * growth * before.seconds + 0.05, f"{before.seconds:.3f} s → {after.seconds:.3f} s"
 
 
+@pytest.mark.parametrize("shape, kind", CASES, ids=lambda one: getattr(one, "__name__", None) or one.kind)
+def test_no_review_leaves_its_object_to_the_garbage_collector(shape: Shape, kind: Kind) -> None:
+    """The collector counts containers: a hundred objects of some MiB each would be held until it comes."""
+    asked = requests(sized(partial(shape, kind), SMALL), kind)
+    for _ in range(2):  # the first time schemas are compiled, too
+        gc.collect()
+        gc.disable()
+        try:
+            for phase, request in asked:
+                orjson.dumps(review(request, phase, KINDS).to_review())
+            left = gc.collect()
+        finally:
+            gc.enable()
+    assert left == 0
+
+
 @pytest.mark.parametrize("kind", built_in(), ids=title)
 def test_many_tasks_that_are_all_wrong_cost_no_more_each_than_a_few(kind: Kind) -> None:
     seconds, sizes = [], []

@@ -18,9 +18,9 @@ from bench.replica import Replica
 from tests.hostile.conftest import Serving, reached
 from tests.hostile.costly import sized
 from tests.hostile.requests import DIJOB, TORCHJOB, VCJOB, job, review
-from tests.hostile.shapes import a_long_task_name, sound_tasks, tiny_tasks, volumes_by_tasks
+from tests.hostile.shapes import Shape, a_long_task_name, sound_tasks, tiny_tasks, unknown_fields, volumes_by_tasks
 from tests.webhook.server.wire import PATIENCE, Answer, Running, Shown, head, until
-from webhook import Phase
+from webhook import Kind, Phase
 from webhook.server.limits import Limits
 
 MIB = 1024 * 1024
@@ -81,10 +81,18 @@ async def waited(answer: Awaitable[Answer]) -> float:
         return inf
 
 
-async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(serve: Serving, shown: Shown) -> None:
-    shapes = [partial(tiny_tasks, DIJOB), partial(sound_tasks, TORCHJOB), partial(a_long_task_name, TORCHJOB)]
-    kinds = [DIJOB, TORCHJOB, TORCHJOB]
-    bodies = [review(sized(shape, LARGEST), kind=kind) for shape, kind in zip(shapes, kinds, strict=True)]
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {tiny_tasks: DIJOB, sound_tasks: TORCHJOB, a_long_task_name: TORCHJOB},
+        {unknown_fields: TORCHJOB},
+    ],
+    ids=["of tasks", "of unknown fields"],
+)
+async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(
+    serve: Serving, shown: Shown, shapes: dict[Shape, Kind]
+) -> None:
+    bodies = [review(sized(partial(shape, kind), LARGEST), kind=kind) for shape, kind in shapes.items()]
     with serve() as replica:
         server = reached(replica, shown)
 
@@ -93,7 +101,7 @@ async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(
                 return (await server.ask(content)).code
             return 0
 
-        codes = await asyncio.gather(*(ask(bodies[number % 3]) for number in range(10)))
+        codes = await asyncio.gather(*(ask(bodies[number % len(bodies)]) for number in range(10)))
         assert set(codes) <= {200, 413, 429}
         assert replica.resident("VmHWM") < limit()
         assert (await server.ask(review(job()))).response["allowed"]

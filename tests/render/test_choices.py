@@ -80,15 +80,15 @@ def test_without_ssh_the_controller_makes_secrets_nowhere() -> None:
     assert ("Role", "jobgate-controller-secrets") not in found(secrets_in=("ada",), plugins={"ssh": False})
 
 
-def test_where_no_plugin_needs_objects_there_is_no_controller() -> None:
-    off = dict.fromkeys(offered(), False)
-    assert not [name for _, name in found(plugins=off) if "controller" in name]
-    assert ("Deployment", "jobgate-controller") in found(plugins=off, queueing="volcano")
+def test_where_no_plugin_needs_objects_the_controller_writes_the_status_of_prerequisites_alone() -> None:
+    rules = found(plugins=dict.fromkeys(offered(), False))["ClusterRole", "jobgate-controller"]["rules"]
+    written = {one for rule in rules if "patch" in rule["verbs"] for one in rule["resources"]}
+    assert written == {"events", "prerequisites/status", "clusterprerequisites/status"}
 
 
 def test_crds_that_another_chart_owns_are_left_alone() -> None:
     crds = [name for kind, name in found(crds=True) if kind == "CustomResourceDefinition"]
-    assert sorted(crds) == sorted(NAMES)
+    assert sorted(crds) == sorted([*NAMES, "clusterprerequisites.jobgate.dev", "prerequisites.jobgate.dev"])
     assert "CustomResourceDefinition" not in {kind for kind, _ in found(crds=False)}
 
 

@@ -91,7 +91,7 @@ def test_an_entry_calls_its_path_and_fails_closed(configuration: str, name: str,
 @pytest.mark.parametrize("configuration", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"])
 def test_no_entry_can_lock_the_cluster_or_itself_out(configuration: str) -> None:
     found = entries(configuration, Installation(namespace="elsewhere"))
-    assert len([name for name in found if not name.startswith("pods.")]) == len(KINDS)
+    assert len([name for name in found if "prerequisites" not in name and not name.startswith("pods.")]) == len(KINDS)
     for entry in found.values():
         expressions = {one["key"]: one for one in entry["namespaceSelector"]["matchExpressions"]}
         assert expressions["kubernetes.io/metadata.name"] == {
@@ -111,7 +111,7 @@ def test_pods_are_sent_by_the_labels_of_their_operator_or_by_ours_and_no_others(
     found = entries(f"{phase.title()[:-1]}ingWebhookConfiguration", Installation(service_port=8443))
     plurals = [kind.qualified_plural for kind in wired(KINDS)]
     ours = {"matchExpressions": [{"key": "jobgate.dev/kind", "operator": "In", "values": plurals}]}
-    selectors = {name: entry["objectSelector"] for name, entry in found.items() if name.startswith("pods.")}
+    selectors = {name: entry["objectSelector"] for name, entry in found.items() if "objectSelector" in entry}
     assert selectors[f"pods.{phase}.jobgate.dev"] == ours
     operators = {"matchLabels": {"diengine/operator": "di-operator"}}
     assert selectors[f"pods.dijobs.diengine.opendilab.org.{phase}.jobgate.dev"] == operators
@@ -136,7 +136,10 @@ def test_the_entry_of_our_labels_comes_before_those_of_operators() -> None:
 def test_a_selector_of_all_pods_is_never_installed() -> None:
     for phase in Phase:
         for name, entry in entries(f"{phase.title()[:-1]}ingWebhookConfiguration").items():
-            if name.startswith("pods."):
+            if name == f"pods.prerequisites.{phase}.jobgate.dev":
+                (condition,) = entry["matchConditions"]
+                assert condition["expression"].endswith("?annotations[?'jobgate.dev/prerequisites'].hasValue()")
+            elif name.startswith("pods."):
                 selector = entry["objectSelector"]
                 wanted = [one for one in selector.get("matchExpressions", ()) if one["operator"] in {"In", "Exists"}]
                 assert selector.get("matchLabels") or wanted
@@ -145,25 +148,24 @@ def test_a_selector_of_all_pods_is_never_installed() -> None:
 def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothing_else() -> None:
     rendered = objects(KINDS, Installation())
     (role,) = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("ClusterRole", "jobgate-webhook")]
-    jobs = {(kind.group, kind.plural) for kind in wired(KINDS)}
+    jobs = {(kind.group, kind.plural) for kind in KINDS}
     resources = jobs | {("", "namespaces"), ("scheduling.volcano.sh", "queues")}
+    items = {"apiGroups": ["jobgate.dev"], "resources": ["prerequisites", "clusterprerequisites"]}
+    reviews = {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]}
     assert role["rules"] == [
         {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch"]}
         for group, plural in sorted(resources)
-    ]
+    ] + [items | {"verbs": ["get", "list", "watch"]}, reviews]
 
 
-def test_without_anything_to_look_up_the_server_has_no_rights_in_all_namespaces() -> None:
+def test_without_anything_that_rules_look_up_the_server_reads_jobs_and_prerequisites_alone() -> None:
     rendered = objects(Registry([replace(DIJOB, spec=Model, watches=(), rules=())]), Installation())
     (account,) = [
         one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
     ]
     assert account["automountServiceAccountToken"] is False
-    assert not [
-        one
-        for one in rendered
-        if one["kind"] == "ClusterRoleBinding" and one["subjects"][0]["name"] == "jobgate-webhook"
-    ]
+    (role,) = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("ClusterRole", "jobgate-webhook")]
+    assert [rule["apiGroups"][0] for rule in role["rules"]] == [DIJOB.group, "jobgate.dev", "authorization.k8s.io"]
 
 
 @pytest.mark.parametrize("name", ["jobgate-webhook", "jobgate-controller", "jobgate-certificates"])

@@ -21,7 +21,7 @@ from multidict import CIMultiDictProxy
 
 from webhook import trace
 from webhook.admission import Malformed, Request, Response
-from webhook.context import NoObjects, Objects, Settings
+from webhook.context import Access, NoObjects, Objects, Settings
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import answer, deadline, log
@@ -117,6 +117,8 @@ class Endpoint:
         settings: of the installation; another value holds from the next review on.
         objects: what is known of other objects of the cluster.
         waits_for: says what must be there before the server is ready, and is not; empty once it is.
+        access: what is known of who may do what; None where nobody is to be asked.
+        needs: gives what has to be known of a job's request before it is reviewed, as an awaitable; None where all is.
         lacking: says what is wrong with its certificate; empty where nothing is.
         spans: takes what each request amounted to, for who collects traces; None where nobody does.
         draining: whether each answer closes its connection.
@@ -145,6 +147,8 @@ class Endpoint:
         }
         self.draining = False
         self.waits_for: Callable[[], str] = lambda: ""
+        self.access: Access | None = None
+        self.needs: Callable[[Kind, Request], Awaitable[None] | None] = lambda _, __: None
         self.lacking: Callable[[], str] = lambda: ""
         self.spans: Spans | None = None
         self.held = Held(self.limits)
@@ -238,9 +242,18 @@ class Endpoint:
             _describe(admission, call.fields)
             if call.route.review is not None:
                 return call.route.review(admission)
+            if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
+                return self._reviewed_after(needed, call, call.route, admission)
             return self._reviewed(call.route, admission, self._budget(call))
         except BaseException as error:  # noqa: BLE001  # whatever leaves a rule: one request fails, and not the server
             return error
+
+    async def _reviewed_after(
+        self, needed: Awaitable[None], call: Call, route: Route, admission: Request
+    ) -> Response | None:
+        """Review a job once what has to be known of it is."""
+        await needed
+        return self._reviewed(route, admission, self._budget(call))
 
     async def _apart(self, call: Call) -> None:
         """Review a large object in the thread for these, unless its caller has left meanwhile."""
@@ -349,7 +362,7 @@ class Endpoint:
         """
         if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
             return None
-        return review(admission, route.phase, self.kinds, self.settings, self.objects, spent=spent)
+        return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,8 @@ from pydantic import BaseModel
 from crdgen import CustomResource
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.pod_security.rules import NAMESPACES, pod_security_rules
+from jobgate.kinds.common.prerequisites import WATCHED, prerequisite_rules
+from jobgate.kinds.common.runner import Runner
 from jobgate.kinds.common.schema import StructuralSchema
 from webhook import Default, Kind, Rule, Task
 from webhook.conversion import Convert
@@ -33,9 +35,11 @@ class JobKind(Kind):
 
     Attributes:
         resource: what from: the names and models of its custom resource.
+        runner: how its jobs are run here, or None where only their operator runs them.
     """
 
     resource: CustomResource = field(repr=False, compare=False)
+    runner: Runner | None = field(default=None, repr=False, compare=False)
 
 
 def bind(
@@ -45,6 +49,7 @@ def bind(
     tasks: Callable[[Any], Iterable[Task]],
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
+    runner: Runner | None = None,
     **more: Unpack[More],
 ) -> JobKind:
     """Return the kind of a custom resource's stored version.
@@ -55,6 +60,7 @@ def bind(
         tasks: gives the neutral views of a spec's parts.
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
+        runner: how its jobs are run here, or None where only their operator runs them.
         more: what few kinds have. What the shared rules look up is watched by itself.
 
     Raises:
@@ -63,6 +69,8 @@ def bind(
     """
     if any(rule in pod_security_rules for rule in rules):
         more["watches"] = (NAMESPACES, *more.get("watches", ()))
+    if any(rule in prerequisite_rules for rule in rules):
+        more["watches"] = (*WATCHED, *more.get("watches", ()))
     version = next(one for one in resource.versions if one.storage)
     spec: type[BaseModel] = version.spec
     return JobKind(
@@ -77,5 +85,6 @@ def bind(
         defaults=defaults,
         rules=rules,
         resource=resource,
+        runner=runner,
         **more,
     )

@@ -6,10 +6,14 @@ from collections.abc import Iterator, Mapping
 from sys import intern
 from typing import Any, Final, TypeVar, cast
 
+from jobgate.kinds.common.asking import where
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
+from jobgate.kinds.common.runner import is_run, runner_of
 from jobgate.plugins import Container, Crew, Part, Plugin, installed, parse
-from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL
+from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
+from jobgate.plugins.run import Run, RunArguments
+from jobgate.prerequisites.asked import asked
 from webhook import Cause, Context, Job, Kind, Path
 from webhook.context import DOMAIN
 
@@ -45,10 +49,15 @@ def crew_of(
     """
     operator = operator_of(job)
     members = operator.members
+    runner = runner_of(job.kind) if is_run(job.document) else None
     labels = {
         key: pattern.format(job=name, namespace=namespace)
-        for key, pattern in (members.labels if members else {}).items()
+        for key, pattern in (members.labels if members and not runner else {}).items()
     }
+    facts = dict(members.facts(job)) if members else {}
+    if runner:
+        facts[RUN_LABEL] = uid
+    contract = runner.variables if runner else members.contract if members else None
     return Crew(
         api_version=intern(job.kind.gvk.api_version),
         kind=job.kind.kind,
@@ -58,16 +67,20 @@ def crew_of(
         uid=uid,
         parts=tuple(_parts(job, operator)),
         volumes=frozenset(_names(operator.volumes_of(job))) or _NOTHING,
-        plugins={**requested(job, plugins)[0], **(imposed or {})},
-        provided=members.provides if members else _NOTHING,
+        plugins={
+            **requested(job, plugins)[0],
+            **(imposed or {}),
+            **({Run.name: RunArguments()} if runner else {}),
+        },
+        provided=members.provides if members and not runner else _NOTHING,
         pod=operator.pod_pattern(job).replace("{job}", name),
         service=operator.service_name.format(job=name) if operator.service_name else name,
         service_made=bool(operator.service_name),
         labels=labels or {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: name},
         marked=not labels,
         domain=domain,
-        facts=members.facts(job) if members else {},
-        contract=members.contract if members else lambda _: (),
+        facts=facts,
+        contract=contract or (lambda _: ()),
         least=whole(job.word("min_available")),
         queue=text(job.word("queue")),
         priority_class=text(job.word("priority_class_name")),
@@ -122,6 +135,7 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
     """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
     corrects = operator.members.corrects if operator.members else frozenset()
     alike = _Alike()
+    named = {one.task.steps: one for one in asked(job.document, where(job.kind))}
     for task in job.tasks:
         if not task.broken.isdisjoint(_NEEDED) or not task.name:
             continue
@@ -138,6 +152,8 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
             scheduler=alike(text(spec.get("schedulerName"))),
             volumes=alike(frozenset(_names(spec.get("volumes"))) or _NOTHING),
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
+            prerequisites=alike(one.references) if (one := named.get(task.path.steps) if named else None) else (),
+            container=alike(one.container) if one else "",
             **kept,
         )
 

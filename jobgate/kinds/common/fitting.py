@@ -29,10 +29,12 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 from msgspec import Meta, MsgspecError, convert, defstruct
 
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
-from crdgen.formats.table import text_format
+from crdgen.formats import text_format
 from crdgen.integers import RANGES
-from crdgen.re2 import compiled
-from crdgen.words import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.quantities import QUANTITY_PATTERN
+from crdgen.re2 import matcher
+from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from jobgate.kinds.common.durations import DURATION
 
 Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]
@@ -40,6 +42,8 @@ _Keys: TypeAlias = tuple[str, ...]
 
 #: A keyword of ours: the type of the values, in the place of what the schema says.
 TYPE: Final = "x-jobgate-type"
+#: Longer lists are left to the evaluator: it lets other threads run meanwhile, and msgspec does not.
+_LONGEST: Final = 10_000
 #: Keywords that no value is checked for.
 _SILENT: Final = frozenset(
     {"default", "description", "example", "externalDocs", "nullable", "title", "type", MAP_TYPE, PRESERVE}
@@ -110,10 +114,10 @@ def _string(schema: Schema) -> Any:
     limits = _limits(schema, "minLength", "maxLength")
     patterns = []
     if "pattern" in schema:
-        try:
-            patterns.append(compiled(schema["pattern"]).pattern)
-        except ValueError:
+        # msgspec matches with Python's `re`, which backtracks: an author's pattern may take it years.
+        if schema["pattern"] not in _LINEAR:
             return Never
+        patterns.append(_LINEAR[schema["pattern"]])
     if text_format(schema.get("format")) is not None:
         if schema["format"] != "date-time":
             return Never
@@ -143,6 +147,7 @@ def _array(schema: Schema) -> Any:
         return Never
     if schema.get(LIST_TYPE, "atomic") != "atomic":
         limits["max_length"] = min(1, limits.get("max_length", 1))
+    limits["max_length"] = min(_LONGEST, limits.get("max_length", _LONGEST))
     return _constrained(list[_shape(items)], **limits)  # type: ignore[misc]
 
 
@@ -158,8 +163,26 @@ def _object(schema: Schema) -> Any:
     if not all(name.isidentifier() and not name.startswith("_") for name in names):
         # A `Struct` cannot have such a field.
         return Never
-    fields = [(name, *_field(children.get(name, {}))) for name in sorted(names, key=lambda name: name not in required)]
-    return _struct(tuple(fields), len({*required}))
+    ordered = sorted(names, key=lambda name: name not in required)
+    patterns = {name: pattern for name in ordered if (pattern := _own_pattern(children.get(name, {})))}
+    fields = [(name, *_field(_without_own_pattern(children.get(name, {})))) for name in ordered]
+    return _struct(tuple(fields), len({*required}), tuple(patterns.items()))
+
+
+def _own_pattern(schema: Schema) -> str | None:
+    """Return the pattern of a field that only RE2 can decide, or None where there is none."""
+    pattern = schema.get("pattern")
+    if "enum" in schema or pattern is None or pattern in _LINEAR:
+        return None
+    try:
+        matcher(pattern)
+    except ValueError:
+        return None
+    return str(pattern)
+
+
+def _without_own_pattern(schema: Schema) -> Schema:
+    return {word: schema[word] for word in schema if word != "pattern"} if _own_pattern(schema) else schema
 
 
 def _field(schema: Schema) -> tuple[Any, _Keys | None]:
@@ -179,16 +202,25 @@ def _item(shape: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _struct(fields: tuple[tuple[str, Any, _Keys | None], ...], required: int) -> Any:
+def _struct(
+    fields: tuple[tuple[str, Any, _Keys | None], ...], required: int, patterns: tuple[tuple[str, str], ...]
+) -> Any:
     """Return a `Struct` of these fields; one and the same for equal objects, of which pod templates have many.
 
     Args:
         fields: Name, type, and what the items of the field's list must differ in (nothing: the items themselves).
         required: How many of them, from the first on, must be there.
+        patterns: Those that RE2 decides, by the names of their fields.
     """
     keys = [(name, attrgetter(*keys) if keys else None) for name, _, keys in fields if keys is not None]
 
-    def refuse_duplicates(self: object) -> None:
+    matchers = [(name, matcher(pattern)) for name, pattern in patterns]
+
+    def refuse(self: object) -> None:
+        for name, matches in matchers:
+            text = getattr(self, name)
+            if isinstance(text, str) and not matches(text):
+                raise ValueError("pattern")
         for name, key in keys:
             items = getattr(self, name)
             if items and len(items) > 1 and len({*items} if key is None else {*map(key, items)}) < len(items):
@@ -197,7 +229,7 @@ def _struct(fields: tuple[tuple[str, Any, _Keys | None], ...], required: int) ->
     return defstruct(
         "Fitting",
         [(name, shape) if index < required else (name, shape, None) for index, (name, shape, _) in enumerate(fields)],
-        namespace={"__post_init__": refuse_duplicates} if keys else None,
+        namespace={"__post_init__": refuse} if keys or matchers else None,
         gc=False,
     )
 
@@ -219,6 +251,10 @@ _TIME: Final = (
     r"\A[0-9]{4}-(?:02-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:0[1-9]|[12][0-9]|30)|(?:0[13578]|1[02])-31)"
     r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?Z\Z"
 )
+
+#: Patterns that take `re` a time linear in the text, as it reads them: what follows a run of digits begins with no
+#: digit, other than the last three of an exponent, and each part of a duration ends with its unit.
+_LINEAR: Final = {pattern: rf"{pattern.removesuffix('$')}\Z" for pattern in (QUANTITY_PATTERN, DURATION)}
 
 #: How a schema of a type becomes a type of msgspec, and the keywords of it that are heeded.
 _MAKERS: Final[Mapping[str | None, tuple[Callable[[Schema], Any], frozenset[str]]]] = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
-from jobgate.plugins.crew import INDEX_LABEL, JOB_LABEL, TASK_LABEL, Contract
+from jobgate.plugins.crew import COMPLETION_INDEX, INDEX_LABEL, JOB_LABEL, RUN_LABEL, TASK_LABEL, Contract
 from webhook import Job
 
 
@@ -95,5 +95,14 @@ def labelled_claim(
 
 
 def marked_claim(pod: Mapping[str, Any]) -> Claim | None:
-    """Return whose a pod is by our own labels: one that no operator has made."""
-    return labelled_claim(pod, job=JOB_LABEL, task=TASK_LABEL, index=labels_of(pod).get(INDEX_LABEL))
+    """Return whose a pod is by our own labels: one that no operator has made.
+
+    A pod of the runner names its job by uid, and has its index from Kubernetes.
+    """
+    labels = labels_of(pod)
+    uid = labels.get(RUN_LABEL)
+    index = labels.get(INDEX_LABEL, labels.get(COMPLETION_INDEX))
+    claim = labelled_claim(pod, job=JOB_LABEL, task=TASK_LABEL, index=index)
+    if claim is None or not isinstance(uid, str) or not uid:
+        return claim
+    return replace(claim, uid=uid, owned=True, facts={RUN_LABEL: uid})

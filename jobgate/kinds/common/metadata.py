@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, defstruct
@@ -11,7 +12,9 @@ from msgspec import Meta, defstruct
 from jobgate.kinds.common.fitting import TYPE, Never
 from jobgate.names import (
     GENERATED_LIMIT,
+    LABEL,
     LABEL_LIMIT,
+    SUBDOMAIN,
     SUBDOMAIN_LIMIT,
     annotation_key,
     dns_label,
@@ -25,8 +28,8 @@ from webhook import Cause, Invalid, Path, Required, TypeInvalid
 #: What the schemas of custom resources say of metadata.
 _ANY: Final = {"type": "object"}
 
-_LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN: Final = rf"{_LABEL}(?:\.{_LABEL})*"
+#: Causes of one list or map, at most: as many as its schema would give.
+ENOUGH: Final = 1000
 _WORD: Final = rf"[A-Za-z0-9](?:[-A-Za-z0-9_.]{{0,{LABEL_LIMIT - 2}}}[A-Za-z0-9])?"
 
 
@@ -50,11 +53,11 @@ def ordinary_metadata() -> Any:
         if not self.name and not self.generate_name:
             raise ValueError("no name")
 
-    key = text(f"(?:{_SUBDOMAIN}/)?{_WORD}", SUBDOMAIN_LIMIT)
+    key = text(f"(?:{SUBDOMAIN}/)?{_WORD}", SUBDOMAIN_LIMIT)
     fields = {
-        "name": text(_SUBDOMAIN, SUBDOMAIN_LIMIT),
+        "name": text(SUBDOMAIN, SUBDOMAIN_LIMIT),
         "generate_name": text("[a-z0-9][-a-z0-9]*", GENERATED_LIMIT),
-        "namespace": text(_LABEL, LABEL_LIMIT),
+        "namespace": text(LABEL, LABEL_LIMIT),
         "labels": dict[key, text(f"(?:{_WORD})?", LABEL_LIMIT)],  # type: ignore[misc, valid-type]
         "annotations": dict[key, str],  # type: ignore[valid-type]
         "finalizers": list[key],  # type: ignore[valid-type]
@@ -77,9 +80,12 @@ def metadata_causes(metadata: Any) -> Iterator[Cause]:
         yield Required("metadata", "an object has a name")
     if isinstance(metadata, Mapping):
         yield from _names(metadata)
-        yield from _words(metadata, "labels", qualified_name, label_value)
-        yield from _words(metadata, "annotations", annotation_key)
-        yield from _finalizers(metadata.get("finalizers"))
+        for causes in (
+            _words(metadata, "labels", qualified_name, label_value),
+            _words(metadata, "annotations", annotation_key),
+            _finalizers(metadata.get("finalizers")),
+        ):
+            yield from islice(causes, ENOUGH)
 
 
 def _names(metadata: Mapping[str, Any]) -> Iterator[Cause]:

@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from jobgate.kinds.common.asking import where
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Derived
 from jobgate.plugins.weight import too_large
+from jobgate.prerequisites.asked import asked
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
 
 #: Where `kubectl apply` keeps the file that it sent last.
@@ -56,11 +58,11 @@ def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Itera
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin says of the job what would keep it from its work."""
     imposed = context.settings.plugins
-    if not job.word("plugins") and not imposed:
+    if not (job.word("plugins") or imposed or any(asked(job.document, where(job.kind)))):
         return
     plugins = plugins_of(context)
     crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
-    if (crew.ours or imposed) and (fault := too_large(crew)):
+    if (crew.asks or imposed) and (fault := too_large(crew)):
         yield Forbidden(job.at("plugins"), fault)
     for name, arguments in crew.plugins.items():
         yield from plugins[name].check(crew, arguments, job.at("plugins").key(name))

@@ -12,6 +12,7 @@ from jobgate.kinds.common.heeded import heeded_rules
 from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod_security.rules import pod_security_rules
 from jobgate.kinds.common.policies import policy_rules
+from jobgate.kinds.common.prerequisites import prerequisite_rules
 from jobgate.kinds.common.priority import priority_rules
 from jobgate.kinds.common.scheduling import scheduling_rules
 from jobgate.kinds.common.tasks import task_rules
@@ -26,6 +27,7 @@ SHARED: Final[tuple[Rule, ...]] = (
     *dependency_rules,
     *policy_rules,
     *plugin_rules,
+    *prerequisite_rules,
     *scheduling_rules,
     *priority_rules,
     *heeded_rules,

@@ -7,7 +7,8 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
-from crdgen import CustomResource, crd
+import crdgen
+from crdgen import CustomResource
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common import pod
 from jobgate.kinds.common.fitting import TYPE, Predicate, surely_fits
@@ -31,12 +32,17 @@ class StructuralSchema:
     @cached_property
     def shape(self) -> Shape:
         """The schema, to be walked through."""
-        version = next(one for one in crd(self._resource)["spec"]["versions"] if one["storage"])
+        version = next(one for one in crdgen.crd(self._resource)["spec"]["versions"] if one["storage"])
         return Shape(version["schema"]["openAPIV3Schema"])
 
     @cached_property
     def _evaluator(self) -> Evaluator:
         return Evaluator(dict(self.shape.node))
+
+    @property
+    def unchecked_rules(self) -> tuple[str, ...]:
+        """A sentence about each CEL rule that is not evaluated."""
+        return self._evaluator.unchecked
 
     @cached_property
     def _fits(self) -> Predicate:
@@ -156,3 +162,8 @@ _CAUSES: Mapping[Reason, type[Cause]] = {
     Reason.TOO_LONG: TooLong,
     Reason.DUPLICATE: Duplicate,
 }
+
+
+def unchecked_rules(kind: Kind) -> tuple[str, ...]:
+    """Return a sentence about each CEL rule of the kind's schema that is not evaluated, as without the CEL library."""
+    return kind.schema.unchecked_rules if isinstance(kind.schema, StructuralSchema) else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from jobgate.kinds.common.members import Members
 from jobgate.kinds.common.operator import Operator
@@ -13,6 +13,22 @@ from webhook import Kind, Phase
 
 #: Where the API server sends pods, whatever kind of job they belong to.
 PATHS: Mapping[Phase, str] = {phase: f"/{phase}--v1-pod" for phase in Phase}
+#: Where it sends workloads whose pods name prerequisites, and prerequisites themselves: for validation only.
+WORKLOADS_PATH = "/validate-workloads"
+ITEMS_PATH = "/validate-jobgate-dev-v1alpha1-prerequisite"
+
+#: The workloads of Kubernetes whose controllers make pods: who creates one is asked for the right to its items.
+WORKLOADS: Final = frozenset(
+    {
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("apps", "ReplicaSet"),
+        ("apps", "StatefulSet"),
+        ("batch", "CronJob"),
+        ("batch", "Job"),
+        ("", "ReplicationController"),
+    }
+)
 
 
 def wired(kinds: Iterable[Kind]) -> list[Kind]:
@@ -23,6 +39,16 @@ def wired(kinds: Iterable[Kind]) -> list[Kind]:
     """
     plugins = {plugin.name for plugin in BUILT_IN if not plugin.imposed}
     return [kind for kind in kinds if _asks(kind) and not plugins <= _provided(kind)]
+
+
+def followed(kinds: Iterable[Kind]) -> list[Kind]:
+    """Return the kinds whose jobs the pod webhook knows: those that are wired, and those whose pods say whose they are.
+
+    Such a pod may name prerequisites, for which its job was checked.
+    """
+    kinds = tuple(kinds)
+    into = wired(kinds)
+    return [kind for kind in kinds if kind in into or members_of(kind) is not None]
 
 
 def _asks(kind: Kind) -> bool:

@@ -8,6 +8,7 @@ from jobgate.kinds.dijob.defaults import DEFAULTS
 from jobgate.kinds.dijob.models import RESOURCE, DIJobSpec
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.dijob.rules import RULES
+from jobgate.kinds.dijob.runner import RUNNER
 from webhook import Path, Task
 
 __all__ = ["DIJOB"]
@@ -20,4 +21,12 @@ def tasks(spec: DIJobSpec) -> Iterator[Task]:
         yield Task(place / index, task)
 
 
-DIJOB = bind(RESOURCE, operator=DI_ORCHESTRATOR, tasks=tasks, defaults=DEFAULTS, rules=RULES, conversion=convert)
+DIJOB = bind(
+    RESOURCE,
+    operator=DI_ORCHESTRATOR,
+    tasks=tasks,
+    defaults=DEFAULTS,
+    rules=RULES,
+    runner=RUNNER,
+    conversion=convert,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jobgate.kinds.common.defaults import containers_of, copy_amounts, fill, fill_each, limit_what_is_not_shared
+from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
 from webhook import Context, Draft
@@ -50,4 +51,5 @@ DEFAULTS = (
     name_typed_tasks_by_their_type,
     main_containers_request_their_limits,
     limit_what_is_not_shared("spec", "tasks"),
+    prerequisites_are_ready("spec", "tasks", in_spec=True),
 )

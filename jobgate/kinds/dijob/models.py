@@ -11,6 +11,7 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
+    Int64,
     MaxItems,
     MinItems,
     Model,
@@ -25,6 +26,7 @@ from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import LifecyclePolicy
 from jobgate.names import ENTRIES_LIMIT
+from jobgate.prerequisites.models import References
 
 
 class Priority(StrEnum):
@@ -67,6 +69,9 @@ class Task(Model):
         MaxItems(ENTRIES_LIMIT),
         Doc("What is done at events of the task, before the job's policies."),
     ] = None
+    prerequisites: Annotated[
+        References | None, Doc("What the pods of the task get by name, after what the job names.")
+    ] = None
     template: Annotated[PodTemplate, Doc("What the pods of the task are made from.")]
 
 
@@ -103,6 +108,9 @@ class DIJobSpec(Model):
         Doc("What is done at events of the job's pods."),
     ] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
+    prerequisites: Annotated[References | None, Doc("Prerequisites that every pod of the job gets, in this order.")] = (
+        None
+    )
     min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Fewest pods that the job may be scaled to.")] = None
     max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Most pods that the job may be scaled to.")] = None
     volumes: Annotated[
@@ -131,6 +139,7 @@ class Condition(Model):
     status: Annotated[str, Doc("True, False or Unknown.")]
     reason: Annotated[str | None, Doc("Why the condition last changed, in one word.")] = None
     message: Annotated[str | None, Doc("Why the condition last changed, in a sentence.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("The generation of the job that the condition is of.")] = None
     last_update_time: Annotated[Time | None, Doc("When the condition was last written.")] = None
     last_transition_time: Annotated[Time | None, Doc("When the condition last changed its status.")] = None
 

@@ -8,6 +8,7 @@ from jobgate.kinds.mxjob.defaults import DEFAULTS
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MXNET_OPERATOR
 from jobgate.kinds.mxjob.rules import RULES
+from jobgate.kinds.mxjob.runner import RUNNER
 from webhook import Path, Task
 
 __all__ = ["MXJOB"]
@@ -40,6 +41,7 @@ MXJOB = bind(
     tasks=tasks,
     defaults=DEFAULTS,
     rules=RULES,
+    runner=RUNNER,
     parts="replica_specs",
     settings=MxJobSettings,
 )

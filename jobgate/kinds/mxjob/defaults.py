@@ -7,6 +7,7 @@ another one at each dry run and each repeated call.
 from __future__ import annotations
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.mxjob.drivers import main_containers_have_their_accelerators_drivers
 from jobgate.kinds.mxjob.members import PORT
 from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
@@ -40,4 +41,5 @@ DEFAULTS = (
     pods_are_restarted_on_failure,
     limit_what_is_not_shared("spec", "replicaSpecs"),
     main_containers_have_their_accelerators_drivers,
+    prerequisites_are_ready("spec", "replicaSpecs"),
 )

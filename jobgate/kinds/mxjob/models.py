@@ -17,6 +17,7 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
+    Int64,
     MaxItems,
     MinItems,
     Model,
@@ -103,6 +104,8 @@ class Condition(Model):
     status: Annotated[str | None, Doc("True, False or Unknown.")] = None
     reason: Annotated[str | None, Doc("Why the condition last changed, in one word.")] = None
     message: Annotated[str | None, Doc("Why the condition last changed, in a sentence.")] = None
+    last_update_time: Annotated[Time | None, Doc("When the condition was last written.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("The generation of the job that the condition is of.")] = None
     last_transition_time: Annotated[Time | None, Doc("When the condition last changed its status.")] = None
     transition_time: Annotated[str | None, Doc("When the condition came to be, in the operator's own zone.")] = None
 

@@ -5,6 +5,7 @@ from jobgate.kinds.torchjob.defaults import DEFAULTS
 from jobgate.kinds.torchjob.models import RESOURCE
 from jobgate.kinds.torchjob.operator import TORCH_ON_K8S
 from jobgate.kinds.torchjob.rules import RULES
+from jobgate.kinds.torchjob.runner import RUNNER
 from jobgate.kinds.torchjob.tasks import tasks
 
 __all__ = ["TORCHJOB"]
@@ -16,5 +17,6 @@ TORCHJOB = bind(
     parts="torch_task_specs",
     defaults=DEFAULTS,
     rules=RULES,
+    runner=RUNNER,
     words={word: ("scheduling_policy", word) for word in ("queue", "min_available", "priority_class_name")},
 )

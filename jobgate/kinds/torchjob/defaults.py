@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.pod.reading import objects
+from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.torchjob.members import MAIN_CONTAINER, PORT, PORT_NAME
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec
 from jobgate.kinds.torchjob.tasks import TaskType, type_of
@@ -62,4 +63,5 @@ DEFAULTS = (
     the_master_has_its_port,
     the_last_words_of_a_container_are_kept,
     limit_what_is_not_shared(*_TASKS),
+    prerequisites_are_ready(*_TASKS),
 )

@@ -70,14 +70,19 @@ def _master_port(job: Job[TorchJobSpec]) -> int:
     """Return the port of the container that trains in the master: the operator looks for it by name."""
     master = task_of(job, TaskType.MASTER)
     template = master.get("template") if master is not None else None
-    for _, container in objects(spec_of(template or {}).get("containers")):
+    return named_port(template or {}) or PORT
+
+
+def named_port(template: Mapping[str, Any]) -> int | None:
+    """Return the port of the container that trains by which others find it; None where it has none."""
+    for _, container in objects(spec_of(template).get("containers")):
         if container.get("name") != MAIN_CONTAINER:
             continue
         for _, port in objects(container.get("ports")):
             number = whole(port.get("containerPort"))
             if port.get("name") == PORT_NAME and number is not None:
                 return number
-    return PORT
+    return None
 
 
 def _elastic(policy: TorchElasticPolicy) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crdgen import Atomic, Doc, Int32, Model, Time
+from crdgen import Atomic, Doc, Int32, Int64, Model, Time
 
 
 class Condition(Model):
@@ -16,6 +16,7 @@ class Condition(Model):
     status: Annotated[str, Doc("True, False or Unknown.")]
     reason: Annotated[str | None, Doc("Why the condition last changed, in one word.")] = None
     message: Annotated[str | None, Doc("Why the condition last changed, in a sentence.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("The generation of the job that the condition is of.")] = None
     last_update_time: Annotated[Time | None, Doc("When the condition was last written.")] = None
     last_transition_time: Annotated[Time | None, Doc("When the condition last changed its status.")] = None
 

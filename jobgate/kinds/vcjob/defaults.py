@@ -11,6 +11,7 @@ from typing import Any
 from jobgate.kinds.common.defaults import fill, fill_each, limit_what_is_not_shared, pod_specs_of
 from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import whole
+from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
 from jobgate.kinds.vcjob.operator import SCHEDULER
 from webhook import Context, Draft
@@ -121,4 +122,5 @@ DEFAULTS = (
     jobs_need_what_their_tasks_need,
     plugins_have_their_companions,
     limit_what_is_not_shared("spec", "tasks"),
+    prerequisites_are_ready("spec", "tasks"),
 )

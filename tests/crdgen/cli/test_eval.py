@@ -1,6 +1,7 @@
 """`crdgen eval` shows what becomes of an object, in the words of `kubectl`."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,17 @@ def test_a_crd_that_cannot_be_there_is_named(crdgen: Crdgen, folder: Path) -> No
     answer = crdgen("eval a.yaml --crd crd.yaml")
     assert answer.status == 2
     assert "the API server refuses the CRD: spec.scope: " in answer.err
+
+
+def test_no_pattern_makes_it_slow(crdgen: Crdgen, folder: Path) -> None:
+    """A backtracking matcher would take years; the bound is far above what is needed."""
+    definition = crd(ORDER)
+    spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["item"]["pattern"] = "^(a+)+$"
+    (folder / "crd.yaml").write_text(to_yaml(definition))
+    (folder / "a.yaml").write_text(f"{HEAD}spec:\n  item: {'a' * 100_000}!\n")
+    began = time.process_time()
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    assert time.process_time() - began < 10
+    assert answer.status == 1
+    assert "must match ^(a+)+$" in answer.out

@@ -49,7 +49,7 @@ IMPLIED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 REFUSING: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("a value of the enum is longer", WORDS, {"maxLength": 2}),
     ("a value of the enum does not match", WORDS, {"pattern": "^on$"}),
-    ("a pattern that cannot be tried here", WORDS, {"pattern": r"\p{Latin}"}),
+    ("a pattern that cannot be tried here", WORDS, {"pattern": r"\pL{1000}|."}),
     ("a value of the enum is above", INT | {"enum": [1, 2]}, {"maximum": 1}),
     ("an enum of numbers takes what becomes one of them", NUMBER | {"enum": [1]}, {"maximum": 1}),
     ("an enum refuses null", SMALL | {"nullable": True}, {"enum": [1, 2, 3]}),

@@ -1,5 +1,6 @@
 """Each rule: a definition that it passes, one that breaks it, and what is said then."""
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ _ITEM = {"type": "object", "required": ["k"], "properties": {"k": _TEXT}}
 _MAP = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
 _SCALE = {"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.replicas"}
 _SERVICE = {"service": {"namespace": "ns", "name": "hook"}}
+_PEM = b64encode(b"-----BEGIN CERTIFICATE-----\nMIIBaTCC\n-----END CERTIFICATE-----\n").decode()
 _OTHER = {"name": "v2", "served": True, "storage": False, "schema": {"openAPIV3Schema": {"type": "object"}}}
 _PODS = {"type": "object", "properties": {"containers": {"type": "array", "items": {"type": "object"}}}}
 
@@ -106,7 +108,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     (
         "ca-bundle-is-pem",
         ("spec", "conversion"),
-        _webhook(_SERVICE | {"caBundle": "LS0tLS1CRUdJTi0="}, "v1"),
+        _webhook(_SERVICE | {"caBundle": _PEM}, "v1"),
         _webhook(_SERVICE | {"caBundle": "Cg=="}, "v1"),
         "no certificate in PEM",
     ),
@@ -147,7 +149,21 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         (*_VERSION, "subresources", "scale"),
         _SCALE,
         _SCALE | {"specReplicasPath": ".spec.nothing"},
-        "no declared field",
+        "which is not declared",
+    ),
+    (
+        "service-can-be-there",
+        ("spec", "conversion"),
+        _webhook(_SERVICE, "v1"),
+        _webhook({"service": {"namespace": "ns", "name": "Hook"}}, "v1"),
+        "must be a label",
+    ),
+    (
+        "columns-print-their-fields",
+        (*_VERSION, "additionalPrinterColumns", 0),
+        {"name": "A", "type": "string", "jsonPath": ".spec.count"},
+        {"name": "A", "type": "date", "jsonPath": ".spec.count"},
+        "never prints",
     ),
     (
         "columns-are-declared",
@@ -330,7 +346,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _NEW,
         _object(**{"x-kubernetes-validations": [{"rule": "true", "fieldPath": ".a"}]}),
         _object(**{"x-kubernetes-validations": [{"rule": "true", "fieldPath": ".b"}]}),
-        "b is no declared field",
+        "leads to b, which is not declared",
     ),
     (
         "rule-sees-a-type",
@@ -361,6 +377,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _TEXT | {"x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
         _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^[a-z]+[0-9]+$')"}]},
         "no bound",
+    ),
+    (
+        "rule-is-checked",
+        _NEW,
+        _TEXT | {"x-kubernetes-validations": [{"rule": "self != 'a'"}]},
+        _TEXT | {"x-kubernetes-validations": [{"rule": f"{'(' * 40}self{')' * 40} != 'a'"}]},
+        "was not checked: is too deep",
     ),
     (
         "rule-sees-declared-fields",

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -90,7 +90,7 @@ def _of_kinds() -> Iterator[type[BaseModel]]:
 
 def _of_tests() -> Iterator[type[BaseModel]]:
     """Yield the models of the test modules."""
-    names = [f"tests.crdgen.{module.name}" for module in iter_modules(tests.crdgen.__path__)]
+    names = [module.name for module in walk_packages(tests.crdgen.__path__, "tests.crdgen.")]
     for name in (*sorted(name for name in names if ".test_" in name), "tests.crdgen.cli.shop"):
         for value in vars(import_module(name)).values():
             if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == name:

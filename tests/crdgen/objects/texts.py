@@ -9,8 +9,6 @@ from typing import Any, Final
 from hypothesis import provisional
 from hypothesis import strategies as st
 
-from crdgen.re2 import compiled
-
 #: Letters, blanks, signs of more than one byte, and of more than one UTF-16 unit; no half of such, which JSON lacks.
 LETTERS: Final = st.sampled_from("abcxAZ019 -_./:é€\U0001f600\n\t\0") | st.characters(exclude_categories=["Cs"])
 
@@ -86,55 +84,20 @@ DOUBTFUL: Final = (
     *("10.0.0.0/33", "10.0.0.0/08", "::1/129", "10.0.0.1/", "10.0.0.1/-1", "::ffff:10.0.0.0/120"),
     *("aGk", "aGk=\n", "aGk==", "a===", "_-8=", "aG k=", "#ff", "#fffff", "#GGG", "rgb(256,0,0)", "rgb(01,0,0)"),
     *(
-        "rgb(1,2)",
-        "00:00:5e:00:53",
-        "0000.5e00.5301",
-        "00-00:5e:00:53:01",
-        "123-45-678",
-        "123 45 6789",
-        "4111111111111112",
+        *("rgb(1,2)", "00:00:5e:00:53", "0000.5e00.5301", "00-00:5e:00:53:01", "123-45-678", "123 45 6789"),
+        *("4111111111111112",),
     ),
     *(
-        "0321751044",
-        "978-0321751042",
-        "a_b",
-        "-a",
-        "a-",
-        "A.b",
-        "a..b",
-        "a.",
-        "xn--a",
-        "localhost",
-        "a.1",
-        "1.a",
-        "ä.de",
+        *("0321751044", "978-0321751042", "a_b", "-a", "a-", "A.b", "a..b", "a.", "xn--a", "localhost", "a.1", "1.a"),
+        *("ä.de",),
     ),
     *(
-        "a@b",
-        "a b@c.d",
-        "a@b.c>",
-        "A <a@b.c>",
-        "@b.c",
-        "a@",
-        "http://",
-        "http:///a",
-        "a/b",
-        "//a/b",
-        "%zz",
-        "/a b",
-        "a:b",
+        *("a@b", "a b@c.d", "a@b.c>", "A <a@b.c>", "@b.c", "a@", "http://", "http:///a", "a/b", "//a/b", "%zz"),
+        *("/a b", "a:b"),
     ),
     *(
-        "http://a:b/",
-        "http://[::1]:80/",
-        "http://[::1/",
-        "http://a b/",
-        "/a\x7f",
-        "/ä",
-        "1a://b",
-        "#a",
-        "/a#b%zz",
-        "?a",
+        *("http://a:b/", "http://[::1]:80/", "http://[::1/", "http://a b/", "/a\x7f", "/ä", "1a://b", "#a", "/a#b%zz"),
+        *("?a",),
     ),
     *(
         "123e4567e89b42d3a456426614174000",
@@ -168,16 +131,9 @@ def of_format(name: str) -> st.SearchStrategy[str] | None:
 
 @cache
 def matching(pattern: str) -> st.SearchStrategy[str]:
-    """Return texts that match a pattern of RE2, or any where Python cannot say it."""
+    """Return texts that match a pattern of RE2, or any where Python does not compile it."""
     try:
-        return st.from_regex(compiled(pattern))
-    except ValueError:
-        return _matching_python(pattern)
-
-
-def _matching_python(pattern: str) -> st.SearchStrategy[str]:
-    try:
-        return st.from_regex(re.compile(pattern))
+        return st.from_regex(re.compile(pattern.replace("[[:", "\\p"), re.ASCII))
     except re.error:
         return text(0, 5)
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,9 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
+from pydantic import Field
 
+from crdgen import CustomResource, Model, Names, Version
 from crdgen.evaluate import Evaluator
+from crdgen.quantities import QUANTITY_SCHEMA
 from jobgate.kinds import built_in, installed
+from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import Predicate, surely, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, ordinary_metadata
 from jobgate.kinds.common.schema import StructuralSchema
@@ -207,8 +212,15 @@ MAP_LIST: Final = {
         (TEXT | {"enum": ["a"], "nullable": True}, "a", None),
         (TEXT | {"minLength": 1}, "ä", ""),
         (TEXT | {"maxLength": 2}, "\U0001f600\U0001f600", "abc"),
-        (TEXT | {"pattern": "^a+$"}, "aa", "aa\n"),
-        (TEXT | {"pattern": r"^\d$"}, "1", "\u0661"),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": "^(a+)+$"}}}, {"a": "aa"}, {"a": "a" * 100_000 + "!"}),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": r"^\d$"}}}, {"a": "1"}, {"a": "\u0661"}),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": r"^\p{Greek}$"}}}, {"a": "\u03b1"}, {"a": "a"}),
+        (OBJECT | {"properties": {"a": TEXT | {"pattern": "^.$", "nullable": True}}}, {"a": None}, {"a": ""}),
+        (OBJECT | {"properties": {"a": PORT | {"pattern": "^a"}}}, {"a": 1}, {"a": "b"}),
+        (QUANTITY_SCHEMA, "1.5Gi", "1" * 100_000 + "!"),
+        (QUANTITY_SCHEMA, "1e3", "1e" + "0" * 100_000 + "!"),
+        (TEXT | {"pattern": DURATION}, "1h30m", "1m" * 50_000 + "!"),
+        (TEXT | {"pattern": DURATION}, "1.5s", "1" * 100_000 + "!"),
         (DATE_TIME, "2024-02-28T00:00:00Z", "2023-02-29T00:00:00Z"),
         (DATE_TIME, "2024-12-31T23:59:59.5Z", "2024-11-31T23:59:59Z"),
         (TEXT | {"format": "nonsense"}, "a", 1),
@@ -226,7 +238,7 @@ MAP_LIST: Final = {
         ({"type": "number", "format": "double"}, 1, True),
         (PORT, 80, 1.5),
         (PORT, "http", True),
-        (PORT | {"pattern": "^a", "maximum": 9}, "a", "b"),
+        (PORT | {"minLength": 1, "maximum": 9}, "a", ""),
         (PORT | {"anyOf": [{"type": "integer"}, {"type": "string"}], "maximum": 9}, 9, 10),
         (OBJECT, {"a": {"b": [None]}}, []),
         (OBJECT | {"properties": {"a": WHOLE}}, {"b": "unknown"}, {"a": "x"}),
@@ -264,7 +276,8 @@ def test_what_is_right_surely_fits_and_what_is_wrong_does_not(schema: dict[str, 
         (TEXT | {"format": "date"}, "2024-01-01"),
         (TEXT | {"format": "password"}, "2024-01-01T00:00:00Z"),
         (DATE_TIME, "2024-02-29T00:00:00+01:00"),
-        (TEXT | {"pattern": r"^\p{Greek}$"}, "\u03b1"),
+        ({"type": "array", "items": TEXT | {"pattern": "^(a+)+$"}}, ["a"]),
+        (OBJECT | {"additionalProperties": TEXT | {"pattern": "^a$"}}, {"b": "a"}),
         (TEXT | {"enum": ["ä"]}, "ä"),
         (WHOLE, 1.0),
         (WHOLE | {"multipleOf": 2}, 2),
@@ -384,3 +397,25 @@ def test_hostile_objects_raise_nothing(kind: Kind, odd: Any) -> None:
     for place in places(schema.shape.node, example):
         if place.path:
             schema.fits(replaced(example, place.path, odd))
+
+
+def test_no_pattern_of_a_kind_makes_its_check_slow() -> None:
+    """A backtracking matcher would take years; the bound is far above what is needed."""
+
+    class Spec(Model):
+        text: Annotated[str, Field(pattern="^(a+)+$")]
+        texts: list[Annotated[str, Field(pattern="^(a|aa)+$")]]
+
+    names = Names(kind="Thing", plural="things")
+    schema = StructuralSchema(CustomResource(group="example.com", names=names, versions=(Version("v1", spec=Spec),)))
+    long = "a" * 100_000 + "!"
+    began = time.process_time()
+    thing = {
+        "apiVersion": "example.com/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a"},
+        "spec": {"text": long, "texts": [long]},
+    }
+    assert not schema.fits(thing)
+    assert [str(cause.path) for cause in schema.check(thing)] == ["spec.text", "spec.texts[0]"]
+    assert time.process_time() - began < 10

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel
 
-from crdgen import Int32, Rule, resource
+from crdgen import Int32, Rule
+from crdgen.resource import resource
 from jobgate.kinds.common.schema import StructuralSchema
 
 

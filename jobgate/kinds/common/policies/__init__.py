@@ -4,7 +4,7 @@ For an event Volcano goes through the list of the task whose pod raised it, then
 the first policy that matches counts. So each list is judged on its own.
 """
 
-from jobgate.kinds.common.policies.durations import DURATION
+from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.policies.model import LifecyclePolicy
 from jobgate.kinds.common.policies.rules import policy_rules
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from crdgen import Atomic, Doc, Int32, Model
-from jobgate.kinds.common.policies.durations import DURATION
+from jobgate.kinds.common.durations import DURATION
 from webhook import Job, Path, Task, readable
 
 

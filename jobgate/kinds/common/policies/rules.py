@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
 from jobgate.kinds.common.pod.reading import containers, mapping
-from jobgate.kinds.common.policies.durations import LONGEST_DURATION, overflows
 from jobgate.kinds.common.policies.model import (
     INTERNAL_ACTIONS,
     INTERNAL_EVENTS,

@@ -14,11 +14,7 @@ _MODULES: tuple[ModuleType, ...] = (settings, payloads, learning, services, anno
 SPECIMENS: tuple[Specimen, ...] = tuple(specimen for module in _MODULES for specimen in module.SPECIMENS)
 """Models with samples of what they take and refuse."""
 
-REFUSED: tuple[tuple[type[BaseModel], str], ...] = (
-    *learning.REFUSED,
-    *services.REFUSED,
-    *annotations.REFUSED,
-)
+REFUSED: tuple[tuple[type[BaseModel], str], ...] = (*learning.REFUSED, *services.REFUSED, *annotations.REFUSED)
 """Models that no structural schema can say, and how the error begins."""
 
 

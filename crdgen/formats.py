@@ -1,0 +1,196 @@
+"""String formats, as the API server checks them (k8s.io/kube-openapi, pkg/validation/strfmt).
+
+Oddities that users meet are followed, because what the API server takes we must take; docs/crdgen-fidelity.md lists
+where a text is judged otherwise. A format that is not in the table is not checked, by the API server neither.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from ipaddress import ip_address
+from types import MappingProxyType
+from typing import Any, Final
+from unicodedata import category
+
+from crdgen.dns import is_any_label, is_subdomain
+from crdgen.durations import MOST, nanoseconds
+from crdgen.urls import is_uri
+from crdgen.utf8 import utf8
+
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
+_HEX: Final = "[0-9A-Fa-f]"
+_MAC: Final = re.compile(
+    "|".join(
+        rf"{_HEX}{{{width}}}({separator}{_HEX}{{{width}}}){{{2 * octets // width - 1}}}"
+        for octets in (6, 8, 20)
+        for separator, width in ((":", 2), ("-", 2), (r"\.", 4), ("", 2))
+    )
+)
+_PADDING: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
+_LENGTH: Final = re.compile(r"0*([0-9]{1,3})")
+_WORD: Final = r"[^\x00-\x20\x7f()<>\[\]:;@\\,\".]+"
+_ADDRESS: Final = rf"(?:\"(?:[^\x00-\x08\x0a-\x1f\x7f\\\"]|\\.)*\"|{_WORD}(?:\.{_WORD})*)@{_WORD}(?:\.{_WORD})*"
+_NAME: Final = r"\"[^\x00-\x1f\x7f\\\"]*\"[ \t]*|[^\x00-\x1f\x7f()<>\[\]:;@\\,\"]*"
+_EMAIL: Final = re.compile(rf"{_ADDRESS}|(?:{_NAME})<{_ADDRESS}>")
+
+
+def is_date(text: str) -> bool:
+    """Tell whether the text is a full date of RFC 3339."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        # Go's calendar has a year 0, a leap year; Python's begins with 1.
+        date.fromisoformat(f"2000{text[4:]}" if text.startswith("0000") else text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_date_time(text: str) -> bool:
+    """Tell whether the text is a date-time of RFC 3339; as in the API server, a second T ends what is looked at."""
+    day, _, rest = text.lower().partition("t")
+    found = _TIME.fullmatch(rest.partition("t")[0])
+    return found is not None and is_date(day) and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
+
+
+def is_ipv4(text: str) -> bool:
+    """Tell whether the text is an IPv4 address, or ends in one; leading zeros do not count, as in old objects."""
+    return "." in text and _is_padded_ip(text)
+
+
+def is_ipv6(text: str) -> bool:
+    """Tell whether the text is an IPv6 address without a zone."""
+    return ":" in text and _is_ip(text)
+
+
+def is_cidr(text: str) -> bool:
+    """Tell whether the text is an address, a slash and a prefix length; leading zeros count as in `is_ipv4`."""
+    address, _, length = text.partition("/")
+    found = _LENGTH.fullmatch(length)
+    return found is not None and int(found[1]) <= (128 if ":" in address else 32) and _is_padded_ip(address)
+
+
+def _is_padded_ip(text: str) -> bool:
+    head, colon, tail = text.rpartition(":")
+    return _is_ip(head + colon + (_PADDING.sub("", tail) if "." in tail else tail))
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+_UNITS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
+    (1, ("ns", "nano")),
+    (1000, ("us", "µs", "micro")),
+    (10**6, ("ms", "milli")),
+    (10**9, ("s", "sec")),
+    (60 * 10**9, ("m", "min")),
+    (3600 * 10**9, ("h", "hr", "hour")),
+    (24 * 3600 * 10**9, ("d", "day")),
+    (7 * 24 * 3600 * 10**9, ("w", "wk", "week")),
+)
+_COUNTS: Final = re.compile(r"(?<![0-9])([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
+
+
+def duration(text: str) -> int | None:
+    """Return the nanoseconds of a duration of the format: Go's, or numbers with the names of units (`2 hours`).
+
+    All words with a number before them are looked at, and what is between is passed over. Go keeps 64 bits of the sum.
+    """
+    exact = nanoseconds(text)
+    if exact is not None:
+        return exact
+    total: int | None = None
+    for number, word in _COUNTS.findall(text):
+        count = int(number.lstrip("0")[:20] or "0")
+        if count > MOST:
+            return None
+        name = word.lower()
+        for unit, variants in _UNITS:
+            if name in variants or name.startswith(variants[-1]):
+                total = ((total or 0) + count * unit + 2**63) % 2**64 - 2**63
+    return total
+
+
+def is_hostname(text: str) -> bool:
+    """Tell whether the text is a host's name; letters and symbols of all scripts are taken.
+
+    In a name of one label a dash may stand after the first character only, also as the last one.
+    """
+    if len(utf8(text)) > 255 or any(len(utf8(part)) > 63 for part in text.split(".")):
+        return False
+    *labels, last = text.split(".")
+    if not labels:
+        rest = last[1:].removeprefix("-")
+        return bool(last) and all(map(_is_letter_or_symbol, last[0] + rest)) and len(rest) <= 62
+    # A top-level domain has two letters at least.
+    return all(map(_is_label, labels)) and 2 <= len(last) <= 63 and all(category(char)[0] == "L" for char in last)
+
+
+def _is_letter_or_symbol(char: str) -> bool:
+    return (char.isascii() and char.isalnum()) or category(char)[0] in "LS"
+
+
+def _is_label(text: str) -> bool:
+    ends = text[:1] + text[-1:]
+    return bool(text) and all(_is_letter_or_symbol(char) or char == "-" for char in text) and "-" not in ends
+
+
+def _matching(pattern: str) -> Callable[[str], bool]:
+    form = re.compile(pattern)
+    return lambda text: form.fullmatch(text) is not None
+
+
+def _uuid(version: str = _HEX, variant: str = _HEX) -> Callable[[str], bool]:
+    return _matching(rf"{_HEX}{{8}}-?{_HEX}{{4}}-?{version}{_HEX}{{3}}-?{variant}{_HEX}{{3}}-?{_HEX}{{12}}")
+
+
+is_uuid: Final = _uuid()
+#: Base64 with padding; empty text is not.
+is_byte: Final = _matching(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
+
+
+def _is_text(_: str) -> bool:
+    return True
+
+
+#: Formats that the API server checks and that nobody gives to a field of a CRD: here any text is of them. `password` is
+#: no more than that anywhere.
+_UNCHECKED: Final = ("creditcard", "isbn", "isbn10", "isbn13", "password", "rgbcolor")
+
+FORMATS: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
+    {
+        **dict.fromkeys(_UNCHECKED, _is_text),
+        "bsonobjectid": _matching(rf"{_HEX}{{24}}"),
+        "byte": is_byte,
+        "cidr": is_cidr,
+        "date": is_date,
+        "date-time": is_date_time,
+        "duration": lambda text: duration(text) is not None,
+        "email": lambda text: _EMAIL.fullmatch(text.strip(" \t")) is not None,
+        "hexcolor": _matching(rf"#?(?:{_HEX}{{3}}|{_HEX}{{6}})"),
+        "hostname": is_hostname,
+        "ipv4": is_ipv4,
+        "ipv6": is_ipv6,
+        "k8s-long-name": is_subdomain,
+        "k8s-short-name": is_any_label,
+        "mac": lambda text: _MAC.fullmatch(text) is not None,
+        "ssn": _matching("[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
+        "uri": is_uri,
+        "uuid": is_uuid,
+        "uuid3": _uuid("3"),
+        "uuid4": _uuid("4", "[89abAB]"),
+        "uuid5": _uuid("5", "[89abAB]"),
+    }
+)
+_BY_NAME: Final = {name.replace("-", ""): check for name, check in FORMATS.items()}
+
+
+def text_format(name: Any) -> Callable[[str], bool] | None:
+    """Return the check of a format of texts by its name, whose dashes do not count, or None: nothing is checked."""
+    return _BY_NAME.get(name.replace("-", "")) if isinstance(name, str) else None

@@ -1,0 +1,137 @@
+"""Defaults, held against the very node that they are for."""
+
+import re
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from crdgen.evaluate.check import CONTAINERS, Reason, Violation
+from crdgen.evaluate.defaulting import defaulter
+from crdgen.evaluate.embedded import resources
+from crdgen.evaluate.metadata import pruned
+from crdgen.evaluate.pruning import pruner
+from crdgen.evaluate.rules import rules
+from crdgen.evaluate.validation import checker
+from crdgen.generate.encoding import Spelling
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.notes import SAID, SPELLING
+from crdgen.schema import LIST_TYPE, Schema
+
+# Defaults that are shown as the author has written them.
+_PLAIN: Final = (bool, int, float, str)
+
+
+class _Refusal(NamedTuple):
+    """Why a default cannot be: `of_type` where it is of another JSON type than the field."""
+
+    problem: str
+    fix: str
+    of_type: bool = False
+
+
+def defaults(schema: Schema, path: str) -> Schema:
+    """Return the node with its default as the API server would have it: no nulls that it drops, sets in a fixed order.
+
+    A default makes `required` moot: it is applied first. So the parent forgets it.
+    """
+    schema = _without_defaulted(schema)
+    if "default" not in schema:
+        return schema
+    spelling = schema[SPELLING].value if SPELLING in schema else Spelling(schema["default"], (schema["default"],))
+    rest = {key: value for key, value in schema.items() if key not in {"default", SPELLING}}
+    refusals: list[_Refusal] = []
+    taken = False
+    for form in spelling.forms:
+        default = _settled(form, schema)
+        refusal = _refusal(default, rest, spelling.default)
+        if refusal is None and spelling.unread is None:
+            return rest | {"default": default}
+        taken |= refusal is None
+        refusals += [refusal] if refusal is not None else []
+    # The form that has the field's type says best what is wrong with the value.
+    told = [refusal for refusal in refusals if not refusal.of_type]
+    if spelling.unread is not None and (taken or not told):
+        raise SchemaError(path, *spelling.unread)
+    problem, fix, _ = (told or refusals)[0]
+    raise SchemaError(path, problem, fix)
+
+
+def _without_defaulted(schema: Schema) -> Schema:
+    defaulted = {name for name, child in schema.get("properties", {}).items() if "default" in child}
+    required = schema.get("required", ())
+    if defaulted.isdisjoint(required):
+        return schema
+    rest = [name for name in required if name not in defaulted]
+    return {key: value for key, value in schema.items() if key != "required"} | ({"required": rest} if rest else {})
+
+
+def _settled(value: Any, schema: Schema) -> Any:
+    """Return a default without the nulls that mean that a field is absent."""
+    if isinstance(value, dict):
+        fields, others = schema.get("properties", {}), schema.get("additionalProperties")
+        children = {key: fields.get(key, others if isinstance(others, dict) else None) for key in value}
+        return {
+            key: child if children[key] is None else _settled(child, children[key] or {})
+            for key, child in value.items()
+            if child is not None or children[key] is None or (children[key] or {}).get("nullable")
+        }
+    if isinstance(value, list):
+        items = schema["items"] if isinstance(schema.get("items"), dict) else {}
+        settled = [_settled(item, items) for item in value]
+        return sorted(settled, key=repr) if schema.get(LIST_TYPE) == "set" else settled
+    return value
+
+
+def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
+    """Return why the schema would refuse the default, which is `given` in Python."""
+    holder, value = {"type": "object", "properties": {"value": schema}}, {"value": _stored(default)}
+    shown = given if type(given) in _PLAIN else default
+    if isinstance(default, CONTAINERS):
+        if pruner(holder, metadata=pruned)(value) != value:
+            return _Refusal(
+                f"the default {shown!r} has fields that the schema does not know", "name the fields as in JSON"
+            )
+        value = defaulter(holder)(value)
+    try:
+        found = _violation(value, holder)
+    except re.error:  # a pattern of RE2 that Python cannot compile: the API server judges
+        return None
+    if found is None:
+        return None
+    at = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.path[1:])
+    where = f", at {at.removeprefix('.')}" if at else ""
+    fix = "give a default that the field's own type and bounds take"
+    if schema.get("format") == "date-time" and _has_no_zone(default):
+        fix = "give the default a time zone: `datetime(…, tzinfo=UTC)`"
+    if found.message.startswith("must be a multiple of 0."):
+        fix = "the API server takes no whole number for a multiple of a step below 1: say it as a `Rule`"
+    # Of a decimal's text a pattern says the bounds, which nobody reads.
+    message = f"must be {schema[SAID]}" if SAID in schema and not at else found.message
+    problem = f"the default {shown!r} is refused by the field's own schema{where}: {message}"
+    return _Refusal(problem, fix, of_type=found.reason is Reason.TYPE_INVALID)
+
+
+def _stored(default: Any) -> Any:
+    """Return a default as the API server reads it again: 1.0 is written as 1."""
+    if isinstance(default, dict):
+        return {key: _stored(value) for key, value in default.items()}
+    if isinstance(default, list):
+        return [_stored(value) for value in default]
+    return int(default) if isinstance(default, float) and default.is_integer() else default
+
+
+def _violation(value: Any, schema: Schema) -> Violation | None:
+    """Return what the API server would say first of a value, if anything."""
+    found = checker(schema)(value)
+    if not found and (embedded := resources(schema)):
+        found = embedded(value)
+    if not found and (own := rules(schema)):
+        found = own.validate(value, None, [], [])
+    return found[0] if found else None
+
+
+def _has_no_zone(default: Any) -> bool:
+    """Tell whether a default is the text of a moment, save for its zone."""
+    try:
+        return datetime.fromisoformat(default).tzinfo is None
+    except (TypeError, ValueError):
+        return False

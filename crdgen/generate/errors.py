@@ -1,0 +1,51 @@
+"""What the generator says when a model cannot become a structural schema."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+
+class SchemaError(ValueError):
+    """A model, field or marker that no structural schema can express.
+
+    Where several fields have a fault, one error tells all of them, a line each; what it says of itself is the first.
+
+    Attributes:
+        path: The field's place in the model, as `DIJob.spec.tasks[].replicas`.
+        problem: What cannot be expressed there, and why.
+        fix: What the author may write instead.
+        faults: An error for each fault, itself if there is one.
+    """
+
+    def __init__(self, path: str, problem: str, fix: str, faults: Iterable["SchemaError"] = ()) -> None:
+        self.faults = tuple(faults) or (self,)
+        lines = [f"{path}: {problem}; {fix}"] if self.faults == (self,) else map(str, self.faults)
+        super().__init__("\n".join(lines))
+        self.path = path
+        self.problem = problem
+        self.fix = fix
+
+
+class Faults:
+    """The errors of parts that do not depend on each other, gathered to be told together."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, SchemaError] = {}
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """End the block where it raises a SchemaError, and keep what that says, each fault once."""
+        try:
+            yield
+        except SchemaError as error:
+            self._found |= {str(fault): fault for fault in error.faults}
+
+    def tell(self) -> None:
+        """Raise what has been gathered, if anything has."""
+        found = list(self._found.values())
+        if len(found) == 1:
+            raise found[0]
+        if found:
+            raise SchemaError(found[0].path, found[0].problem, found[0].fix, found)

@@ -1,0 +1,385 @@
+"""Pydantic's generator, told what JSON of Kubernetes is: one small method for each kind of type that needs it.
+
+What has no JSON form is left as a note in the node: the stage that knows the path refuses it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum, Flag
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
+from pydantic_core import core_schema
+
+from crdgen.generate import decimals, temporal
+from crdgen.generate.declared import rules_of
+from crdgen.generate.encoding import NoJsonError, json_of, spelled
+from crdgen.generate.factories import is_pure
+from crdgen.generate.inline import MARKERS
+from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Held
+
+_NOTHING: Any = object()
+# Keywords whose values are JSON of any kind, and no schemas.
+_VALUES = frozenset({"const", "default", "enum", "example", "examples"})
+# What the value of an enum's member must be, so that JSON has it.
+_SCALARS = (str, int, float, bool, type(None))
+_QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
+# What Pydantic's own bytes are read from: either alphabet, padded or not. They are written in that of URLs, which the
+# API server's format `byte` does not take.
+_BASE64 = f"^({_QUADS.format('[A-Za-z0-9+/]')}|{_QUADS.format('[A-Za-z0-9_-]')})$"
+_TO_KEYS = "use keys of text or numbers, or a list of models that have the key as a field"
+_TO_JSON = "use a type that JSON can carry, or say its form with `WithJsonSchema({…})`"
+
+
+class Generator(GenerateJsonSchema):
+    """Describes types by what they accept."""
+
+    def emit_warning(self, kind: str, detail: str) -> None:
+        """Say nothing: what would be lost is refused instead."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        """Leave out titles that only say the field's name again."""
+        return False
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
+        """Note that the type has no JSON form."""
+        name = getattr(schema.get("cls"), "__name__", "") or getattr(schema.get("function", {}), "__name__", "")
+        what = {
+            "callable": "a function",
+            "is-instance": f"an object of class {name}",
+            "is-subclass": "a class",
+            "function-plain": "what a validator makes of any input",
+        }.get(schema["type"], error_info)
+        return {PROBLEM: (f"{what} has no form in JSON", _TO_JSON)}
+
+    def handle_ref_overrides(self, json_schema: JsonSchemaValue) -> JsonSchemaValue:
+        """Keep what stands beside a reference, once one that an author wrote, and that refers to nothing, is noted."""
+        if "$ref" in json_schema:
+            _note_unknown(json_schema, self.json_to_defs_refs)
+        return super().handle_ref_overrides(json_schema)
+
+    def get_json_ref_counts(self, json_schema: JsonSchemaValue) -> dict[JsonRef, int]:
+        """Count references, once those that refer to nothing are noted."""
+        for schema in (json_schema, *self.definitions.values()):
+            _note_unknown(schema, self.json_to_defs_refs)
+        return super().get_json_ref_counts(json_schema)
+
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
+        """Note that classes have no JSON form."""
+        return self.handle_invalid_for_json_schema(schema, "a class")
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Describe a field with a default, kept as it is: who knows the model writes it as JSON."""
+        inner = self.generate_inner(schema["schema"])
+        factory: Any = schema.get("default_factory")
+        if factory is None:
+            default = schema.get("default", _NOTHING)
+            return inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Held(default)}
+        if schema.get("default_factory_takes_data"):
+            return inner | {FACTORY: f"its {_factory(factory)} makes a default of other fields"}
+        if not is_pure(factory):
+            return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
+        try:
+            return inner | {DEFAULT: Held(factory())}
+        except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
+            problem = f"its {_factory(factory)} fails: {_reason(error)}"
+            return inner | {PROBLEM: (problem, "give a default that is whole, or none")}
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Describe a model: with the rules that were put on its class, and its defaults as it writes them."""
+        model: type[BaseModel] = schema["cls"]
+        result = super().model_schema(schema)
+        titled = bool(model.model_config.get("title") or model.model_config.get("model_title_generator"))
+        result = _ruled(_described(result, model, titled=titled), model)
+        if model.__pydantic_root_model__:
+            return _with_defaults(result, None)
+        fields = _fields(schema)
+        names = {name: self._get_alias_name(field, name) for name, field in fields.items()}
+        for name, json_name in names.items():
+            node = result.get("properties", {}).get(json_name)
+            if node is not None:
+                by_alias = model.model_config.get("validate_by_alias") is not False
+                node = _deprecated(_named(node, name, fields[name], by_alias=by_alias), model, name)
+                result["properties"][json_name] = _with_spelling(node, model, name, schema)
+        return _distinct(self._with_computed(result, schema), names.values())
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Describe a dataclass, with the rules that were put on it."""
+        declared = schema["cls"]
+        config = getattr(declared, "__pydantic_config__", None) or {}
+        result = super().dataclass_schema(schema)
+        result = _ruled(_described(result, declared, titled=bool(config.get("title"))), declared)
+        result = self._with_computed(result, schema)
+        return _with_defaults(result, {field["name"]: field for field in _fields(schema)})
+
+    def _with_computed(self, node: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+        """Return the node of a model with its computed fields noted: who writes the model writes them too."""
+        found = {
+            field.get("alias", field["property_name"]): self.generate_inner(field)
+            for field in _holder(schema).get("computed_fields", ())
+        }
+        return node | {COMPUTED: found} if found else node
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        """Describe a TypedDict."""
+        result = super().typed_dict_schema(schema)
+        declared: Any = schema.get("cls")
+        return _described(result, declared, titled=False) if declared is not None else result
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        """Describe an enum: each value once, though it may have several names."""
+        kind: type[Enum] = schema["cls"]
+        if issubclass(kind, Flag):
+            problem = f"{kind.__name__} is a Flag: every combination of its members is a value"
+            return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
+        if not schema["members"]:
+            return {PROBLEM: (f"the enum {kind.__name__} has no members", "give it one")}
+        odd = next((one.value for one in schema["members"] if not isinstance(one.value, _SCALARS)), None)
+        if odd is not None and schema.get("missing") is None:
+            problem = f"no JSON is read as the value {odd!r} of the enum {kind.__name__}"
+            return {PROBLEM: (problem, "give its members texts or numbers as values")}
+        described = _described(super().enum_schema(schema), kind, titled=False)
+        if "enum" in described:
+            described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())
+        return described
+
+    def _map(self, schema: Any) -> JsonSchemaValue:
+        values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
+        result: JsonSchemaValue = {"type": "object", "additionalProperties": values or True}
+        keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
+        if keys.get("type") in {"array", "object", "null"}:
+            kind = {"array": "lists", "object": "objects", "null": "nothing but null"}[keys["type"]]
+            return {PROBLEM: (f"the keys of a map are texts in JSON, and these are {kind}", _TO_KEYS)}
+        # Lengths of all texts that the settings give: no rule could check them beside values of any type.
+        plain = [{"type": "string"}] if values else [{"type": "string"}, {"type": "string"} | self._lengths()]
+        if keys and keys not in plain:
+            result[KEYS] = keys
+        self.update_with_validations(result, schema, self.ValidationsMapping.object)
+        return result
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """Describe a map, whose keys are texts in JSON whatever they are in Python."""
+        return self._map(schema)
+
+    def frozendict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Describe a map that does not change."""
+        return self._map(schema)
+
+    def ordered_dict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Describe a map; JSON has no order."""
+        return self._map(schema)
+
+    def counter_schema(self, schema: Any) -> JsonSchemaValue:
+        """Describe a map of numbers."""
+        return self._map({"values_schema": core_schema.int_schema(), **schema})
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        """Describe text, with the lengths that the model's settings give to all of it."""
+        return self._lengths() | super().str_schema(schema)
+
+    def _lengths(self) -> JsonSchemaValue:
+        settings = {"minLength": self._config.str_min_length or None, "maxLength": self._config.str_max_length}
+        return {key: length for key, length in settings.items() if length is not None}
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
+        """Describe bytes: as base64 where the model's settings say so, and otherwise the text that they encode."""
+        least, most = schema.get("min_length"), schema.get("max_length")
+        result: JsonSchemaValue = {"type": "string"}
+        factor = 1.0
+        if self._config.val_json_bytes == "base64":
+            result["pattern"] = _BASE64
+            least = None if least is None else -(-least * 4 // 3)
+            most = None if most is None else -(-most // 3) * 4
+        elif self._config.val_json_bytes == "hex":
+            result["pattern"] = "^([0-9a-fA-F]{2})*$"
+            factor = 2
+        lengths = {"minLength": least, "maxLength": most}
+        return result | {key: int(size * factor) for key, size in lengths.items() if size is not None}
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        """Describe a decimal number."""
+        return decimals.decimal(schema)
+
+    def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:  # noqa: ARG002
+        """Describe a complex number, which is text."""
+        return {"type": "string"}
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        """Describe a moment."""
+        return temporal.moment(schema)
+
+    def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
+        """Describe a day."""
+        return temporal.day(schema)
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
+        """Describe a time of day."""
+        return temporal.clock(schema)
+
+    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
+        """Describe a duration."""
+        settings = self._config.config_dict
+        written_as = settings.get("ser_json_temporal") or settings.get("ser_json_timedelta") or "iso8601"
+        return temporal.duration(schema, as_number=written_as != "iso8601")
+
+    def url_schema(self, schema: core_schema.UrlSchema) -> JsonSchemaValue:
+        """Describe a URL, with the schemes that it may have."""
+        return super().url_schema(schema) | _schemes(schema)
+
+    def multi_host_url_schema(self, schema: core_schema.MultiHostUrlSchema) -> JsonSchemaValue:
+        """Describe a URL of several hosts, for which there is no format."""
+        return super().multi_host_url_schema(schema) | _schemes(schema)
+
+
+def _note_unknown(schema: Any, known: Mapping[JsonRef, Any]) -> None:
+    """Put a note in the place of each reference that is not known."""
+    if isinstance(schema, list):
+        for child in schema:
+            _note_unknown(child, known)
+    if not isinstance(schema, dict):
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in known:
+        problem = f"`$ref: {reference}` refers to nothing in the model's schema"
+        schema[PROBLEM] = (problem, "write the schema out in its place, or give the field a model as its type")
+        del schema["$ref"]
+    for key, child in schema.items():
+        if key not in _VALUES:
+            _note_unknown(child, known)
+
+
+def _factory(factory: Any) -> str:
+    """Return what a message calls a factory; a lambda's name says nothing."""
+    name = getattr(factory, "__qualname__", type(factory).__name__).rpartition(".<locals>.")[2]
+    return "default_factory (a lambda)" if "<lambda>" in name else f"default_factory {name}"
+
+
+def _reason(error: Exception) -> str:
+    """Return why a factory fails, in one line."""
+    if isinstance(error, ValidationError):
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        return ", ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".lstrip(": ") for fault in faults)
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+
+
+def _schemes(schema: Mapping[str, Any]) -> JsonSchemaValue:
+    schemes = schema.get("allowed_schemes")
+    return {"pattern": f"^(?i:{'|'.join(one.replace('+', '[+]') for one in schemes)}):"} if schemes else {}
+
+
+def _ruled(schema: JsonSchemaValue, declared: type) -> JsonSchemaValue:
+    markers = rules_of(declared)
+    return schema | {MARKERS: [*schema.get(MARKERS, ()), *markers]} if markers else schema
+
+
+def _described(schema: JsonSchemaValue, declared: type, *, titled: bool) -> JsonSchemaValue:
+    """Return the node without what Python says of every class: its name as title, and a docstring of Pydantic's own."""
+    dropped = set()
+    if not titled and schema.get("title") == declared.__name__:
+        dropped.add("title")
+    origin = getattr(declared, "__pydantic_generic_metadata__", {}).get("origin") or declared
+    if origin.__module__.partition(".")[0] == "pydantic":
+        dropped.add("description")
+    return {key: value for key, value in schema.items() if key not in dropped}
+
+
+def _fields(schema: Any) -> Any:
+    """Return the fields of a model or dataclass."""
+    return _holder(schema)["fields"]
+
+
+def _holder(schema: Any) -> Any:
+    """Return the core schema that has the fields of a model or dataclass, below the validators around it."""
+    schema = schema["schema"]
+    while "fields" not in schema:
+        schema = schema["schema"]
+    return schema
+
+
+def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> JsonSchemaValue:
+    """Note a field that is not read and written under one name."""
+    if field.get("serialization_exclude") is True:
+        field = {**field, "serialization_alias": field.get("validation_alias", name)}
+    read = field.get("validation_alias", name) if by_alias else name
+    if isinstance(read, list):
+        paths = [step if isinstance(step, list) else [step] for step in read]
+        if len(paths) > 1 and not isinstance(read[0], list):  # one path, as pydantic also writes it
+            paths = [read]
+        if len(paths) > 1:
+            names = ", ".join(f"`{'.'.join(map(str, path))}`" for path in paths)
+            return node | {PROBLEM: (f"the field has several names in JSON ({names})", "keep one, as `alias=`")}
+        if len(paths[0]) > 1:
+            place = ".".join(map(str, paths[0]))
+            problem = f"the field is read from another place (`{place}`)"
+            return node | {PROBLEM: (problem, "write the objects around it as models")}
+        read = paths[0][0]
+    wrote = field.get("serialization_alias", name)
+    if read != wrote:
+        problem = f"the field is read as `{read}` and written as `{wrote}`"
+        return node | {
+            PROBLEM: (problem, "use `alias=` alone, without `validate_by_alias=False` or another name beside it")
+        }
+    return node
+
+
+def _distinct(schema: JsonSchemaValue, names: Iterable[str]) -> JsonSchemaValue:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return schema | {PROBLEM: (f"two fields are called `{name}` in JSON", "give one of them another alias")}
+        seen.add(name)
+    return schema
+
+
+def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> JsonSchemaValue:
+    field = model.model_fields.get(name)
+    # Of a bare `deprecated=True` Pydantic makes a message that says no more than that.
+    message = None if field is None or field.deprecated is True else field.deprecation_message
+    return node | {"deprecated": message} if node.get("deprecated") and message else node
+
+
+def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, schema: Any) -> JsonSchemaValue:
+    """Return the node of a model's field with its default as JSON: as the model writes it, if it reads that."""
+
+    def encode(default: Any) -> JsonSchemaValue:
+        spelling = spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
+        note = {SPELLING: Held(spelling)} if len(spelling.forms) > 1 or spelling.unread else {}
+        return {"default": spelling.forms[0]} | note
+
+    return _with_default(node, encode)
+
+
+def _plainly(default: Any) -> JsonSchemaValue:
+    return {"default": json_of(default)}
+
+
+def _with_default(node: JsonSchemaValue, encode: Callable[[Any], JsonSchemaValue] = _plainly) -> JsonSchemaValue:
+    """Return the field's node with its default as JSON."""
+    held = node.get(DEFAULT)
+    if held is None:
+        return node
+    rest = {key: value for key, value in node.items() if key != DEFAULT}
+    kept_out = any(getattr(marker, "own_default", False) for marker in node.get(MARKERS, ()))
+    if kept_out or PROBLEM in node:  # of the type, which is told before what would come of it
+        return rest
+    if node.get("format") == "password" and held.value:
+        return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}
+    try:
+        return rest | encode(held.value)
+    except NoJsonError as error:
+        return rest | {PROBLEM: (str(error), error.fix)}
+
+
+def _with_defaults(schema: JsonSchemaValue, fields: Mapping[str, Any] | None) -> JsonSchemaValue:
+    """Return a dataclass's node, or a root model's, with defaults as JSON, and fields checked as a model's."""
+    result = _with_default(schema)
+    if fields is None:
+        return result
+    properties = dict(result.get("properties", {}))
+    for name, field in fields.items():
+        json_name = field.get("validation_alias", name)
+        if isinstance(json_name, str) and json_name in properties:
+            properties[json_name] = _named(properties[json_name], name, field, by_alias=True)
+    for json_name, node in properties.items():
+        properties[json_name] = _with_default(node)
+    return result | {"properties": properties}

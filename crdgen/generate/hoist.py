@@ -1,0 +1,201 @@
+"""Variants of one JSON type in one structural schema.
+
+What a structural schema says of types is said once: properties and items go to the parent. What holds for values
+(bounds, enums, required fields) stays in a branch for each variant. Where two variants want different types for one
+field, nothing structural says that, and it is an error.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.notes import CLOSED, DEPRECATED, MIXED, NAME, SAID
+from crdgen.schema import LIST_MAP_KEYS, PRESERVE, Schema
+
+_VALUES: Final = frozenset(
+    {
+        *("allOf", "anyOf", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength"),
+        *("maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not"),
+        *("oneOf", "pattern"),
+    }
+)
+_TEXTS: Final = frozenset({"description", "example", "title"})
+# Bounds go with the word that says whether they are exclusive.
+_PAIRS: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+# Whose formats are sizes, and as good as types.
+_NUMBERS: Final = frozenset({"integer", "number"})
+_MISSING: Any = object()
+# No value at all. It holds for whatever the type is, where `required` under `not` would ask it of texts too.
+_NEVER: Final[Schema] = {"not": {}}
+
+
+def named(variant: Schema) -> str:
+    """Return what a message calls a variant: its model, or its type."""
+    name = variant.get(NAME)
+    return str(name or variant.get("type") or "int | str")
+
+
+def hoist(variants: list[Schema], path: str) -> tuple[Schema, list[Schema]]:
+    """Return the parent that all variants have, and for each variant the branch of what is its own."""
+    variants = _numbers(variants)
+    if all(variant == variants[0] for variant in variants):
+        return variants[0], [{} for _ in variants]
+    parent: Schema = {}
+    branches: list[Schema] = [{} for _ in variants]
+    for key in dict.fromkeys(key for variant in variants for key in variant):
+        if key == "properties":
+            _properties(variants, path, parent, branches)
+        elif key == "required":
+            _required(variants, parent, branches)
+        elif key == "items" and all("items" in variant for variant in variants):
+            parent["items"], below = hoist([variant["items"] for variant in variants], f"{path}[]")
+            for branch, own in zip(branches, below, strict=True):
+                branch.update({"items": own} if own else {})
+        else:
+            _keyword(key, variants, path, parent, branches)
+    return _paired(parent, branches)
+
+
+def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branches: list[Schema]) -> None:
+    """Put what the variants say with one keyword to its place."""
+    held = [variant.get(key, _MISSING) for variant in variants]
+    if key in _TEXTS or key == PRESERVE:
+        parent[key] = next(value for value in held if value is not _MISSING)
+    elif key in {CLOSED, DEPRECATED, MIXED, NAME, SAID}:
+        return
+    elif all(value == held[0] for value in held):
+        parent[key] = held[0]
+    elif key in _VALUES:
+        for branch, value in zip(branches, held, strict=True):
+            branch.update({key: value} if value is not _MISSING else {})
+    elif key != "default":
+        raise _disagree(variants, key, path)
+
+
+def _numbers(variants: list[Schema]) -> list[Schema]:
+    """A field that is an integer in one variant and a number in another is a number, whole in the one."""
+    if {variant.get("type") for variant in variants} != {"integer", "number"}:
+        return variants
+    return [
+        {"multipleOf": 1, **{key: value for key, value in variant.items() if key != "format"}, "type": "number"}
+        if variant["type"] == "integer"
+        else variant
+        for variant in variants
+    ]
+
+
+def _properties(variants: list[Schema], path: str, parent: Schema, branches: list[Schema]) -> None:
+    tables: list[dict[str, Schema]] = [variant.get("properties", {}) for variant in variants]
+    parent["properties"] = {}
+    for name in dict.fromkeys(name for table in tables for name in table):
+        holders = [at for at, table in enumerate(tables) if name in table]
+        own = [tables[at][name] for at in holders]
+        others = [variant for at, variant in enumerate(variants) if at not in holders]
+        if len(own) == 1:
+            # Where the others refuse the field, what this one says of its values holds whenever it is there.
+            shared = all(variant.get(CLOSED) for variant in others)
+            kept, below = (own[0], [{}]) if shared else (structure(own[0]), [values(own[0])])
+        else:
+            named_own = [{**child, NAME: named(variants[at])} for at, child in zip(holders, own, strict=True)]
+            kept, below = hoist(named_own, f"{path}.{name}")
+            kept = {key: value for key, value in kept.items() if key != NAME}
+            enums = [child.get("enum") for child in own]
+            if not others and all(enums) and "enum" not in kept:
+                kept["enum"] = _distinct(value for enum in enums for value in enum or ())
+        if others:
+            kept = {key: value for key, value in kept.items() if key != "default"}
+        parent["properties"][name] = kept
+        for at, branch in zip(holders, below, strict=True):
+            if branch:
+                branches[at].setdefault("properties", {})[name] = branch
+    for variant, table, branch in zip(variants, tables, branches, strict=True):
+        if variant.get(CLOSED):
+            for name in parent["properties"].keys() - table.keys():
+                branch.setdefault("properties", {})[name] = _NEVER
+
+
+def _required(variants: list[Schema], parent: Schema, branches: list[Schema]) -> None:
+    lists = [variant.get("required", []) for variant in variants]
+    common = [name for name in lists[0] if all(name in names for names in lists)]
+    if common:
+        parent["required"] = common
+    for names, branch in zip(lists, branches, strict=True):
+        rest = [name for name in names if name not in common]
+        branch.update({"required": rest} if rest else {})
+
+
+def _paired(parent: Schema, branches: list[Schema]) -> tuple[Schema, list[Schema]]:
+    """Keep a bound and its exclusiveness at one place."""
+    for exclusive, bound in _PAIRS.items():
+        moved = [key for key in (exclusive, bound) if key in parent]
+        if len(moved) == 1 and any(key in branch for branch in branches for key in (exclusive, bound)):
+            value = parent.pop(moved[0])
+            for branch in branches:
+                branch[moved[0]] = value
+    return parent, branches
+
+
+def structure(schema: Schema) -> Schema:
+    """Return what a node says of types, without what it says of values."""
+    if LIST_MAP_KEYS in schema:  # its keys must be required, or have defaults, at this very place
+        return {key: value for key, value in schema.items() if key != "default"}
+    own = _VALUES - {"format"} if schema.get("type") in _NUMBERS else _VALUES
+    result = {key: value for key, value in schema.items() if key not in own and key not in {"required", "default"}}
+    if schema.get("type") is None or MIXED in schema:
+        result = {key: value for key, value in schema.items() if key != "default"}
+    if "properties" in result:
+        result["properties"] = {
+            name: _with_default(structure(child), child) for name, child in result["properties"].items()
+        }
+    if isinstance(result.get("items"), dict):
+        result["items"] = structure(result["items"])
+    return result
+
+
+def _with_default(result: Schema, schema: Schema) -> Schema:
+    return result | {"default": schema["default"]} if "default" in schema else result
+
+
+def values(schema: Schema) -> Schema:
+    """Return what a node says of values, as a branch may have it."""
+    if LIST_MAP_KEYS in schema or schema.get("type") is None or MIXED in schema:
+        return {}
+    own = _VALUES - {"format"} if schema.get("type") in _NUMBERS else _VALUES
+    result = {key: value for key, value in schema.items() if key in own or key == "required"}
+    below = {name: values(child) for name, child in schema.get("properties", {}).items()}
+    if any(below.values()):
+        result["properties"] = {name: branch for name, branch in below.items() if branch}
+    if isinstance(schema.get("items"), dict) and (items := values(schema["items"])):
+        result["items"] = items
+    return result
+
+
+def _distinct(items: Iterator[Any]) -> list[Any]:
+    found: list[Any] = []
+    for item in items:
+        if not any(item == other and type(item) is type(other) for other in found):
+            found.append(item)
+    return found
+
+
+def _disagree(variants: list[Schema], key: str, path: str) -> SchemaError:
+    def says(variant: Schema) -> str:
+        value = variant.get(key)
+        if key == "type" or isinstance(value, dict | list) or value is None:
+            value = variant.get("type", "several types")
+        return f"{value} in {variant[NAME]}" if NAME in variant else str(value)
+
+    if key == "additionalProperties":
+        return SchemaError(
+            path,
+            "of the variants of a union one is a map and another is none, or a map of other values, and a structural "
+            "schema says it once",
+            "put the union into the map (`dict[str, A | B]`), or use `Annotated[dict[str, Any], PreserveUnknown]`",
+        )
+    what = key.removeprefix("x-kubernetes-")
+    said = ", ".join(dict.fromkeys(says(variant) for variant in variants))
+    return SchemaError(
+        path,
+        f"the variants of a union disagree on its {what} ({said}), and a structural schema says it once",
+        "give the field one type in all variants, or another name in one of them",
+    )

@@ -1,0 +1,126 @@
+"""References are replaced by what they refer to; a CRD has none."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Final
+
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.notes import COMPUTED, NAME, PROBLEM, SPELLING
+from crdgen.generate.walk import map_children
+from crdgen.schema import Schema
+
+MARKERS: Final = "x-crdgen-markers"
+# What a field says of itself, and not its type.
+OWN: Final = frozenset(
+    {"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS, SPELLING}
+)
+_PREFIX: Final = "#/$defs/"
+# etcd takes no object beyond 1.5 MiB, in which so many nodes have no room.
+_MOST_NODES: Final = 60_000
+_DEEPEST: Final = 100
+
+
+def inline(schema: Schema, path: str, depth: int | None = None, *, written: str | None = None) -> Schema:
+    """Return the schema without `$ref` and `$defs`; what stands beside a reference wins over what it refers to.
+
+    Args:
+        schema: A JSON schema as Pydantic writes it.
+        path: What errors call the root.
+        depth: How often a model may be found inside itself before it is cut; None refuses recursive models. The marker
+            `Depth` says the same for one field.
+        written: The path of the part that is written from its model, as a status is: there computed fields are fields.
+
+    A model that contains itself is left as a note, with the cycle spelled out, where it begins anew.
+    """
+    rest = {key: value for key, value in schema.items() if key != "$defs"}
+    return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), depth)
+
+
+class _Inliner:
+    """Inlines one schema, and counts what it makes."""
+
+    def __init__(self, definitions: Mapping[str, Schema], root: str, written: str | None) -> None:
+        self._definitions = definitions
+        self._root = root
+        self._written = written
+        self._nodes = 0
+
+    def node(self, schema: Schema, path: str, within: tuple[tuple[str, str], ...], depth: int | None) -> Schema:
+        """Return the node inlined; `within` are the models around it, each with the path where it begins."""
+        self._count(path, within)
+        markers = schema.get(MARKERS, ())
+        if any(marker.replaces for marker in markers):
+            return _placeholder(schema)
+        for marker in markers:
+            depth = getattr(marker, "levels", depth)
+        reference = schema.get("$ref")
+        if reference is None:
+            settled = self._settled(schema, path) if COMPUTED in schema else schema
+            return map_children(settled, path, lambda child, at: self.node(child, at, within, depth))
+        name = reference.removeprefix(_PREFIX)
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        target = self._definitions[name]
+        entered = sum(1 for model, _ in within if model == name)
+        if entered:
+            if depth is None:
+                return {PROBLEM: _contains_itself(name, path, within)}
+            if entered >= depth:
+                cut: Schema = {"type": "object", "additionalProperties": True} if target.get("type") == "object" else {}
+                return merge(cut, beside)
+        short = name.rpartition("__")[2]
+        if target.get("title") == short:  # an enum's class name, which its author did not write as a title
+            target = {key: value for key, value in target.items() if key != "title"}
+        named = {NAME: short} | merge(target, beside)
+        return self.node(named, path, (*within, (name, path)), depth)
+
+    def _settled(self, schema: Schema, path: str) -> Schema:
+        """Return a model's node with its computed fields among the others where it is written, and else without them.
+
+        A model that refuses unknown fields could not read them again: without them in the schema they are pruned.
+        """
+        rest = {key: value for key, value in schema.items() if key != COMPUTED}
+        is_written = self._written is not None and f"{path}.".startswith((f"{self._written}.", f"{self._written}["))
+        if not is_written or schema.get("additionalProperties") is False:
+            return rest
+        return rest | {"properties": schema[COMPUTED] | schema.get("properties", {})}
+
+    def _count(self, path: str, within: tuple[tuple[str, str], ...]) -> None:
+        self._nodes += 1
+        fix = "leave a part open with `Annotated[dict[str, Any], PreserveUnknown]`"
+        if self._nodes > _MOST_NODES:
+            problem = f"the schema has more than {_MOST_NODES} nodes, and no API server would store it"
+            raise SchemaError(self._root, problem, fix)
+        if len(within) > _DEEPEST or path.count(".") + path.count("[") > _DEEPEST:
+            raise SchemaError(path, f"the fields are nested more than {_DEEPEST} levels deep", fix)
+
+
+def _contains_itself(name: str, path: str, within: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """Return problem and fix, with the way from the model to itself: `Node.children[] → Node`."""
+    start = next(at for at, (model, _) in enumerate(within) if model == name)
+    stops = [*within[start:], (name, path)]
+    legs = [
+        f"{model.rpartition('__')[2]}{following.removeprefix(begin)}"
+        for (model, begin), (_, following) in pairwise(stops)
+    ]
+    cycle = " → ".join((*legs, name.rpartition("__")[2]))
+    fix = (
+        "mark the field with `Depth(…)`, which writes so many levels out, write the levels out yourself, or cut the "
+        "cycle with `Annotated[dict[str, Any], PreserveUnknown]`"
+    )
+    return f"the model contains itself ({cycle})", fix
+
+
+def _placeholder(schema: Schema) -> Schema:
+    """Return what is left of a node whose marker gives its schema: what the field says of itself."""
+    own = {key: value for key, value in schema.items() if key in OWN}
+    members = schema.get("anyOf", ())
+    if any(member.get("type") == "null" for member in members):
+        return own | {"anyOf": [{"type": "object"}, {"type": "null"}]}
+    return own | {"type": "object"}
+
+
+def merge(inner: Schema, outer: Mapping[str, Any]) -> Schema:
+    """Return a node with the keywords of both, the outer winning; markers of both, the inner's first."""
+    merged = {**inner, **outer}
+    markers = [*inner.get(MARKERS, []), *outer.get(MARKERS, [])]
+    return merged | {MARKERS: markers} if markers else merged

@@ -1,0 +1,135 @@
+"""Maps whose keys are not any text. A structural schema has no words for keys; a rule has."""
+
+import re
+from typing import Any, Final, TypeAlias
+
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.notes import COSTLY, KEYS, PREFIX
+from crdgen.generate.tagged import cel_text
+from crdgen.schema import INT_OR_STRING, PRESERVE, VALIDATIONS, Schema
+
+_UUID: Final = "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"
+_FORMATS: Final = {
+    "date": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+    "date-time": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$",
+    "ipv4": "^([0-9]{1,3}[.]){3}[0-9]{1,3}$",
+    "ipv6": "^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$",
+    "uri": "^[A-Za-z][A-Za-z0-9+.-]*:",
+    **dict.fromkeys(("uuid", "uuid3", "uuid4", "uuid5"), _UUID),
+}
+_INTEGER: Final = "^[+-]?[0-9]{1,18}$"
+_NUMBER: Final = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+# What a bound is in CEL and in words, by its keyword and whether it is exclusive.
+_BOUNDS: Final = {
+    ("minimum", False): (">=", "at least"),
+    ("minimum", True): (">", "above"),
+    ("maximum", False): ("<=", "at most"),
+    ("maximum", True): ("<", "below"),
+}
+_IGNORED: Final = frozenset(
+    {
+        *("description", "example", "exclusiveMaximum", "exclusiveMinimum", "nullable", "title", "type"),
+        *(INT_OR_STRING, PRESERVE),
+    }
+)
+
+Test: TypeAlias = tuple[str, str]
+"""An expression over `key`, and what a message says after "each key"."""
+
+
+def keys(schema: Schema, path: str) -> Schema:
+    """Return a map with a rule for each thing that its keys must be.
+
+    Keys of a few given values also bound the number of entries, which makes the rule cheap.
+    """
+    if KEYS not in schema:
+        return schema
+    rest = {key: value for key, value in schema.items() if key != KEYS}
+    tests = list(_tests(schema[KEYS], path))
+    if not tests:
+        return rest
+    if not isinstance(schema.get("additionalProperties"), dict) or _is_open(schema["additionalProperties"]):
+        return _of_any_values(rest, schema[KEYS], path)
+    if "enum" in schema[KEYS]:
+        count = len(schema[KEYS]["enum"])
+        rest["maxProperties"] = min(rest.get("maxProperties", count), count)
+    rules = [{"rule": f"self.all(key, {test})", "message": f"each key {message}"} for test, message in tests]
+    return rest | {VALIDATIONS: [*rest.get(VALIDATIONS, ()), *rules], COSTLY: True}
+
+
+def _is_open(values: Schema) -> bool:
+    return "type" not in values and INT_OR_STRING not in values
+
+
+def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:
+    """No rule can look into a map whose values may be anything; but keys that are known are fields, others go."""
+    if "enum" not in names:
+        fix = "give the values a type, or use `dict[str, …]`"
+        raise SchemaError(path, "no rule can check the keys of a map whose values have no single type", fix)
+    values = schema.get("additionalProperties")
+    values = values if isinstance(values, dict) else {PRESERVE: True, "nullable": True}
+    rest = {key: value for key, value in schema.items() if key not in {"additionalProperties", PRESERVE}}
+    return rest | {"properties": {_as_key(name): values for name in names["enum"]}}
+
+
+def _tests(names: Schema, path: str) -> list[Test]:
+    found = [test for word, value in names.items() for test in _of_word(word, value, names, path)]
+    return [*_of_kind(names, path), *found]
+
+
+def _of_word(word: str, value: Any, names: Schema, path: str) -> list[Test]:
+    """Return the tests of what the schema of the keys says with one keyword."""
+    match word:
+        case "enum":
+            listed = [_as_key(one) for one in value]
+            shown = " ".join(", ".join(listed).split())
+            return [(f"key in [{', '.join(map(cel_text, listed))}]", f"must be one of: {shown}")]
+        case "format":
+            pattern = _FORMATS.get(value)
+            return [(f"key.matches({cel_text(pattern)})", f"must be of format {value}")] if pattern else []
+        case "pattern" | "allOf" if word == "pattern" or all(set(one) == {"pattern"} for one in value):
+            return [_matches(one) for one in ([value] if word == "pattern" else [one["pattern"] for one in value])]
+        case "minLength" | "maxLength":
+            sign, says = (">=", "least") if word == "minLength" else ("<=", "most")
+            return [(f"size(key) {sign} {value}", f"must have at {says} {value} characters")]
+        case "minimum" | "maximum":
+            return [_bound(word, value, names)]
+        case _ if word in _IGNORED or word.startswith(PREFIX):
+            return []
+        case _:
+            raise SchemaError(path, f"no rule can check {word} of a map's keys", "use keys of text or numbers")
+
+
+def _bound(word: str, value: Any, names: Schema) -> Test:
+    strict = bool(names.get(f"exclusive{word.capitalize()}"))
+    sign, says = _BOUNDS[word, strict]
+    if names.get("type") == "integer":
+        return f"int(key) {sign} {int(value)}", f"must be {says} {value}"
+    return f"double(key) {sign} {float(value)!r}", f"must be {says} {value}"
+
+
+def _of_kind(names: Schema, path: str) -> list[Test]:
+    if "enum" in names:
+        return []
+    match names.get("type"):
+        case "string":
+            return []
+        case "integer":
+            return [(f"key.matches({cel_text(_INTEGER)})", "must be an integer")]
+        case "number":
+            return [(f"key.matches({cel_text(_NUMBER)})", "must be a number")]
+        case "boolean":
+            return [("key in ['true', 'false']", "must be true or false")]
+        case None if names.get(INT_OR_STRING) or (names.get(PRESERVE) and not names.keys() - {PRESERVE, "nullable"}):
+            return []  # any text will do
+        case _:
+            raise SchemaError(path, "keys of a map are texts in JSON, and these are not", "use keys of text or numbers")
+
+
+def _as_key(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _matches(pattern: str) -> Test:
+    shown = re.sub(r"[\r\n]", " ", pattern)
+    return f"key.matches({cel_text(pattern)})", f"must match {shown}"

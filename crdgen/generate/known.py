@@ -1,0 +1,152 @@
+"""Types that Pydantic and Kubernetes write differently."""
+
+from typing import Any, Final
+
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.inline import OWN
+from crdgen.generate.mixed import mixed, typed_enum
+from crdgen.generate.notes import BOUNDS, CLOSED, PREFIX
+from crdgen.generate.temporal import ISO_PATTERN
+from crdgen.schema import INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, Schema
+from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
+
+_SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
+_CHECKED: Final = frozenset({*INTEGER_FORMATS, *NUMBER_FORMATS, *TEXT_FORMATS})
+_FAMILIES: Final = {"v4": "^[0-9./]+$", "v6": ":"}
+_NETWORK: Final = [{"format": "cidr"}, {"format": "ipv4"}, {"format": "ipv6"}]
+# What JSON Schema and Pydantic call otherwise than the API server, or it not at all.
+_TRANSLATED: Final[dict[str, Schema]] = {
+    "base64": {"format": "byte"},
+    "base64url": {"pattern": "^[A-Za-z0-9_-]*=*$"},
+    "ipvanyaddress": {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]},
+    "uuid1": {"format": "uuid"},
+    "uuid6": {"format": "uuid"},
+    "uuid7": {"format": "uuid"},
+    "uuid8": {"format": "uuid"},
+    # Pydantic takes a single address for a network too.
+    **{f"ipv4{kind}": {"anyOf": _NETWORK[:2], "pattern": _FAMILIES["v4"]} for kind in ("network", "interface")},
+    **{f"ipv6{kind}": {"anyOf": _NETWORK, "pattern": _FAMILIES["v6"]} for kind in ("network", "interface")},
+    **{f"ipvany{kind}": {"anyOf": _NETWORK} for kind in ("network", "interface")},
+}
+_MISLEADING: Final = {
+    "duration": (
+        "in JSON Schema `format: duration` is ISO 8601 (`PT30S`), and in Kubernetes what Go writes (`30s`)",
+        "use `crdgen.Duration`, or leave the format out",
+    ),
+    "binary": ("bytes in JSON are base64 in Kubernetes", "use `format: byte`, or `pydantic.Base64Bytes`"),
+}
+_NAMES: Final = {str: "string", int: "integer", bool: "boolean", float: "number"}
+
+
+def known(schema: Schema, path: str) -> Schema:
+    """Return the node with integers sized, sets and open objects in Kubernetes' own words."""
+    if not {key for key in schema if not key.startswith(PREFIX)} - OWN:
+        return _any(schema)
+    for stage in (_enum, _null_in_enum, _integers, _bounds, _formats, _sets, _objects):
+        schema = stage(schema, path)
+    return schema
+
+
+def _any(schema: Schema) -> Schema:
+    """A value of any type, null among them."""
+    return schema | {PRESERVE: True, "nullable": True}
+
+
+def _enum(schema: Schema, path: str) -> Schema:
+    """An enum has one type, or several that are then mixed."""
+    if "enum" not in schema or schema.get("type") in _SCALARS or schema.keys() & {PRESERVE, INT_OR_STRING}:
+        return schema
+    by_type: dict[type, list[Any]] = {}
+    for value in schema["enum"]:
+        by_type.setdefault(type(value), []).append(value)
+    if not by_type or not by_type.keys() <= _NAMES.keys():
+        raise SchemaError(
+            path, "an enum of lists or objects cannot be structural", "name the values, and use the names"
+        )
+    if float in by_type and int in by_type:
+        by_type[float] += by_type.pop(int)
+    if len(by_type) == 1:
+        return schema | {"type": _NAMES[next(iter(by_type))]}
+    rest = {key: value for key, value in schema.items() if key != "enum"}
+    return rest | mixed([{"type": _NAMES[kind], "enum": values} for kind, values in by_type.items()], path)
+
+
+def _null_in_enum(schema: Schema, path: str) -> Schema:
+    """The API server takes null for no enum, not even for one that lists it: it is said by a pattern, or bounds."""
+    if "enum" not in schema or not schema.get("nullable"):
+        return schema
+    if "type" not in schema:
+        fix = (
+            "make None the field's default, so that null means absent, or use an enum without a member of None, and "
+            "without `| None`"
+        )
+        raise SchemaError(path, "the API server takes null for no enum, not even for one that lists it", fix)
+    rest = {key: value for key, value in schema.items() if key != "enum"}
+    said = typed_enum(schema["enum"], schema["type"])
+    return rest | (said if not said.keys() & rest.keys() else {"allOf": [*rest.get("allOf", ()), said]})
+
+
+def _integers(schema: Schema, _path: str) -> Schema:
+    return {"format": "int64", **schema} if schema.get("type") == "integer" and "enum" not in schema else schema
+
+
+def _bounds(schema: Schema, path: str) -> Schema:
+    """Bounds of durations as ISO 8601 writes them. Those of `crdgen.Duration` are its own."""
+    bounds = schema.get(BOUNDS)
+    if bounds is None or schema.get("pattern") != ISO_PATTERN:
+        return schema
+    if any(bounds.values()) or bounds.keys() & {"le", "lt"}:
+        fix = "use `crdgen.Duration` with the same bounds, or whole seconds"
+        raise SchemaError(path, "durations as ISO 8601 writes them cannot be compared by a rule", fix)
+    # At least nothing, or more: no minus, and a digit that is no zero.
+    checks = [{"pattern": "^[^-]"}, *([{"pattern": "[1-9]"}] if "gt" in bounds else [])]
+    return {key: value for key, value in schema.items() if key != BOUNDS} | {"allOf": checks}
+
+
+def _formats(schema: Schema, path: str) -> Schema:
+    name = schema.get("format")
+    if name in _MISLEADING:
+        raise SchemaError(path, *_MISLEADING[name])
+    if name is None or name in _CHECKED:
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "format"}
+    said = _TRANSLATED.get(name, {})
+    return rest | (said if not said.keys() & rest.keys() else {"allOf": [*rest.get("allOf", ()), said]})
+
+
+def _sets(schema: Schema, path: str) -> Schema:
+    """A set of objects or lists is one whose items are merged by nobody."""
+    if not schema.get("uniqueItems"):
+        return {key: value for key, value in schema.items() if key != "uniqueItems"}
+    items = schema.get("items") or {PRESERVE: True}
+    if items.get("nullable") and "type" in items:
+        raise SchemaError(path, "the items of a set may not be null", "drop `| None` from the items")
+    items = {key: value for key, value in items.items() if key != "nullable"}
+    if items.get("type") not in _SCALARS and not items.get(INT_OR_STRING):
+        # Objects and lists are compared as a whole only where they are atomic; of values of any type nothing is said.
+        extension = {"object": MAP_TYPE, "array": LIST_TYPE}.get(items.get("type", ""))
+        items = items | ({extension: "atomic"} if extension else {})
+    rest = {key: value for key, value in schema.items() if key != "uniqueItems"}
+    return rest | {"items": items, LIST_TYPE: "set"}
+
+
+def _objects(schema: Schema, path: str) -> Schema:
+    values = schema.get("additionalProperties")
+    if schema.get("type") == "array" and not isinstance(schema.get("items"), dict):
+        return schema | {"items": {PRESERVE: True, "nullable": True}}
+    if values is None:
+        return schema | {PRESERVE: True} if _is_bare(schema) else schema
+    if isinstance(values, dict) and schema.get("properties"):
+        raise SchemaError(
+            path, "named fields and typed extra fields exclude each other", "put the extra ones into a dict"
+        )
+    if isinstance(values, dict):
+        return {key: value for key, value in schema.items() if key != "properties"}
+    rest = {key: value for key, value in schema.items() if key != "additionalProperties"}
+    # `true` would keep an object's values and yet prune what is inside them; `false` is what pruning does anyway.
+    return rest | ({PRESERVE: True} if values else {CLOSED: True})
+
+
+def _is_bare(schema: Schema) -> bool:
+    """An object of which a model says nothing, not even that it has no fields."""
+    return schema.get("type") == "object" and "properties" not in schema

@@ -1,0 +1,103 @@
+"""Several JSON types in one node.
+
+`int | str` is Kubernetes' own int-or-string. For any other types the node has none, and its fields are kept: then each
+keyword holds for values of its own type only, and the types that are not meant are shut out by bounds that no value of
+them can meet. So the node takes exactly what the union takes. The API server knows no other way; CEL rules cannot look
+into such a field, and server-side apply replaces it as a whole.
+"""
+
+import re
+from typing import Any, Final
+
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.notes import MIXED, PREFIX
+from crdgen.integers import RANGES
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
+
+#: Bounds that nothing of a type meets, and that hold for nothing else.
+SHUT: Final[dict[str, Schema]] = {
+    "array": {"maxItems": 0, "minItems": 1},
+    "boolean": {"not": {"enum": [False, True]}},
+    "number": {"maximum": 0, "minimum": 1},
+    "object": {"maxProperties": 0, "minProperties": 1},
+    "string": {"maxLength": 0, "minLength": 1},
+}
+_GENERAL: Final = ("allOf", "anyOf", "enum", "not", "oneOf")
+_DROPPED: Final = frozenset({"type", "format", LIST_TYPE, MAP_TYPE, *_GENERAL})
+_TEXTS: Final = frozenset({"default", "description", "example", "title"})
+
+
+def mixed(nodes: list[Schema], path: str) -> Schema:
+    """Return the one node of these, each of another type, and keep them for a union further up."""
+    types = {node["type"] for node in nodes}
+    result: Schema = {INT_OR_STRING: True} if types == {"integer", "string"} else {PRESERVE: True}
+    checks: list[Schema] = []
+    if all("enum" in node for node in nodes):
+        return result | {"enum": [value for node in nodes for value in node["enum"]], MIXED: nodes}
+    for node in nodes:
+        _refuse(node, path)
+        own = {key: value for key, value in node.items() if key not in _DROPPED | _TEXTS and not key.startswith(PREFIX)}
+        result |= own | _sized(node, whole=INT_OR_STRING not in result)
+        checks += _checks(node)
+    if PRESERVE in result:
+        kinds = {"number" if kind == "integer" else kind for kind in types}
+        for kind, shut in SHUT.items():
+            if kind not in kinds:
+                checks += [shut] if "not" in shut else []
+                result |= {} if "not" in shut else shut
+    if len(checks) == 1 and not checks[0].keys() & result.keys():
+        result |= checks[0]
+    elif checks:
+        result["allOf"] = checks
+    return result | {MIXED: nodes}
+
+
+def typed_enum(values: list[Any], kind: str) -> Schema:
+    """Return what holds of values of one type that are in an enum, and of all values of other types."""
+    if kind == "string":
+        return {"pattern": f"^(?:{'|'.join(_quoted(value) for value in values)})$"}
+    if kind == "boolean":
+        absent = [value for value in (False, True) if value not in values]
+        return {"not": {"enum": absent}} if absent else {}
+    alternatives = [{"minimum": value, "maximum": value} for value in values]
+    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+
+
+def _quoted(text: str) -> str:
+    # RE2 takes a backslash before ASCII punctuation only.
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", text)
+
+
+def _checks(node: Schema) -> list[Schema]:
+    """Return what the node says with keywords that hold for all types, said so that it holds for its own."""
+    checks = []
+    if "enum" in node:
+        checks.append(typed_enum(node["enum"], node["type"]))
+    if node["type"] == "string" and "format" in node:
+        checks.append({"format": node["format"]})
+    checks += node.get("allOf", [])
+    # A value of another type is in each branch, and so never in exactly one. Variants of a tagged union exclude each
+    # other by their tags.
+    checks += [{"anyOf": node[keyword]} for keyword in ("anyOf", "oneOf") if keyword in node]
+    checks += [{"not": node["not"]}] if "not" in node else []
+    return [check for check in checks if check]
+
+
+def _sized(node: Schema, *, whole: bool) -> Schema:
+    """Return the bounds that the format of a number says, and that it is whole."""
+    if node["type"] != "integer":
+        return {}
+    result: Schema = {"multipleOf": node.get("multipleOf", 1)} if whole else {}
+    if node.get("format") == "int32":
+        low, high = RANGES["int32"]
+        result |= {"minimum": max(node.get("minimum", low), low), "maximum": min(node.get("maximum", high), high)}
+    return result
+
+
+def _refuse(node: Schema, path: str) -> None:
+    if node.get(VALIDATIONS) or node.get(EMBEDDED):
+        raise SchemaError(path, "a rule cannot be kept in a union of several types", "use one type for the field")
+    if node.get(LIST_TYPE) == "map":
+        raise SchemaError(path, "a MapList cannot be kept in a union of several types", "use the list alone")
+    if "not" in node and node["type"] in {"array", "object"}:
+        raise SchemaError(path, "`not` cannot be kept in a union of several types", "use one type for the field")

@@ -1,0 +1,86 @@
+"""The pipeline: which stage comes after which."""
+
+from functools import reduce
+from typing import Final
+
+from pydantic import BaseModel
+
+from crdgen.generate.bounds import bounds
+from crdgen.generate.defaults import defaults
+from crdgen.generate.describe import describe
+from crdgen.generate.descriptions import descriptions
+from crdgen.generate.inline import MARKERS, inline
+from crdgen.generate.keys import keys
+from crdgen.generate.keywords import keywords
+from crdgen.generate.known import known
+from crdgen.generate.order import order
+from crdgen.generate.parents import parents
+from crdgen.generate.policy import policy
+from crdgen.generate.ranges import ranges
+from crdgen.generate.tidy import tidy
+from crdgen.generate.unions import unions
+from crdgen.generate.walk import Stage, rewrite
+from crdgen.schema import Schema
+from crdgen.schema.sealed import opened
+
+
+def extensions(schema: Schema, path: str) -> Schema:
+    """Return the node as the markers on it want it, in the order in which they are written."""
+    result = {key: value for key, value in schema.items() if key != MARKERS}
+    for marker in schema.get(MARKERS, ()):
+        result = marker.apply(result, path)
+    return result
+
+
+# The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
+# made of it, and texts are tidied last.
+STAGES: Final[tuple[Stage, ...]] = (
+    *(keywords, unions, known, keys, extensions, bounds, ranges, parents, defaults, descriptions),
+)
+
+
+def structural_schema(
+    model: type[BaseModel],
+    path: str | None = None,
+    *,
+    limit: int | None = None,
+    depth: int | None = None,
+    computed: bool = False,
+) -> Schema:
+    """Return the structural schema of what a model accepts.
+
+    It is what the model accepts as JSON, strictly: the coercions that Pydantic also makes (`"3"` for an integer) are no
+    part of it, and neither is what validators written in Python refuse.
+
+    Args:
+        model: Any Pydantic model; dataclasses and TypedDicts are taken too.
+        path: What errors call the model; its class name by default.
+        limit: The most characters of a description; None keeps them, 0 drops them. Markers on fields may say otherwise.
+        depth: How often a recursive model is written into itself before it is cut, and anything is taken below; None
+            refuses recursive models, except where the marker `Depth` stands on the field.
+        computed: Whether computed fields are declared too, as a status needs it, which is written from its model. They
+            are not required.
+
+    Raises:
+        SchemaError: When no structural schema says what the model says.
+    """
+    at = path or str(getattr(model, "__name__", model))
+    schema: Schema = opened(assembled(model, at, limit=limit, depth=depth, written=at if computed else None))
+    return schema
+
+
+def assembled(
+    model: type[BaseModel], path: str, *, limit: int | None = None, depth: int | None = None, written: str | None = None
+) -> Schema:
+    """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema.
+
+    Only `written` is new: the path of the part of the schema in which computed fields are declared too.
+    """
+    inlined = inline(describe(model, path), path, depth, written=written)
+    whole = rewrite(inlined, path, _each)
+    return order(tidy(policy(whole, limit), path))
+
+
+def _each(schema: Schema, path: str) -> Schema:
+    """Run all stages of one node."""
+    return reduce(lambda node, stage: stage(node, path), STAGES, schema)

@@ -1,0 +1,146 @@
+"""Unions. `X | None` is X; null is how a user of Kubernetes leaves a field out.
+
+Members of one JSON type are hoisted (`hoist`), and types are then put beside each other (`mixed`).
+"""
+
+from typing import Final
+
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.hoist import hoist, named
+from crdgen.generate.inline import OWN, merge
+from crdgen.generate.mixed import mixed
+from crdgen.generate.notes import MIXED, PREFIX
+from crdgen.generate.tagged import guarded, tag_of
+from crdgen.schema import BRANCHES, PRESERVE, Schema
+
+_NULL: Final = "null"
+# What stays of a branch that an author wrote: what holds for values. Types are said once, outside.
+_OF_BRANCH: Final = frozenset(
+    {
+        *("allOf", "anyOf", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maxLength"),
+        *("maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not"),
+        *("oneOf", "pattern", "properties", "required"),
+    }
+)
+
+
+def unions(schema: Schema, path: str) -> Schema:
+    """Return the node without unions of types; alternatives that only check values stay.
+
+    A field that defaults to null is simply optional: the API server drops a null there. One that may be null and has no
+    such default is `nullable`, because the null means something.
+    """
+    if "type" in schema:
+        return _without_null_default(_value_branches(schema))
+    keyword = next((keyword for keyword in ("anyOf", "oneOf") if keyword in schema), None)
+    if keyword is None:
+        return _without_null_default(schema)
+    outer = {key: value for key, value in schema.items() if key not in {keyword, "discriminator"}}
+    members = [choice for choice in schema[keyword] if choice.get("type") != _NULL]
+    if not members:
+        raise SchemaError(path, "the field takes nothing but null", "leave it out, or give it a type")
+    takes_null = len(members) < len(schema[keyword]) or any(member.get("nullable") for member in members)
+    if takes_null and not _defaults_to_null(schema):
+        outer["nullable"] = True
+    tag = schema.get("discriminator", {}).get("propertyName")
+    members = [{key: value for key, value in member.items() if key != "nullable"} for member in members]
+    united = members[0] if len(members) == 1 else _unite(members, path, tag)
+    return _without_null_default(merge(united, outer))
+
+
+def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
+    split = [part for member in members for part in member.get(MIXED, [member])]
+    if any(_takes_all(part) for part in split):
+        return {PRESERVE: True}
+    by_type: dict[str, list[Schema]] = {}
+    for part in split:
+        by_type.setdefault(part.get("type", ""), []).append(part)
+    if "" in by_type:
+        names = " | ".join(named(member) for member in members)
+        fix = "use `Annotated[Any, PreserveUnknown]`"
+        raise SchemaError(path, f"a member of the union ({names}) has no type of its own", fix)
+    if "number" in by_type and "integer" in by_type:
+        by_type["number"] += [_as_number(part) for part in by_type.pop("integer")]
+    united = [_of_one_type(parts, path, tag) for parts in by_type.values()]
+    return united[0] if len(united) == 1 else mixed(united, path)
+
+
+def _takes_all(part: Schema) -> bool:
+    return bool(part.get(PRESERVE)) and "type" not in part and MIXED not in part and "enum" not in part
+
+
+def _as_number(part: Schema) -> Schema:
+    """An integer among numbers."""
+    rest = {key: value for key, value in part.items() if key != "format"}
+    return {"multipleOf": 1, **rest, "type": "number"}
+
+
+def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:
+    distinct: list[Schema] = []
+    for part in parts:
+        if not any(_same(part, other) for other in distinct):
+            distinct.append(part)
+    if len(distinct) == 1:
+        return distinct[0]
+    for part in distinct:
+        if part["type"] == "object" and part.get(PRESERVE) and not part.get("properties"):
+            return {"type": "object", PRESERVE: True}
+    if tag is not None:
+        distinct = [tag_of(part, tag) for part in distinct]
+    parent, branches = hoist(guarded(distinct, tag, path), path)
+    return _with_branches(parent, branches, "oneOf" if tag is not None else "anyOf")
+
+
+def _same(one: Schema, other: Schema) -> bool:
+    """Tell whether two members take the same values."""
+    texts = {"description", "example", "title"}
+
+    def meaning(schema: Schema) -> Schema:
+        return {key: value for key, value in schema.items() if key not in texts and not key.startswith(PREFIX)}
+
+    return meaning(one) == meaning(other)
+
+
+def _with_branches(parent: Schema, branches: list[Schema], keyword: str) -> Schema:
+    if any(not branch for branch in branches):
+        return parent
+    distinct = [branch for at, branch in enumerate(branches) if branch not in branches[:at]]
+    if all(set(branch) == {"enum"} for branch in distinct) and "enum" not in parent:
+        values = [value for branch in distinct for value in branch["enum"]]
+        return {**parent, "enum": [value for at, value in enumerate(values) if value not in values[:at]]}
+    if len(distinct) == 1:
+        return {**parent, **distinct[0]} if not parent.keys() & distinct[0] else {**parent, "allOf": distinct}
+    if keyword in parent:
+        return {**parent, "allOf": [*parent.get("allOf", ()), {keyword: distinct}]}
+    return {**parent, keyword: distinct}
+
+
+def _value_branches(schema: Schema) -> Schema:
+    """Return a typed node whose alternatives, written by the author, say nothing about types."""
+    found: Schema = {
+        keyword: [_value_branch(branch) for branch in schema[keyword]] for keyword in BRANCHES if keyword in schema
+    }
+    if "not" in schema:
+        found["not"] = _value_branch(schema["not"])
+    return schema | found if found else schema
+
+
+def _value_branch(branch: Schema) -> Schema:
+    result = {key: value for key, value in branch.items() if key in _OF_BRANCH}
+    if "properties" in result:
+        result["properties"] = {name: _value_branch(child) for name, child in result["properties"].items()}
+    if isinstance(result.get("items"), dict):
+        result["items"] = _value_branch(result["items"])
+    return _value_branches(result)
+
+
+def _defaults_to_null(schema: Schema) -> bool:
+    return "default" in schema and schema["default"] is None
+
+
+def _without_null_default(schema: Schema) -> Schema:
+    if not _defaults_to_null(schema):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "default"}
+    # Of a value of any type too, null then means that there is none.
+    return rest if {key for key in rest if not key.startswith(PREFIX)} - OWN else rest | {PRESERVE: True}

@@ -1,0 +1,155 @@
+r"""Patterns as the API server reads them: Go's regexp, whose syntax and linear time are those of RE2.
+
+The library is RE2 itself, of which Go's regexp is a port. Where the two differ: docs/crdgen-fidelity.md.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import re2
+
+from crdgen.utf8 import utf8_as_read
+
+
+class Problem(NamedTuple):
+    """What a pattern has that it may not have, as words that follow `it has`, and what to do about it."""
+
+    what: str
+    fix: str
+
+
+class InvalidPattern(ValueError):
+    """A pattern that Go does not compile."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.what)
+        self.problem = problem
+
+
+class LargePattern(ValueError):
+    """A pattern that Go compiles, and that takes more memory than a pattern gets here."""
+
+
+def problem(pattern: str) -> Problem | None:
+    """Return why Go does not compile the pattern, or None where it does."""
+    try:
+        compiled(pattern)
+    except InvalidPattern as error:
+        return error.problem
+    except LargePattern:
+        return None
+    return None
+
+
+def strangeness(pattern: str) -> Problem | None:
+    """Return the first thing that Go reads otherwise than Python or Rust, so that its author means something else."""
+    for part in _PARTS.finditer(pattern):
+        inside = _PLAIN.sub("", part[1] or "")
+        if "[" in inside:
+            return Problem("a class in a class", "write `\\[` for the bracket itself")
+        if any(operation in inside for operation in ("&&", "--", "~~")):
+            return Problem("an operation on classes", "write the class out")
+        if part[0].startswith("{,"):
+            return Problem("a count without a lower bound", "write `{0,n}`")
+    return None
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Return whether the pattern is found in a text, in a time that is linear in the text, whatever the pattern is.
+
+    Raises:
+        InvalidPattern: Go does not compile it.
+        LargePattern: it is too large to be tried here.
+    """
+    search = compiled(pattern).search
+    return lambda text: search(utf8_as_read(text)) is not None
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str) -> Any:
+    """Return the pattern compiled by RE2, which has the methods of Python's `re.Pattern`; its groups are not captured.
+
+    Raises:
+        InvalidPattern: Go does not compile it.
+        LargePattern: it is too large to be tried here.
+    """
+    if len(pattern) > _LONGEST:
+        raise LargePattern(f"more than {_LONGEST} characters")
+    for part in _PARTS.finditer(pattern):
+        if part[0] == "\\C" or part[2]:
+            raise InvalidPattern(Problem(f"`{part[0]}`, which Go does not read", "leave it out"))
+    try:
+        return re2.compile(utf8_as_read(pattern).decode(), _OPTIONS)
+    except re2.error as error:
+        said = error.args[0].decode("utf-8", "replace")
+    kind, _, part = said.partition(": ")
+    if kind == _TOO_LARGE:
+        raise LargePattern(said)
+    raise InvalidPattern(_problem(kind, part))
+
+
+def _problem(kind: str, part: str) -> Problem:
+    """Return what is wrong, from the kind of mistake and the part of the pattern that RE2 names."""
+    for start, what, fix in _OTHER_LANGUAGES:
+        if part.startswith(start) and kind in {"invalid perl operator", "invalid escape sequence"}:
+            return Problem(what, fix)
+    what, fix = _MISTAKES.get(kind, ("a mistake", "see https://github.com/google/re2/wiki/Syntax"))
+    return Problem(what.format(part), fix)
+
+
+_OPTIONS: Final = re2.Options()
+_OPTIONS.log_errors = False
+# Whether a pattern is found, and where, is all that is asked; without groups RE2 need not use its slower matchers.
+_OPTIONS.never_capture = True
+
+#: RE2 reads some patterns in quadratic time: of so many characters, in less than a second.
+_LONGEST: Final = 2**16
+_TOO_LARGE: Final = "pattern too large - compile failed"
+#: An escape, what is in a class, a count that Go does not read and RE2 takes for plain text, one without a lower bound.
+_PARTS: Final = re.compile(
+    r"\\.|\[(\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*)(?:\]|\Z)|(\{[0-9]{9,}(?:,[0-9]*)?\})|\{,[0-9]+\}",
+    re.ASCII | re.DOTALL,
+)
+#: What means nothing else in a class.
+_PLAIN: Final = re.compile(r"\\.|\[:\^?\w+:\]", re.ASCII | re.DOTALL)
+
+_OUT: Final = ("a back-reference", "write the part out, or a rule")
+#: What other languages have: how it begins, what it is, what may be written instead.
+_OTHER_LANGUAGES: Final = (
+    ("(?=", "look-ahead", "write two patterns, or a rule"),
+    ("(?!", "look-ahead", "write the excluded form as a rule"),
+    ("(?<=", "look-behind", "match the whole text instead"),
+    ("(?<!", "look-behind", "write the excluded form as a rule"),
+    ("(?>", "an atomic group", "use `(?:…)`"),
+    ("(?(", "a condition", "write both forms with `|`"),
+    ("(?#", "a comment", "leave it out"),
+    ("(?P", *_OUT),
+    *((f"\\{sign}", *_OUT) for sign in "123456789kg"),
+    ("\\Z", "`\\Z`", "use `$`, which in RE2 is the end of the text"),
+    ("\\u", "`\\u`", "use `\\x{…}`"),
+    ("\\U", "`\\U`", "use `\\x{…}`"),
+    ("\\h", "`\\h`", "use `[ \\t]`"),
+    ("\\R", "`\\R`", "use `\\r?\\n`"),
+)
+#: By the words of RE2: what is wrong with a part, and what would be right.
+_MISTAKES: Final = {
+    "invalid escape sequence": ("the escape `{}`", "use the character itself, or `\\x{{…}}`"),
+    "invalid character class range": ("a class or range `{}`, which is not there", "write the smaller one first"),
+    "missing ]": ("a class that is not closed", "close it, or write `\\[`"),
+    "missing )": ("a group that is not closed", "close it, or write `\\(`"),
+    "unexpected )": ("a closing bracket too many", "write `\\)`"),
+    "trailing \\": ("a backslash at its end", "write `\\\\`"),
+    "no argument for repetition operator": ("a repetition of nothing", "escape it, or say what repeats"),
+    "invalid repetition size": (
+        "`{}`, a count above 1000 (all inside each other together), or that ends before it begins",
+        "use `*` with minLength and maxLength",
+    ),
+    "bad repetition operator": (
+        "a possessive or doubled repetition",
+        "repeat once, or put a group around it",
+    ),
+    "invalid perl operator": ("the group `{}`", "use `(?:…)`, and of the flags `i`, `m`, `s` and `U`"),
+    "invalid named capture group": ("`{}`, which names no group", "use letters, digits and _ once"),
+}

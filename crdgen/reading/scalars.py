@@ -1,0 +1,99 @@
+"""What a YAML scalar means to `kubectl`, which reads YAML with go-yaml v2 and writes JSON with encoding/json.
+
+That is neither YAML 1.1 nor 1.2: `on` and `y` are booleans, `0o14` and `014` are twelve, `08` is eight, `1_000` is a
+thousand, and `12:30`, `2026-01-01` and `=` are strings.
+"""
+
+import math
+import re
+from decimal import Decimal
+from typing import Final, TypeAlias
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+_TAG: Final = "tag:yaml.org,2002:"
+_TYPES: Final = {type(None): "null", bool: "a boolean", int: "an integer", float: "a float", str: "a string"}
+_TAGS: Final = {f"{_TAG}null": type(None), f"{_TAG}bool": bool, f"{_TAG}int": int, f"{_TAG}float": float}
+
+
+def _spellings(*words: str) -> tuple[str, ...]:
+    return tuple(spelling for word in words for spelling in (word, word.capitalize(), word.upper()))
+
+
+_WORDS: Final[dict[str, Scalar]] = {
+    **dict.fromkeys(_spellings("y", "yes", "true", "on"), True),
+    **dict.fromkeys(_spellings("n", "no", "false", "off"), False),
+    **dict.fromkeys(("", "~", *_spellings("null")), None),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+    **{f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},
+}
+_INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))", re.ASCII)
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+#: No 64-bit number needs more digits; Python refuses to read thousands of them.
+_LONGEST: Final = 400
+
+
+class Untrue(ValueError):
+    """A scalar is not what its tag says, or nothing that JSON has; the text says what would be right."""
+
+
+def resolve(text: str, tag: str | None) -> Scalar:
+    """Return the value of a scalar that is plain or tagged.
+
+    Raises:
+        Untrue: The tag promises another type than the text has.
+    """
+    if tag == f"{_TAG}binary":
+        raise Untrue("kubectl decodes what is tagged !!binary: write the text itself")
+    if tag is not None and tag not in _TAGS:
+        return text
+    value = _WORDS[text] if text in _WORDS else _number(text) if text[:1] in "+-.0123456789" else text
+    if tag is None or type(value) is _TAGS[tag]:
+        return value
+    if _TAGS[tag] is float and type(value) is int:
+        return float(value)
+    shown = text if len(text) <= 40 else f"{text[:37]}…"
+    raise Untrue(f"`{shown}` is {_TYPES[type(value)]}, but its tag says {_TYPES[_TAGS[tag]]}: remove the tag or quote")
+
+
+def _number(text: str) -> Scalar:
+    # Underscores may stand anywhere but at the beginning.
+    plain = text.replace("_", "") if text[0] != "." else text
+    found = _INTEGER.fullmatch(plain) if len(plain) <= _LONGEST else None
+    if found:
+        digits = next((part, base) for part, base in zip(found.groups()[1:], (16, 2, 8, 10), strict=True) if part)
+        whole = int(*digits) * (-1 if found[1] == "-" else 1)
+        # Unsigned integers have a range of their own, which takes no sign.
+        if -(2**63) <= whole < (2**63 if found[1] else 2**64):
+            return whole
+    if _FLOAT.fullmatch(plain) and math.isfinite(number := float(plain)):
+        return number
+    return text
+
+
+def json_value(value: Scalar) -> Scalar:
+    """Return the value as it is after Go has written it as JSON: 1.0 and 1e3 have no point, and become integers.
+
+    Raises:
+        Untrue: JSON has no infinities and no NaN.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return value
+    number = float(value)
+    if not math.isfinite(number):
+        raise Untrue(f"`{number}` cannot be written as JSON: use a finite number, or quote it to make it a string")
+    # Go prints the shortest digits that give the same float, and fills up with zeros.
+    return int(Decimal(repr(number))) if number.is_integer() and abs(number) < 1e21 else number
+
+
+def json_key(key: Scalar) -> str:
+    """Return the string that a mapping's key becomes, for JSON has no others.
+
+    Raises:
+        Untrue: The key is null, or no integer of 64 bits.
+    """
+    if key is None or isinstance(key, float) or (isinstance(key, int) and not -(2**63) <= key < 2**63):
+        raise Untrue("a key must be a string: quote it")
+    return str(key).lower() if isinstance(key, bool) else str(key)

@@ -1,0 +1,190 @@
+"""How big a CRD is, where its bytes are, and what would shrink it.
+
+`kubectl apply`, client-side, writes the whole object as compact JSON into an annotation, and all annotations of an
+object together may have 262,144 bytes (k8s.io/apimachinery, pkg/api/validation/objectmeta.go). Server-side apply writes
+none.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from pydantic import create_model
+
+from crdgen.generate.pipeline import structural_schema
+from crdgen.generate.policy import shortened
+from crdgen.podtemplate import OpenPodTemplate
+from crdgen.schema import Schema
+from crdgen.schema.look import size
+from crdgen.utf8 import utf8
+
+__all__ = ["Part", "Saving", "annotations", "parts", "savings", "size"]
+
+_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+# Go's encoding/json writes these as \uXXXX, which has six bytes.
+_ESCAPED: Final = re.compile("[<>&\u2028\u2029]")
+_SHORT: Final = 128
+
+
+def annotations(crd: Mapping[str, Any]) -> int:
+    """Return the bytes that all annotations have after a client-side `kubectl apply`.
+
+    Above `limits.ANNOTATIONS` it is refused.
+    """
+    metadata = crd.get("metadata")
+    own = metadata.get("annotations") if isinstance(metadata, Mapping) else None
+    others = {key: text for key, text in (own if isinstance(own, Mapping) else {}).items() if key != _APPLIED}
+    applied = {**crd, "metadata": {**(metadata if isinstance(metadata, Mapping) else {}), "annotations": others}}
+    value = _go_size(applied) + 1  # the encoder ends with a line break
+    rest = "".join(f"{key}{text}" for key, text in others.items())
+    return value + len(_APPLIED) + len(utf8(rest))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The bytes of one field's schema, with all below it.
+
+    Attributes:
+        path: the field, as `v1 spec.tasks[].template`; of a version, its name.
+        size: the bytes of its schema.
+        descriptions: how many of them are descriptions.
+        parts: the fields below it.
+    """
+
+    path: str
+    size: int
+    descriptions: int
+    parts: tuple["Part", ...]
+
+    def walk(self) -> Iterator["Part"]:
+        """Yield the part and all below it, from the top."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What would make the CRD smaller, and by how many bytes."""
+
+    bytes: int
+    how: str
+
+
+def parts(crd: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return the schemas of the versions, field by field."""
+    return tuple(_part(name, schema) for name, schema in _schemas(crd).items())
+
+
+def savings(crd: Mapping[str, Any]) -> list[Saving]:
+    """Return what would make the CRD smaller, most of it first; each by itself, so that they do not add up."""
+    found = [saving for name, schema in _schemas(crd).items() for saving in _of_schema(name, schema)]
+    found += _of_versions(crd)
+    return sorted((saving for saving in found if saving.bytes > 0), key=lambda saving: -saving.bytes)
+
+
+def _of_schema(name: str, schema: Schema) -> Iterator[Saving]:
+    whole = _part(name, schema)
+    yield Saving(whole.descriptions, f"{name}: leave out all descriptions")
+    texts = [text for text in _texts(schema) if len(text) > _SHORT]
+    yield Saving(
+        sum(size(text) - size(shortened(text, _SHORT)) for text in texts),
+        f"{name}: cut descriptions after {_SHORT} characters",
+    )
+    for path, template in _templates(name, schema):
+        yield Saving(size(template) - _open_size(), f"{path}: make the pod template open (OpenPodTemplate)")
+        words = _part(path, template).descriptions
+        yield Saving(words, f"{path}: leave out the descriptions of the pod template")
+    for part in _heaviest(whole):
+        yield Saving(part.descriptions, f"{part.path}: leave out the descriptions below it")
+
+
+def _heaviest(whole: Part) -> Iterator[Part]:
+    """Yield the fields where descriptions are worth leaving out: a tenth of all, and not nearly all of the parent's."""
+    pending = [(whole, part) for part in whole.parts]
+    while pending:
+        parent, part = pending.pop()
+        if part.descriptions * 10 < whole.descriptions:
+            continue
+        if part.descriptions * 10 < parent.descriptions * 9:
+            yield part
+        pending += [(part, child) for child in part.parts]
+
+
+def _of_versions(crd: Mapping[str, Any]) -> Iterator[Saving]:
+    for version in _versions(crd):
+        if version.get("served") is not True and version.get("storage") is not True:
+            how = f"{version.get('name')}: remove the version, once no object is stored in it; it is not served"
+            yield Saving(size(version), how)
+
+
+def _templates(path: str, schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """Yield the pod templates that are described throughout."""
+    for below, child in _children(path, schema):
+        if _has_containers(child) and size(child) > 2 * _open_size():
+            yield below, child
+        else:
+            yield from _templates(below, child)
+
+
+def _has_containers(schema: Schema) -> bool:
+    spec = dict(_children("", schema)).get(".spec", {})
+    return any(path == ".containers" for path, _ in _children("", spec))
+
+
+@cache
+def _open_size() -> int:
+    model = create_model("Open", template=(OpenPodTemplate, ...))
+    return size(structural_schema(model)["properties"]["template"])
+
+
+def _part(path: str, schema: Schema) -> Part:
+    below = tuple(_part(child_path, child) for child_path, child in _children(path, schema))
+    own = schema.get("description")
+    words = size({"description": own}) - 1 if isinstance(own, str) else 0  # without braces, with a comma
+    return Part(path, size(schema), words + sum(part.descriptions for part in below), below)
+
+
+def _texts(schema: Schema) -> Iterator[str]:
+    own = schema.get("description")
+    if isinstance(own, str):
+        yield own
+    for _, child in _children("", schema):
+        yield from _texts(child)
+
+
+def _children(path: str, schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """Yield the schemas right below a schema, which may be any JSON; the version is followed by a space."""
+    properties = schema.get("properties")
+    for name, child in (properties if isinstance(properties, dict) else {}).items():
+        if isinstance(child, dict):
+            yield (f"{path}.{name}" if " " in path or not path else f"{path} {name}"), child
+    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
+        child = schema.get(keyword)
+        if isinstance(child, dict):
+            yield f"{path}{step}", child
+
+
+def _schemas(crd: Mapping[str, Any]) -> dict[str, Schema]:
+    found = {}
+    for version in _versions(crd):
+        holder = version.get("schema")
+        schema = holder.get("openAPIV3Schema") if isinstance(holder, dict) else None
+        if isinstance(schema, dict):
+            found[str(version.get("name"))] = schema
+    return found
+
+
+def _versions(crd: Mapping[str, Any]) -> list[dict[str, Any]]:
+    spec = crd.get("spec")
+    versions = spec.get("versions") if isinstance(spec, dict) else None
+    return [version for version in (versions if isinstance(versions, list) else []) if isinstance(version, dict)]
+
+
+def _go_size(value: Any) -> int:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    escaped = _ESCAPED.findall(text)
+    return len(utf8(text)) + sum(6 - len(found.encode()) for found in escaped)

@@ -1,0 +1,73 @@
+"""Looking into a CRD that may be any JSON: what has the wrong type is taken as absent."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from crdgen.utf8 import utf8
+
+
+def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
+    """Return the mapping below the keys, or an empty one."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def members(value: Any) -> list[Any]:
+    """Return the list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def words(value: Any) -> list[str]:
+    """Return the strings of a list."""
+    return [member for member in members(value) if isinstance(member, str)]
+
+
+def named(value: Any, key: str = "name") -> dict[str, Mapping[str, Any]]:
+    """Return the mappings of a list by their name."""
+    found = (member for member in members(value) if isinstance(member, Mapping))
+    return {member[key]: member for member in found if isinstance(member.get(key), str)}
+
+
+def number(value: Any) -> float | None:
+    """Return the number, or None for all else; true and false are none."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def canonical(value: Any) -> str:
+    """Return text that is the same for equal JSON only: 1 and 1.0 are equal, 1, "1" and true are not."""
+    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
+
+
+def shown(value: Any) -> str:
+    """Return the value as JSON, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def size(value: Any) -> int:
+    """Return the bytes of compact JSON."""
+    return len(utf8(json.dumps(value, separators=(",", ":"), ensure_ascii=False)))
+
+
+def missing(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what `before` has and `after` has not, or has otherwise, with the paths."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key, value in before.items():
+            below = f"{path}.{key}".lstrip(".")
+            if key not in after or (after[key] is None) != (value is None):
+                yield below, value
+            else:
+                yield from missing(value, after[key], below)
+    elif isinstance(before, list) and isinstance(after, list):
+        for index, (one, other) in enumerate(zip(before, after, strict=False)):
+            yield from missing(one, other, f"{path}[{index}]")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_plain(child) for child in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

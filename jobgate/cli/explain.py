@@ -1,0 +1,88 @@
+"""`jobgate explain`: what the pods of a job will be, and where each part comes from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from crdgen.cli.command import Unusable
+from crdgen.cli.sources import objects
+from crdgen.reading import Manifest
+from jobgate.cli.report import name_of
+from jobgate.cli.settings import Told, installation
+from jobgate.explain import Circumstances, Explanation, report
+from jobgate.explain import explain as explained
+from jobgate.offline.files import Files
+from webhook.text import short
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option("--namespace", "-n", default="default", show_default=True, help="Of objects that name none.")
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@installation
+@click.pass_context
+def explain(context: click.Context, *, files: tuple[str, ...], namespace: str, output: str, told: Told) -> None:
+    """Show what the pods of the jobs in FILEs will be, with no cluster.
+
+    For each task: command, variables, mounts and hosts of its first pod, and the Services and other objects beside the
+    pods, each with the plugin or the prerequisite that it comes from. Prerequisites are looked up in FILEs, too. FILE
+    may be - for standard input. Exit status: 0; 1 where a job would be denied, 2 where the input is not usable, or
+    makes no pods.
+    """
+    try:
+        manifests = [manifest for file in files for manifest in objects(file)]
+    except Unusable as error:
+        click.echo(str(error), err=True)
+        context.exit(2)
+    known = Files([manifest.object for manifest in manifests], namespace)
+    circumstances = Circumstances(told.kinds, told.settings, known, namespace)
+    found = [
+        (manifest, explanation)
+        for manifest in manifests
+        if (explanation := explained(manifest.object, circumstances)) is not None
+    ]
+    if not found:
+        click.echo("nothing was explained: no object makes pods", err=True)
+        context.exit(2)
+    if output == "json":
+        click.echo(json.dumps([_entry(*one) for one in found], indent=2, ensure_ascii=False))
+    else:
+        for manifest, explanation in found:
+            denied = ": denied" if explanation.denied else ""
+            click.echo(f"{_title(manifest)}{denied}")
+            click.echo("\n".join(report(explanation)))
+    context.exit(1 if any(explanation.denied for _, explanation in found) else 0)
+
+
+def _title(manifest: Manifest) -> str:
+    kind = short(str(manifest.object.get("kind")))
+    return f"{manifest.file}:{manifest.line}: {kind} {short(name_of(manifest.object))}"
+
+
+def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation as JSON: places become two fields."""
+    pods = [
+        {
+            **{key: value for key, value in asdict(one).items() if key != "parts"},
+            "parts": [
+                {"container": place[0], "field": place[1], **asdict(row)}
+                for place, rows in one.parts.items()
+                for row in rows
+            ],
+        }
+        for one in explanation.pods
+    ]
+    return {
+        "file": manifest.file,
+        "line": manifest.line,
+        "kind": manifest.object.get("kind"),
+        "name": name_of(manifest.object),
+        "denied": explanation.denied,
+        "notes": list(explanation.notes),
+        "pods": pods,
+        "beside": [asdict(row) for row in explanation.beside],
+    }

@@ -1,0 +1,67 @@
+"""`jobgate import`: jobs and what they share, from other systems."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from crdgen import to_yaml
+from jobgate.importing import Imported, Target, Unreadable, imported
+from webhook.text import line
+
+
+@click.group("import")
+def import_group() -> None:
+    """Write jobs of other systems as objects of a cluster."""
+
+
+@import_group.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option("--to", "target", type=click.Choice([one.value for one in Target]), help="What jobs become.")
+@click.option(
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Where to write; else standard output."
+)
+@click.pass_context
+def openpai(context: click.Context, *, files: tuple[str, ...], target: str | None, output_file: Path | None) -> None:
+    """Write OpenPAI jobs and marketplace items of FILEs as Prerequisites and jobs.
+
+    A marketplace item becomes a ClusterPrerequisite; what a job defines for itself, Prerequisites. A job becomes a Job
+    (batch/v1) where it has one task role, else a DIJob. A comment above each object says what was changed and why. FILE
+    may be - for standard input. Exit status: 0 where all was imported; 2 where something cannot be, which is said, and
+    nothing is written.
+    """
+    found: list[Imported] = []
+    faults: list[str] = []
+    for file in files:
+        try:
+            found += imported(_text(file), file, Target(target) if target else None)
+        except (Unreadable, OSError, UnicodeDecodeError) as error:
+            faults += str(error).splitlines() if isinstance(error, Unreadable) else [f"{file}: {error}"]
+    faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]
+    if faults:
+        click.echo("\n".join(line(fault) for fault in faults), err=True)
+        context.exit(2)
+    written = "---\n".join(_texts(found))
+    if output_file is None:
+        click.echo(written, nl=False)
+    else:
+        output_file.write_text(written, encoding="utf-8")
+    objects = sum(len(one.objects) for one in found)
+    click.echo(f"jobs and marketplace items: {len(found)}; objects written: {objects}", err=True)
+
+
+def _text(file: str) -> str:
+    text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    return text.decode()
+
+
+def _texts(found: list[Imported]) -> Iterator[str]:
+    """Yield the objects as YAML, the first of each job or item with the report on it."""
+    for one in found:
+        report = "".join(f"# - {line(change)}\n" for change in one.changes)
+        head = f"# Imported from {line(one.where)}{', with these changes:' if report else '.'}\n{report}"
+        for place, manifest in enumerate(one.objects):
+            yield to_yaml(manifest) if place else f"{head}{to_yaml(manifest)}"

@@ -1,0 +1,155 @@
+"""One pod: what steps put into it, each part with the step that it comes from."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
+from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.script import Hook
+from webhook import Draft
+
+#: Where a part comes from that no step has put there.
+TEMPLATE: Final = "template"
+
+#: Of a pod, where something is: its container (empty for the pod itself), and which field.
+Place: TypeAlias = tuple[str, str]
+
+
+#: What names something in a reference of a variable.
+_REFERENCE: Final = ("name", "key", "containerName", "resource", "fieldPath")
+#: Fields of which only what is added is shown.
+_ADDED_ONLY: Final = (("", "labels"), ("", "annotations"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One part of a pod, or one object beside it.
+
+    Attributes:
+        text: what it is.
+        source: where it comes from.
+    """
+
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that is put into pods.
+
+    Attributes:
+        source: who puts it there.
+        put: puts it into a pod.
+    """
+
+    source: str
+    put: Callable[[Draft], object]
+
+
+def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft], object]) -> dict[Place, list[Row]]:
+    """Return the parts of a pod.
+
+    Args:
+        pod: as its operator makes it.
+        steps: what is put into it; of two that put the same there, the first does.
+        final: puts all of it there together, in the order that pods have.
+    """
+    before = _parts(pod)
+    sources: dict[tuple[Place, str], str] = {}
+    for step in steps:
+        for key, shown in _parts(_after(pod, step.put)).items():
+            if before.get(key) != shown:
+                sources.setdefault(key, step.source)
+    found: dict[Place, list[Row]] = {}
+    for key, shown in _parts(_after(pod, final)).items():
+        if key[0] not in _ADDED_ONLY or key in sources:
+            found.setdefault(key[0], []).append(Row(shown, sources.get(key, TEMPLATE)))
+    return found
+
+
+def command_rows(container: Mapping[str, Any], hooks: Sequence[Hook]) -> Iterator[Row]:
+    """Yield what a container runs, in order: hooks, its own command, hooks.
+
+    Args:
+        container: as its template says it, without the hooks.
+        hooks: around its command.
+    """
+    for hook in hooks:
+        if hook.event == "taskStarts":
+            yield from _hook_rows(hook)
+    own = [str(word) for field in ("command", "args") for word in container.get(field) or ()]
+    shown = shlex.join(own) if own else "(what the image runs)"
+    if own and not container.get("command"):
+        shown = f"(the image's entrypoint) {shown}"
+    yield Row(shown, TEMPLATE)
+    for hook in hooks:
+        if hook.event != "taskStarts":
+            yield from _hook_rows(hook)
+
+
+def _hook_rows(hook: Hook) -> Iterator[Row]:
+    ignored = ", failure ignored" if hook.policy == "Ignore" else ""
+    return (Row(f"{hook.event}: {command}", f"{hook.source}{ignored}") for command in hook.commands)
+
+
+def _after(pod: Mapping[str, Any], put: Callable[[Draft], object]) -> Mapping[str, Any]:
+    draft = Draft(dict(pod))
+    put(draft)
+    return draft.value
+
+
+def _parts(pod: Mapping[str, Any]) -> dict[tuple[Place, str], str]:
+    """Return the parts of a pod by their places and names, as texts."""
+    found: dict[tuple[Place, str], str] = {}
+    spec, metadata = spec_of(pod), metadata_of(pod)
+    for field in ("labels", "annotations"):
+        for key, value in mapping(metadata.get(field)).items():
+            if not key.startswith(ANNOTATION):
+                found[("", field), key] = f"{key}: {value}"
+    for field in ("hostname", "subdomain", "schedulerName"):
+        if spec.get(field):
+            found[("", "pod"), field] = f"{field}: {spec[field]}"
+    for _, gate in objects(spec.get("schedulingGates")):
+        found[("", "pod"), f"gate {gate.get('name')}"] = f"waits for scheduling gate {gate.get('name')}"
+    volumes = {text(one.get("name")): _volume(one) for _, one in objects(spec.get("volumes"))}
+    for title, container in containers_of(pod):
+        for _, one in objects(container.get("env")):
+            found[(title, "env"), text(one.get("name"))] = _variable(one)
+        for _, one in objects(container.get("volumeMounts")):
+            found[(title, "mounts"), text(one.get("mountPath"))] = _mounted(one, volumes)
+    return found
+
+
+def containers_of(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the containers of a pod, each with what it is called, in the order in which they start."""
+    for kind, field in (("init container", "initContainers"), ("container", "containers")):
+        for _, container in objects(spec_of(pod).get(field)):
+            yield f"{kind} {container.get('name')}", container
+
+
+def _mounted(mount: Mapping[str, Any], volumes: Mapping[str, str]) -> str:
+    name = text(mount.get("name"))
+    sub = f", subPath {mount['subPath']}" if mount.get("subPath") else ""
+    return f"{mount.get('mountPath')}: {volumes.get(name, name)}{sub}{', read-only' if mount.get('readOnly') else ''}"
+
+
+def _variable(variable: Mapping[str, Any]) -> str:
+    """Return a variable; of a reference, only what it refers to."""
+    for sort, reference in mapping(variable.get("valueFrom")).items():
+        names = " ".join(text(mapping(reference).get(key)) for key in _REFERENCE if mapping(reference).get(key))
+        return f"{variable.get('name')} from {sort.removesuffix('KeyRef').removesuffix('Ref')} {names}"
+    return f"{variable.get('name')}={variable.get('value') or ''}"
+
+
+def _volume(volume: Mapping[str, Any]) -> str:
+    """Return what a volume is of: its sort, and what it names."""
+    for sort, source in volume.items():
+        if sort != "name" and isinstance(source, dict):
+            named = next((source[key] for key in ("claimName", "secretName", "name", "path") if source.get(key)), "")
+            return f"{sort} {named or volume.get('name')}"
+    return f"volume {volume.get('name')}"

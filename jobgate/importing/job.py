@@ -1,0 +1,201 @@
+"""A job of OpenPAI, protocol version 2, as Jobs of Kubernetes, one for each task role, or as one DIJob."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from jobgate.importing.item import NAMESPACED, prerequisite
+from jobgate.importing.notes import Notes, listed, mapped, word
+from jobgate.importing.template import template
+from jobgate.names import LABEL_LIMIT
+from jobgate.prerequisites.reference import ANNOTATION
+
+#: The API server's own limit for pods of an indexed Job, and DI-orchestrator's for a DIJob's.
+_JOB_NAME: Final = 52
+_DIJOB: Final = ("diengine.opendilab.org/v2alpha1", "DIJob")
+_SCRIPTS: Final = {"script", "output", "data"}
+_READ: Final = frozenset(
+    {"name", "type", "protocol_version", "version", "contributor", "description", "prerequisites", "parameters"}
+    | {"task_roles", "job_retry_count", "defaults", "extras", "secrets"}
+)
+_READ_OF_ROLE: Final = frozenset(
+    {
+        "instances",
+        "completion",
+        "task_retry_count",
+        "docker_image",
+        "resource_per_instance",
+        "commands",
+        "prerequisites",
+    }
+    | {"extra_container_options", *_SCRIPTS}
+)
+
+
+class Target(StrEnum):
+    """What a job becomes."""
+
+    JOB = "Job"
+    DIJOB = "DIJob"
+
+
+@dataclass(slots=True)
+class _Own:
+    """What a job defines for itself.
+
+    Attributes:
+        images: of its entries of type dockerimage, by name.
+        objects: a Prerequisite for each of the others, by the name that the job has for it.
+        entries: all names.
+    """
+
+    images: dict[str, str] = field(default_factory=dict)
+    objects: dict[str, dict[str, Any]] = field(default_factory=dict)
+    entries: dict[str, str] = field(default_factory=dict)
+
+
+def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes) -> Iterator[dict[str, Any]]:
+    """Yield a job's objects: its own prerequisites, then what runs it.
+
+    Args:
+        job: of protocol version 2.
+        name: of the job, where it has none.
+        target: what it becomes; by default a Job where it has one task role, else a DIJob.
+        notes: where remarks go.
+    """
+    roles = mapped(word(job, "task_roles"), "taskRoles", notes)
+    if not roles:
+        notes.fault("taskRoles", "must have at least one task role")
+        return
+    if not job.get("name"):
+        notes.change(f"the job has no name, and gets that of its file: {name}")
+    name = notes.name(job.get("name") or name, "name", _JOB_NAME)
+    own = _own(job, name, notes)
+    _not_imported(job, notes)
+    kind = target or (Target.JOB if len(roles) == 1 else Target.DIJOB)
+    tasks = []
+    for key, value in roles.items():
+        role = mapped(value, f"taskRoles.{key}", notes)
+        path = f"taskRoles.{key}"
+        pod = template(role, job, own.images.get(str(word(role, "docker_image"))), path, notes)
+        references = list(_references(role, own, path, notes))
+        _completion(role, path, notes)
+        notes.unread(role, _READ_OF_ROLE, path)
+        instances = notes.whole(role.get("instances", 1), f"{path}.instances", least=1)
+        tasks.append((notes.name(key, path, LABEL_LIMIT), instances, pod, references))
+    yield from own.objects.values()
+    retries = notes.whole(word(job, "job_retry_count") or 0, "jobRetryCount")
+    if kind is Target.JOB:
+        for task, instances, pod, references in tasks:
+            called = name if len(tasks) == 1 else notes.name(f"{name}-{task}", "name", LABEL_LIMIT)
+            yield _job(called, instances, pod, references, retries)
+    else:
+        yield _dijob(job, name, tasks, retries, notes)
+    if kind is Target.JOB and len(tasks) > 1:
+        notes.change("each task role is a Job of its own: they start, fail and end by themselves")
+
+
+def _job(name: str, instances: int, pod: dict[str, Any], references: list[str], retries: int) -> dict[str, Any]:
+    marks = {"metadata": {"annotations": {ANNOTATION: ", ".join(references)}}} if references else {}
+    spec = {"backoffLimit": retries, "completions": instances, "parallelism": instances, "completionMode": "Indexed"}
+    return _object("batch/v1", "Job", name, {**spec, "template": {**marks, **pod}})
+
+
+def _dijob(job: Mapping[str, Any], name: str, tasks: list[Any], retries: int, notes: Notes) -> dict[str, Any]:
+    """Return the DIJob: its tasks are of no type, which a task of DI-engine has."""
+    queue = word(mapped(job.get("defaults"), "defaults", notes), "virtual_cluster")
+    queued = {"queue": notes.name(queue, "defaults.virtualCluster")} if queue and queue != "default" else {}
+    parts = [
+        {"name": task, "type": "none", "replicas": instances, "template": pod}
+        | ({"prerequisites": [{"name": one} for one in references]} if references else {})
+        for task, instances, pod, references in tasks
+    ]
+    return _object(*_DIJOB, name, {"backoffLimit": retries, **queued, "tasks": parts})
+
+
+def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _Own:
+    """Read what a job defines for itself, in `prerequisites` and in `extras.reference_prerequisites`."""
+    own = _Own()
+    extras = mapped(job.get("extras"), "extras", notes)
+    places = (("prerequisites", job), ("reference_prerequisites", extras))
+    found = []
+    for key, fields in places:
+        path = key if fields is job else f"extras.{key}"
+        for place, value in enumerate(listed(word(fields, key), path, notes)):
+            entry, at = mapped(value, f"{path}[{place}]", notes), f"{path}[{place}]"
+            written = str(entry.get("name"))
+            if written in own.entries:
+                notes.fault(f"{at}.name", f"{written} is defined twice; in OpenPAI the last one won silently")
+            own.entries[written] = at
+            if entry.get("type") == "dockerimage":
+                own.images[written] = str(entry.get("uri"))
+                if entry.get("auth"):
+                    notes.change(
+                        f"{at}.auth: not imported, as it is secret: make a Secret, and name it in imagePullSecrets"
+                    )
+            else:
+                found.append((written, entry, at))
+    called = {written: notes.name(f"{name}-{written}", at) for written, _, at in found}
+
+    def local(written: str) -> Mapping[str, str] | None:
+        return {"kind": NAMESPACED, "name": called[written]} if written in called else None
+
+    for written, entry, at in found:
+        if entry.get("uri"):
+            notes.change(f"{at}.uri: not imported: commands name it")
+        fields = {key: value for key, value in entry.items() if key != "uri"}
+        own.objects[written] = prerequisite(fields, NAMESPACED, called[written], at, notes, local)
+    if called:
+        notes.change(f"prerequisites of the job's own are Prerequisites of its namespace, called {name}-…")
+    return own
+
+
+def _references(role: Mapping[str, Any], own: _Own, path: str, notes: Notes) -> Iterator[str]:
+    """Yield the Prerequisites that a role uses, each once."""
+    at = f"{path}.prerequisites"
+    seen = set()
+    for place, written in enumerate(listed(role.get("prerequisites"), at, notes)):
+        if str(written) in own.images:
+            notes.change(f"{at}[{place}]: {written} is an image, which has no effect here, as in OpenPAI")
+        elif str(written) not in own.objects:
+            known = ", ".join(own.objects) or "none"
+            notes.fault(f"{at}[{place}]", f"the job defines no prerequisite {written}; it has: {known}")
+        elif written in seen:
+            notes.change(f"{at}[{place}]: {written} is named twice, and runs once")
+        else:
+            seen.add(written)
+            yield str(own.objects[str(written)]["metadata"]["name"])
+    for key in _SCRIPTS & role.keys():
+        notes.change(f"{path}.{key}: not imported: commands name what they use")
+
+
+def _completion(role: Mapping[str, Any], path: str, notes: Notes) -> None:
+    """Note policies that a job cannot have: by default one failed task fails the job, and all have to succeed."""
+    completion = mapped(role.get("completion"), f"{path}.completion", notes)
+    if word(completion, "min_failed_instances") not in (None, 0, 1):
+        notes.change(f"{path}.completion.minFailedInstances: not imported: retries are those of the whole job")
+    if word(completion, "min_succeeded_instances") not in (None, 0, -1, role.get("instances", 1)):
+        notes.change(f"{path}.completion.minSucceededInstances: not imported: all instances have to succeed")
+    if word(role, "task_retry_count"):
+        notes.change(f"{path}.taskRetryCount: not imported: retries are those of the whole job")
+
+
+def _not_imported(job: Mapping[str, Any], notes: Notes) -> None:
+    """Note what of a job has no place here."""
+    defaults, extras = (mapped(job.get(key), key, notes) for key in ("defaults", "extras"))
+    if job.get("secrets"):
+        notes.change("secrets: not imported, and not shown: make a Secret of them, and variables with secretKeyRef")
+    if defaults.get("deployment") or job.get("deployments"):
+        notes.change("deployments: not imported: write their preCommands and postCommands into the commands")
+    for plugin in listed(extras.get("com.microsoft.pai.runtimeplugin"), "extras", notes):
+        advice = "; a DIJob has the plugin ssh" if "ssh" in str(plugin) else "; make an item of what it does"
+        notes.change(f"extras: runtime plugin {mapped(plugin, 'extras', notes).get('plugin')} is not imported{advice}")
+    notes.unread(extras, {"reference_prerequisites", "storages", "com.microsoft.pai.runtimeplugin"}, "extras")
+    notes.unread(job, {*_READ, "deployments"}, "the job")
+
+
+def _object(api_version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}

@@ -1,0 +1,96 @@
+"""The objects of a file of OpenPAI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from jobgate.importing.document import documents
+from jobgate.importing.item import CLUSTER, prerequisite
+from jobgate.importing.job import Target, jobs
+from jobgate.importing.notes import Notes, word
+from jobgate.kinds import installed
+from jobgate.kinds.common import pod
+from jobgate.offline.judge import Circumstances, judge
+from jobgate.prerequisites.item import faults as item_faults
+from jobgate.prerequisites.models import RESOURCES, PrerequisiteSpec
+from webhook import Cause, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What one job or marketplace item becomes.
+
+    Attributes:
+        where: the file, and the place in it.
+        objects: in the order in which they are to be applied.
+        changes: what was changed and why, a sentence each.
+        faults: what cannot be imported; the objects are not to be used then.
+    """
+
+    where: str
+    objects: tuple[dict[str, Any], ...]
+    changes: tuple[str, ...]
+    faults: tuple[str, ...]
+
+
+def imported(text: str, file: str, target: Target | None = None) -> Iterator[Imported]:
+    """Yield what the jobs and items of a text become.
+
+    Args:
+        text: YAML.
+        file: its name, for messages, and for a job that has no name.
+        target: what jobs become; by default each what fits it.
+
+    Raises:
+        jobgate.importing.Unreadable: it is no YAML, or holds something else.
+    """
+    for where, entry in documents(text, file):
+        notes = Notes()
+        if word(entry, "task_roles") is not None:
+            objects = tuple(jobs(entry, PurePath(file).stem, target, notes))
+        else:
+            objects = (_item(entry, notes),)
+        if not notes.faults:
+            notes.faults += [fault for one in objects for fault in _refused(one)]
+        yield Imported(where, objects, tuple(notes.changes), tuple(notes.faults))
+
+
+def _refused(document: dict[str, Any]) -> Iterator[str]:
+    """Yield what would keep an object out of a cluster, or its pods."""
+    title, spec = f"{document['kind']} {document['metadata']['name']}", document["spec"]
+    if document["kind"] in RESOURCES:
+        found = _faults_of_item(document["kind"], spec)
+    elif document["kind"] == Target.JOB:
+        findings = pod.check(spec["template"], Path("spec") / "template")
+        found = (str(finding) for finding in findings if isinstance(finding, Cause))
+    else:
+        status = judge(document, Circumstances(kinds=installed())).status
+        causes = status["details"]["causes"] if status else ()
+        found = (f"{cause['field']}: {cause['message']}" for cause in causes)
+    return (f"{title}: {fault}" for fault in found)
+
+
+def _faults_of_item(kind: str, spec: Any) -> Iterator[str]:
+    try:
+        read = PrerequisiteSpec.model_validate(spec)
+    except ValidationError as error:
+        for fault in error.errors(include_input=False, include_url=False):
+            yield f"spec.{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+        return
+    for _, place, detail in item_faults(kind, read):
+        yield f"spec.{place}: {detail}"
+
+
+def _item(entry: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
+    name = notes.name(entry.get("name"), "name")
+
+    def marketplace(written: str) -> Mapping[str, str]:
+        """Take a bare name for one of the marketplace: an item knows no job."""
+        return {"kind": CLUSTER, "name": notes.name(written, "require")}
+
+    return prerequisite(entry, CLUSTER, name, name, notes, marketplace)

@@ -1,0 +1,119 @@
+"""The pod template of a task role: what OpenPAI's rest-server makes of it, without what only its runtime has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from jobgate.importing.item import commands
+from jobgate.importing.notes import Notes, listed, mapped, snake, word
+
+#: The memory at /dev/shm that OpenPAI gives where a job says nothing, in MB: more than the 64 of Kubernetes.
+SHARED_MEMORY: Final = 512
+#: What accelerators are called in a cluster.
+GPU: Final = "nvidia.com/gpu"
+
+_PARAMETER: Final = re.compile(r"<%\s*\$parameters\.(\w+)\s*%>")
+_OTHER: Final = re.compile(r"<%.*?%>", re.DOTALL)
+
+
+def template(
+    role: Mapping[str, Any], job: Mapping[str, Any], image: str | None, path: str, notes: Notes
+) -> dict[str, Any]:
+    """Return the pod template of a task role.
+
+    Args:
+        role: the task role.
+        job: which it is of: its parameters and storages.
+        image: that its `dockerImage` names; None where there is none.
+        path: of the role.
+        notes: where remarks go.
+    """
+    if image is None:
+        notes.fault(f"{path}.dockerImage", "must be the name of a prerequisite of type dockerimage that has a uri")
+    script = _script(role, mapped(job.get("parameters"), "parameters", notes), path, notes)
+    container: dict[str, Any] = {
+        "name": "main",
+        "image": image,
+        "command": ["/bin/bash", "-euo", "pipefail", "-c", script],
+        "resources": {"limits": _resources(role, path, notes)},
+    }
+    volumes, mounts = _storages(job, notes)
+    options = mapped(word(role, "extra_container_options"), f"{path}.extraContainerOptions", notes)
+    size = notes.whole(word(options, "shm_mb") or SHARED_MEMORY, f"{path}.extraContainerOptions.shmMB", least=1)
+    volumes.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}})
+    mounts.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 - the path that shared memory has
+    notes.unread(options, {"shm_mb"}, f"{path}.extraContainerOptions")
+    notes.change(f"shared memory has {SHARED_MEMORY}Mi, as in OpenPAI, where a task role says nothing")
+    return {
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [container | {"volumeMounts": mounts}],
+            "volumes": volumes,
+        }
+    }
+
+
+def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, notes: Notes) -> str:
+    """Return the commands as one script. Each `$` is doubled, which kubelet takes back."""
+    lines = commands(role.get("commands"), f"{path}.commands", notes)
+    notes.change(
+        "the commands of a task role are one script for bash with errexit, nounset and pipefail, as in OpenPAI"
+    )
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] in parameters:
+            return str(parameters[found[1]])
+        notes.fault(f"{path}.commands", f"{found[0]}: the job has no such parameter")
+        return found[0]
+
+    script = "\n".join(lines)
+    if (filled := _PARAMETER.sub(value, script)) != script:
+        notes.change("parameters stand in the commands as their values")
+    for other in dict.fromkeys(_OTHER.findall(script)):
+        if not _PARAMETER.fullmatch(other):
+            advice = "give the container a variable with secretKeyRef" if "secrets" in other else "write its value"
+            notes.fault(f"{path}.commands", f"{other} is not replaced here: {advice}")
+    if "PAI_" in filled:
+        notes.change(
+            f"{path}.commands: the variables PAI_… are not set; plugin env of a DIJob sets VC_TASK_INDEX and others"
+        )
+    if "$" in filled:
+        notes.change("$ is written $$ in a command: kubelet makes one of two")
+    return filled.replace("$", "$$")
+
+
+def _resources(role: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
+    at = f"{path}.resourcePerInstance"
+    found = mapped(word(role, "resource_per_instance"), at, notes)
+    limits: dict[str, Any] = {}
+    for key, resource, pattern in (("cpu", "cpu", "{}"), ("memoryMB", "memory", "{}Mi"), ("gpu", GPU, "{}")):
+        if number := notes.whole(word(found, snake(key)), f"{at}.{key}"):
+            limits[resource] = pattern.format(number)
+    if limits.get(GPU):
+        notes.change(f"gpu is the resource {GPU}")
+    if found.get("ports"):
+        notes.change(f"{at}.ports: not imported: pods have an address of their own, and every port of it")
+    notes.unread(found, {"cpu", "memory_mb", "gpu", "ports"}, at)
+    return limits
+
+
+def _storages(job: Mapping[str, Any], notes: Notes) -> tuple[list[Any], list[Any]]:
+    """Return volumes and mounts of the job's own storages, which all task roles have."""
+    volumes: dict[str, Any] = {}
+    mounts = []
+    storages = listed(mapped(job.get("extras"), "extras", notes).get("storages"), "extras.storages", notes)
+    for place, entry in enumerate(storages):
+        storage = mapped(entry, f"extras.storages[{place}]", notes)
+        claim = storage.get("name")
+        if not isinstance(claim, str) or not claim:
+            notes.change(f"extras.storages[{place}]: left out, as in OpenPAI: it has no name")
+            continue
+        path = word(storage, "mount_path") or f"/mnt/{claim}"
+        if not isinstance(path, str):
+            notes.fault(f"extras.storages[{place}].mountPath", "must be a path")
+        name = notes.name(f"{claim.replace('.', '-')[:56]}-volume", f"extras.storages[{place}].name")
+        volumes[name] = {"name": name, "persistentVolumeClaim": {"claimName": claim}}
+        mounts.append({"name": name, "mountPath": path})
+    return list(volumes.values()), mounts

@@ -1,0 +1,306 @@
+"""Prerequisites of jobs, for all kinds: what mutation adds for them, and the rules.
+
+A kind whose tasks have a field `prerequisites` has it in its spec; on all others an annotation of the pod template
+names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jobgate.kinds.common.asking import where
+from jobgate.kinds.common.pod.reading import mapping, metadata_of
+from jobgate.kinds.common.templates import made_pods
+from jobgate.prerequisites import record
+from jobgate.prerequisites.asked import WORD, Asked, Where, asked, parts
+from jobgate.prerequisites.content import Content, content_of
+from jobgate.prerequisites.inject import annotate, inject
+from jobgate.prerequisites.item import Item
+from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.reference import ANNOTATION, Reference
+from jobgate.prerequisites.resolve import Resolution, finder, resolve
+from webhook import (
+    Cause,
+    Context,
+    Default,
+    Draft,
+    Forbidden,
+    Invalid,
+    Job,
+    Kind,
+    NotFound,
+    Notice,
+    Objects,
+    Path,
+    Request,
+    Rule,
+    User,
+    rule,
+)
+
+#: What the rules look up.
+WATCHED: Final = tuple(RESOURCES.values())
+#: The verb that RBAC grants to who may name an item.
+USE: Final = "use"
+
+_RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
+_NOT_KNOWN = "the prerequisites of the cluster are not known"
+
+
+def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
+    """Return the default by which a job has what its prerequisites need of it.
+
+    Args:
+        tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
+        in_spec: whether job and tasks have a field `prerequisites`.
+    """
+    here = Where(tasks, in_spec)
+
+    def prerequisites_are_ready(job: Draft, context: Context) -> None:
+        """The job's annotation is copied to its templates, items are recorded, and plugins that they need asked for."""
+        if not in_spec:
+            _spread(job, here)
+        found = list(asked(job.value, here))
+        if not found:
+            return
+        find = finder(context.objects, context.namespace)
+        try:
+            resolutions = [resolve(references, find) for references in {one.references for one in found}]
+        except LookupError:
+            return
+        plugins = {name: said for one in resolutions for name, said in content_of(one)[0].plugins.items()}
+        if plugins and (spec := job.at("spec")) is not None:
+            spec.setdefault("plugins", {})
+            if (there := job.at("spec", "plugins")) is not None:
+                for name, said in plugins.items():
+                    there.setdefault(name, [] if said is None else said)
+        _note(job, {source: item for one in resolutions for source, item in one.items.items()})
+
+    return prerequisites_are_ready
+
+
+def _spread(job: Draft, here: Where) -> None:
+    """Copy the job's annotation to the templates that have none: only what is in templates reaches pods."""
+    text = mapping(metadata_of(job.value).get("annotations")).get(ANNOTATION)
+    if not isinstance(text, str):
+        return
+    for key, task in parts(job.value, here):
+        template = task.get("template")
+        if not isinstance(template, dict):
+            continue
+        if mapping(metadata_of(template).get("annotations")).get(ANNOTATION) is None:
+            annotate(job.below((*here.tasks, key, "template"), template), ANNOTATION, text)
+
+
+def _note(job: Draft, items: Mapping[str, Item]) -> None:
+    """Record the items that are not recorded yet, and drop those that are no longer used."""
+    known = record.read(mapping(metadata_of(job.value).get("annotations")).get(record.RECORD))
+    if items and known.keys() != items.keys():
+        annotate(job, record.RECORD, record.written(items.values(), known))
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a task names, resolved."""
+
+    asked: Asked
+    resolution: Resolution
+    content: Content
+    problems: tuple[Problem, ...]
+
+
+def _tasks(kind: Kind, job: Mapping[str, Any], objects: Objects, namespace: str) -> list[_Task]:
+    """Return what the tasks of a job name, resolved; equal lists once.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    find = finder(objects, namespace)
+    done: dict[tuple[Reference, ...], tuple[Resolution, Content, tuple[Problem, ...]]] = {}
+    tasks = []
+    for one in asked(job, where(kind)):
+        if one.references not in done:
+            resolution = resolve(one.references, find)
+            content, conflicts = content_of(resolution)
+            done[one.references] = resolution, content, (*resolution.problems, *conflicts)
+        tasks.append(_Task(one, *done[one.references]))
+    return tasks
+
+
+def _resolved(job: Job[Any], context: Context) -> list[_Task]:
+    """Return the same for a job under review, worked out for the first rule that asks."""
+    if _tasks not in job.shared:
+        job.shared[_tasks] = _tasks(job.kind, job.document, context.objects, context.namespace)
+    found: list[_Task] = job.shared[_tasks]
+    return found
+
+
+@rule(reads=("tasks.template", "volumes"))
+def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
+    """An item that is missing, lacks a value or does not fit the pod would keep pods from being made."""
+    yield from _misplaced(job)
+    try:
+        tasks = _resolved(job, context)
+    except LookupError:
+        place = next(place for one in asked(job.document, where(job.kind)) for place in one.places)
+        if context.access is None:
+            yield Notice(place, f"{_NOT_KNOWN} here: nothing of it was checked")
+        else:
+            yield Forbidden(place, f"{_NOT_KNOWN} yet: retry in some seconds")
+        return
+    said: set[Cause | Notice] = set()
+    start = f"{job.kind.kind} {context.name or context.generate_name}"
+    for task in tasks:
+        for finding in _findings(job, context, task, start):
+            if finding not in said:
+                said.add(finding)
+                yield finding
+
+
+def _misplaced(job: Job[Any]) -> Iterator[Cause]:
+    """Yield annotations that nobody reads, because the kind has a field."""
+    here = where(job.kind)
+    if not here.in_spec:
+        return
+    places = []
+    if _names(job.document.get("metadata")):
+        places.append(Path("metadata"))
+    for key, task in parts(job.document, here):
+        if _names(mapping(task.get("template")).get("metadata")):
+            places.append(here.path(key) / "template" / "metadata")
+    for place in places:
+        meant = f"a {job.kind.kind} names its prerequisites in spec.{WORD} and in {WORD} of its tasks"
+        yield Forbidden((place / "annotations").key(ANNOTATION), meant)
+
+
+def _names(metadata: Any) -> bool:
+    return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
+
+
+def _findings(job: Job[Any], context: Context, task: _Task, start: str) -> Iterator[Cause | Notice]:
+    one = task.asked
+    if one.unreadable is not None:
+        path, value, why = one.unreadable
+        yield Invalid(path, value, why)
+    for place in task.resolution.repeated:
+        yield Notice(one.places[place], f"{one.references[place].shown} is named before, with the same values")
+    for problem in task.problems:
+        yield _cause(problem, one, start)
+    if task.problems:
+        return
+    for name in task.content.plugins:
+        if name not in context.plugins:
+            detail = f"plugin {name} is not offered here; there are {', '.join(context.plugins)}"
+            yield _cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), one, start)
+    made = next((made.pod for made in made_pods(job) if made.task.path.steps == one.task.steps), None)
+    if made is not None and isinstance(mapping(made).get("spec"), dict) and _whole(made["spec"]):
+        for problem in inject(Draft(made), task.content, one.container):
+            yield _cause(problem, one, start)
+
+
+def _whole(spec: Mapping[str, Any]) -> bool:
+    """Tell whether the parts that items go into have their shapes: the schema reports those that do not."""
+    lists = [spec.get("volumes"), spec.get("containers")]
+    for container in spec.get("containers") or () if isinstance(spec.get("containers"), list) else ():
+        lists += [mapping(container).get(key) for key in ("env", "volumeMounts")]
+        if not all(isinstance(mapping(container).get(key), list | None) for key in ("command", "args")):
+            return False
+    return all(one is None or (isinstance(one, list) and all(isinstance(item, dict) for item in one)) for one in lists)
+
+
+def _cause(problem: Problem, one: Asked, start: str) -> Cause:
+    place = one.places[problem.place] if problem.place is not None else one.task
+    if problem.place is None:
+        cause = Cause(place, f"Invalid value: {problem.said(start)}")
+        cause.value = [problem.reason]
+        return cause
+    named = one.references[problem.place]
+    made = NotFound if problem.reason is Reason.UNKNOWN_REFERENCE else Invalid
+    return made(place, named.name, problem.said(start))
+
+
+@rule()
+def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """Who applies a job needs the verb `use` on every item that it brings: an item runs commands and mounts data."""
+    if context.access is None:
+        return
+    try:
+        tasks = _resolved(job, context)
+        before = _sources(job.kind, context.old, context.objects, context.namespace)
+    except LookupError:
+        return
+    answered: set[str] = set()
+    for task in tasks:
+        for one in task.resolution.instances:
+            if one.item.source in before or one.item.source in answered:
+                continue
+            answered.add(one.item.source)
+            may = context.access.may(context.user, USE, RESOURCES[one.item.kind], one.item.name, context.namespace)
+            if not may:
+                chain = (f"{job.kind.kind} {context.name or context.generate_name}", *one.chain)
+                yield Forbidden(
+                    task.asked.places[one.place], refusal(context.user, one.item, chain, may), one.item.source
+                )
+
+
+def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) -> str:
+    """Return why a user cannot name an item."""
+    start = " → ".join(chain)
+    if may is None:
+        return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in some seconds"
+    resource = RESOURCES[item.kind].partition(".")[0]
+    return f"{start}: user {user.name!r} cannot use {item.shown}: ask for the verb {USE} on {resource} {item.name}"
+
+
+def _sources(kind: Kind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
+    """Return the items that a job brings."""
+    tasks = [] if job is None else _tasks(kind, job, objects, namespace)
+    return {source for task in tasks for source in task.resolution.items}
+
+
+def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, str]]:
+    """Return which items a request names that its job did not before, as resource and name; none where none is known.
+
+    These are what has to be asked about before its review.
+    """
+    documents = (request.document, request.old_document)
+    new, old = (one if isinstance(one, dict) and any(asked(one, where(kind))) else None for one in documents)
+    if new is None:
+        return []
+    try:
+        tasks = _tasks(kind, new, objects, request.namespace)
+        before = _sources(kind, old, objects, request.namespace)
+    except LookupError:
+        return []
+    items = {source: item for task in tasks for source, item in task.resolution.items.items() if source not in before}
+    return [(RESOURCES[item.kind], item.name) for item in items.values()]
+
+
+@rule(updates=True)
+def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """A stored job keeps the record of the items that it was checked with; new pods get the items as they are now."""
+    known = record.read(mapping(metadata_of(job.document).get("annotations")).get(record.RECORD))
+    if not known:
+        return
+    try:
+        tasks = _resolved(job, context)
+    except LookupError:
+        return
+    for source, item in {source: item for task in tasks for source, item in task.resolution.items.items()}.items():
+        if (recorded := known.get(source)) is not None and recorded["hash"] != item.hash:
+            yield Notice(
+                _RECORD,
+                f"{item.shown} is at generation {item.generation}, and the job was stored with generation "
+                f"{recorded['generation']}: new pods get generation {item.generation}",
+            )
+
+
+#: The rules, in the order in which a reader wants to know.
+prerequisite_rules: tuple[Rule, ...] = (
+    prerequisites_resolve,
+    prerequisites_may_be_used,
+    prerequisites_have_changed_since,
+)

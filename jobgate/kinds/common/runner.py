@@ -1,0 +1,275 @@
+"""What a kind tells the runner: how its jobs become batch Jobs, and what their status says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from jobgate.kinds.common.gang import gang_minimum
+from jobgate.kinds.common.pod.reading import mapping, metadata_of
+from jobgate.plugins import Crew
+from jobgate.plugins.crew import Contract
+from webhook import Job, Kind, Task
+
+#: The annotation of a job that the runner has taken over. It never changes: two operators must not run one job.
+RUN_BY: Final = "jobgate.dev/run-by"
+RUNNER: Final = "jobgate"
+
+
+class Phase(StrEnum):
+    """Where a job is in its life, whatever its kind calls that."""
+
+    PENDING = "Pending"
+    SUSPENDED = "Suspended"
+    ABORTED = "Aborted"
+    STARTING = "Starting"
+    RUNNING = "Running"
+    RESTARTING = "Restarting"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    TERMINATED = "Terminated"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job is over for good."""
+        return self in {Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED}
+
+
+class Clean(StrEnum):
+    """Which pods of an ended job are deleted."""
+
+    NONE = "None"
+    RUNNING = "Running"
+    ALL = "All"
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How failed pods of a task are replaced.
+
+    Attributes:
+        restart_policy: of the pods, `Never` or `OnFailure`; a batch Job takes no other.
+        limit: pods that are replaced before the task has failed; None for no limit.
+        container: whose exit codes are judged.
+        fatal: an operator of `onExitCodes` and its codes: no pod that ends with such a code is replaced.
+    """
+
+    restart_policy: str = "Never"
+    limit: int | None = None
+    container: str = ""
+    fatal: tuple[str, tuple[int, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What a task waits for.
+
+    Attributes:
+        tasks: the names of tasks, each with whether it must have succeeded; else it is enough that its pods run.
+        any_suffices: whether one of them is enough.
+        gate: what else it waits for, in words; empty for nothing.
+    """
+
+    tasks: tuple[tuple[str, bool], ...] = ()
+    any_suffices: bool = False
+    gate: str = ""
+
+    def over(self, tasks: Mapping[str, TaskProgress]) -> bool:
+        """Tell whether the wait is over. A task that the job does not have is waited for by nobody."""
+        if self.gate:
+            return False
+        found = [(tasks[name], succeeded) for name, succeeded in self.tasks if name in tasks]
+        met = [task.complete if succeeded else task.started for task, succeeded in found]
+        return any(met) or not met if self.any_suffices else all(met)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProgress:
+    """How far a task is.
+
+    Attributes:
+        name: of the task.
+        replicas: the pods that it should have.
+        least: the pods that must run before other tasks find it started.
+        phases: of its pods, of each index the newest: how many are in which phase.
+        ready: pods that are ready.
+        ready_containers: containers that are ready.
+        active: pods that run, or have a node and are past their init containers.
+        succeeded: indices whose pod has succeeded.
+        failed: pods that have failed, replaced or not.
+        released: whether it waits for nothing any more.
+        complete: whether all pods have succeeded.
+        given_up: why no more pods are made after failures; empty while they are.
+    """
+
+    name: str
+    replicas: int
+    least: int
+    phases: Mapping[str, int] = field(default_factory=dict)
+    ready: int = 0
+    ready_containers: int = 0
+    active: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    released: bool = False
+    complete: bool = False
+    given_up: str = ""
+
+    @property
+    def live(self) -> int:
+        """Pods that are there and have not failed."""
+        return sum(count for phase, count in self.phases.items() if phase != "Failed")
+
+    @property
+    def started(self) -> bool:
+        """Whether enough pods run, or have run, for the tasks that wait for it."""
+        return self.complete or self.ready + self.succeeded >= self.least
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is: all that a status is made of.
+
+    Attributes:
+        phase: where it is.
+        reason: why, in one word, where it is not obvious.
+        message: why, in a sentence.
+        now: the time.
+        generation: of the job that this was seen of.
+        restarts: how many times pods, tasks or the job were restarted.
+        tasks: by name, in their order.
+    """
+
+    phase: Phase
+    now: datetime
+    generation: int = 0
+    reason: str = ""
+    message: str = ""
+    restarts: int = 0
+    tasks: Mapping[str, TaskProgress] = field(default_factory=dict)
+
+    @property
+    def stamp(self) -> str:
+        """The time as Kubernetes writes it."""
+        return f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def waits_for_names(job: Job[Any], task: Task) -> Wait:
+    """Return what a task waits for by its word `dependsOn`: that pods of other tasks run."""
+    del job
+    if task.depends_on is None:
+        return Wait()
+    names = tuple((name, False) for _, name in task.depends_on.names(task.path))
+    return Wait(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
+
+
+def _all_complete(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
+    del job
+    return all(task.complete for task in tasks.values())
+
+
+def _ttl(job: Job[Any]) -> int | None:
+    seconds: int | None = job.word("ttl_seconds_after_finished")
+    return seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runner:
+    """How the runner runs the jobs of a kind.
+
+    Attributes:
+        status: gives the whole status of a job, of what its status was and its progress.
+        phase_of: reads from a stored status in which phase the job ended; None where it has not.
+        variables: gives the environment variables of a pod, as the kind's operator sets them.
+        services: gives the Services that the kind promises, without what marks them as ours.
+        pod: changes the pod spec of a task: subdomain, arguments, volumes.
+        retry: says how failed pods of a task are replaced.
+        limit: restarts of the job before it has failed, pods that were replaced included; None for no limit.
+        succeeded: tells from the tasks whether the job has succeeded.
+        replicas: pods of a task.
+        waits: what a task waits for.
+        gang: the pods that must start together, of all tasks that are in a gang; 0 for no gang.
+        lonely: names of tasks that are in no gang.
+        clean: which pods are deleted when the job has ended.
+        ttl: seconds until an ended job is deleted; None for never.
+        deadline: seconds that a job may run; None for no limit.
+        adopts: what is written into the spec when a job is taken over.
+        paused: whether a job is to be left alone.
+        rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
+        heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
+    """
+
+    status: Callable[[Job[Any], Progress], dict[str, Any]]
+    phase_of: Callable[[Mapping[str, Any]], Phase | None]
+    variables: Contract
+    retry: Callable[[Job[Any], Task], Retry]
+    limit: Callable[[Job[Any]], int | None]
+    clean: Callable[[Job[Any]], Clean]
+    services: Callable[[Job[Any], Crew], Iterable[dict[str, Any]]] = lambda *_: ()
+    pod: Callable[[Job[Any], Task, Crew, dict[str, Any]], dict[str, Any]] = lambda _job, _task, _crew, spec: spec
+    succeeded: Callable[[Job[Any], Mapping[str, TaskProgress]], bool] = _all_complete
+    replicas: Callable[[Job[Any], Task], int] = lambda _, task: task.replicas
+    waits: Callable[[Job[Any], Task], Wait] = waits_for_names
+    gang: Callable[[Job[Any]], int] = gang_minimum
+    lonely: frozenset[str] = frozenset()
+    ttl: Callable[[Job[Any]], int | None] = _ttl
+    deadline: Callable[[Job[Any]], int | None] = lambda _: None
+    adopts: Callable[[Job[Any]], Mapping[str, Any]] = lambda _: {}
+    paused: Callable[[Job[Any]], bool] = lambda _: False
+    rivals: tuple[str, ...] = ()
+    heeds: frozenset[str] = frozenset()
+
+
+def is_run(document: Mapping[str, Any]) -> bool:
+    """Tell whether the runner has taken a job over."""
+    return mapping(metadata_of(document).get("annotations")).get(RUN_BY) == RUNNER
+
+
+def adoption(job: Job[Any]) -> dict[str, Any]:
+    """Return the merge patch by which the runner takes a job over."""
+    runner = runner_of(job.kind)
+    spec = dict(runner.adopts(job)) if runner else {}
+    return {"metadata": {"annotations": {RUN_BY: RUNNER}}, **({"spec": spec} if spec else {})}
+
+
+def runner_of(kind: Kind) -> Runner | None:
+    """Return how the jobs of a kind are run here, or None where they are not."""
+    runner = getattr(kind, "runner", None)
+    return runner if isinstance(runner, Runner) else None
+
+
+def set_condition(
+    conditions: Iterable[Mapping[str, Any]],
+    new: Mapping[str, Any],
+    progress: Progress,
+    *,
+    last: bool = False,
+) -> list[dict[str, Any]]:
+    """Return conditions with one of them set, by the API conventions: the time changes with the status only.
+
+    Args:
+        conditions: as they are stored.
+        new: the condition: type, status, reason, message.
+        progress: the time and the generation.
+        last: whether a condition whose status changes becomes the last.
+    """
+    kept = [dict(one) for one in conditions]
+    found = next((one for one in kept if one.get("type") == new["type"]), None)
+    written = {**(found or {}), **new}
+    if progress.generation:
+        written["observedGeneration"] = progress.generation
+    turned = found is None or found.get("status") != new["status"]
+    if turned:
+        written |= {"lastTransitionTime": progress.stamp, "lastUpdateTime": progress.stamp}
+    if found is None or (last and turned):
+        return [*(one for one in kept if one.get("type") != new["type"]), written]
+    return [written if one.get("type") == new["type"] else one for one in kept]
+
+
+def conditions_of(job: Job[Any]) -> list[dict[str, Any]]:
+    """Return the conditions in a job's stored status."""
+    stored = mapping(job.document.get("status")).get("conditions")
+    return [dict(one) for one in stored if isinstance(one, dict)] if isinstance(stored, list) else []

@@ -1,0 +1,89 @@
+"""Who may use which prerequisite: the API server is asked, within bounds, and its answers are kept for some seconds.
+
+It is the one question that admission has which no watch answers. A review itself asks nothing: what it needs is asked
+for before, and what is not known then is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, TypeAlias
+
+from jobgate.pods.budget import Budget
+from webhook import User
+
+#: How long an answer holds, in seconds: a grant that is taken away, and one that is new.
+ALLOWED, DENIED = 30.0, 3.0
+#: How many answers are kept; the one that was not asked for longest is forgotten.
+MOST: Final = 4096
+#: Questions a second, and at once, for all namespaces together: who sends reviews may make up their names.
+RATE, BURST = 200.0, 400.0
+#: Questions on their way at once, and how long all that a review needs may take, in seconds: the API server waits 5 s.
+AT_ONCE: Final = 16
+WAIT: Final = 2.0
+
+#: User, verb, resource, name, namespace.
+Question: TypeAlias = tuple[User, str, str, str, str]
+#: Asks the cluster; it may raise anything.
+Ask: TypeAlias = Callable[[User, str, str, str, str], Awaitable[bool]]
+
+_logger = logging.getLogger("jobgate")
+
+
+class Access:
+    """A `webhook.Access` whose answers come from the cluster."""
+
+    def __init__(self, ask: Ask, clock: Callable[[], float], budget: Budget | None = None) -> None:
+        """Know nothing.
+
+        Args:
+            ask: asks the cluster.
+            clock: gives seconds.
+            budget: how often, for each namespace.
+        """
+        self._ask = ask
+        self._clock = clock
+        self._budget = budget or Budget(clock)
+        self._for_all = Budget(clock, RATE, BURST)
+        self._answers: OrderedDict[Question, tuple[bool, float]] = OrderedDict()
+        self._flights: dict[Question, asyncio.Task[None]] = {}
+        self._turns = asyncio.Semaphore(AT_ONCE)
+
+    def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
+        """Tell whether a user may do something with an object; None where that is not known."""
+        answer, until = self._answers.get((user, verb, resource, name, namespace), (False, 0.0))
+        return answer if until > self._clock() else None
+
+    def lacks(self, questions: Iterable[Question]) -> list[Question]:
+        """Return those of some questions whose answer is not known, or not for long enough to review with it."""
+        soon = self._clock() + 1.0
+        return [one for one in questions if self._answers.get(one, (False, 0.0))[1] < soon]
+
+    async def learn(self, questions: Iterable[Question]) -> None:
+        """Ask what is not known. What is not answered in time stays unknown."""
+        flights = [flight for one in self.lacks(questions) if (flight := self._flight(one)) is not None]
+        if flights:
+            await asyncio.wait(flights, timeout=WAIT)
+
+    def _flight(self, question: Question) -> asyncio.Task[None] | None:
+        flight = self._flights.get(question)
+        if flight is None and self._budget.take(question[4]) and self._for_all.take(""):
+            flight = self._flights[question] = asyncio.create_task(self._fly(question))
+            flight.add_done_callback(lambda _: self._flights.pop(question, None))
+        return flight
+
+    async def _fly(self, question: Question) -> None:
+        try:
+            async with asyncio.timeout(WAIT), self._turns:
+                answer = await self._ask(*question)
+        except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
+            fields = {"user": question[0].name[:253], "name": question[3], "reason": type(error).__qualname__}
+            _logger.warning("right not looked up", extra={"fields": fields})
+            return
+        self._answers[question] = answer, self._clock() + (ALLOWED if answer else DENIED)
+        self._answers.move_to_end(question)
+        if len(self._answers) > MOST:
+            self._answers.popitem(last=False)

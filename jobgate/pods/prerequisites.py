@@ -1,0 +1,148 @@
+"""The prerequisites of one pod: which ones it has, whether it may, and what goes into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
+from jobgate.kinds.common.prerequisites import USE, refusal
+from jobgate.kinds.common.wiring import WORKLOADS
+from jobgate.plugins import Part
+from jobgate.pods.access import Access, Question
+from jobgate.prerequisites import record
+from jobgate.prerequisites.content import content_of
+from jobgate.prerequisites.inject import annotate, inject
+from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.reference import ANNOTATION, Reference, Unreadable, annotated
+from jobgate.prerequisites.resolve import Resolution, finder, resolve
+from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, Required, User
+
+#: The controllers of these, by how a control plane runs them: with an account for each, or with one for all.
+_CONTROLLERS, _MANAGER = "system:serviceaccount:kube-system:", "system:kube-controller-manager"
+
+#: The annotation of a pod.
+PLACE = (Path("metadata") / "annotations").key(ANNOTATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a pod or a pod template names.
+
+    Attributes:
+        references: as it, or its job, says.
+        container: that its job names for them; empty where the pod says so itself.
+        trusted: whether the right to them was checked when the pod's job or workload was created.
+        start: whose chain messages begin with.
+        plugins: whether plugins may be among them: the pod is of a job.
+        place: of the annotation.
+    """
+
+    references: tuple[Reference, ...]
+    container: str = ""
+    trusted: bool = False
+    start: str = ""
+    plugins: bool = False
+    place: Path = PLACE
+
+
+def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: Path = PLACE) -> Wanted | Cause | None:
+    """Return what a pod names, or what is wrong with that; None where it names nothing.
+
+    Of a job's pod the job says it, by the `part` that the pod belongs to: who created the job may use it. What a pod
+    says beside has to be allowed to who creates the pod.
+    """
+    said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
+    try:
+        own = () if said is None else annotated(said)
+    except Unreadable as error:
+        return Invalid(place, said, str(error))
+    start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
+    if part is not None and part.prerequisites and own in {(), part.prerequisites}:
+        return Wanted(part.prerequisites, part.container, trusted=True, start=start, plugins=True)
+    if not own:
+        return None
+    trusted = _is_made_by_a_controller(pod, request.user)
+    return Wanted(own, trusted=trusted, start=start, plugins=part is not None, place=place)
+
+
+def _is_made_by_a_controller(pod: Mapping[str, Any], user: User) -> bool:
+    """Tell whether a controller of Kubernetes' own makes a pod of a workload, which was checked itself."""
+    if user.name != _MANAGER and not user.name.startswith(_CONTROLLERS):
+        return False
+    owners = (one for _, one in objects(metadata_of(pod).get("ownerReferences")) if one.get("controller") is True)
+    return any((text(one.get("apiVersion")).rpartition("/")[0], one.get("kind")) in WORKLOADS for one in owners)
+
+
+class Prerequisites:
+    """Puts prerequisites into pods."""
+
+    def __init__(self, known: Objects, access: Access) -> None:
+        """Take what is known of items, and of who may use them."""
+        self._known = known
+        self._access = access
+
+    async def put(self, draft: Draft, wanted: Wanted, request: Request) -> list[Cause]:
+        """Put what a pod names into it, and return what cannot be.
+
+        Raises:
+            LookupError: the items are not known yet.
+        """
+        resolution = resolve(wanted.references, finder(self._known, request.namespace))
+        content, conflicts = content_of(resolution)
+        causes = [_cause(one, wanted) for one in (*resolution.problems, *conflicts)]
+        if content.plugins and not wanted.plugins:
+            detail = f"only jobs have plugins, and an item asks for {', '.join(content.plugins)}"
+            causes.append(_cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), wanted))
+        if not wanted.trusted:
+            causes += await self._refused(resolution, wanted, draft.value, request)
+        if causes:
+            return causes
+        causes = [_cause(one, wanted) for one in inject(draft, content, wanted.container)]
+        annotate(draft, record.RECORD, record.written(resolution.items.values()))
+        return causes
+
+    async def _refused(
+        self, resolution: Resolution, wanted: Wanted, pod: Mapping[str, Any], request: Request
+    ) -> list[Cause]:
+        """Return what of the items may not be used, by who creates the pod nor by the account that it runs under."""
+        users = list(_users(pod, request))
+        instances = {one.item.source: one for one in resolution.instances}
+        questions: dict[str, list[Question]] = {
+            source: [(user, USE, one.item.resource, one.item.name, request.namespace) for user in users]
+            for source, one in instances.items()
+        }
+        await self._access.learn(question for several in questions.values() for question in several)
+        causes: list[Cause] = []
+        for source, one in instances.items():
+            answers = [self._access.may(*question) for question in questions[source]]
+            if True not in answers:
+                unknown = None if None in answers else False
+                chain = (wanted.start, *one.chain)
+                causes.append(Forbidden(wanted.place, refusal(request.user, one.item, chain, unknown), source))
+        return causes
+
+
+def _users(pod: Mapping[str, Any], request: Request) -> Iterator[User]:
+    """Yield who may have the right: who asks, and for a controller's pod the account that the pod runs under."""
+    yield request.user
+    owned = any(one.get("controller") is True for _, one in objects(metadata_of(pod).get("ownerReferences")))
+    if owned and request.user.name.startswith("system:serviceaccount:"):
+        account = text(spec_of(pod).get("serviceAccountName")) or "default"
+        groups = "system:serviceaccounts", f"system:serviceaccounts:{request.namespace}", "system:authenticated"
+        yield User(f"system:serviceaccount:{request.namespace}:{account}", groups)
+
+
+def removed(draft: Draft) -> list[Cause]:
+    """Return the fault of a pod that would get something still, after all mutation."""
+    if not draft.patch:
+        return []
+    paths = ", ".join(dict.fromkeys(str(operation["path"]).lstrip("/").replace("/", ".") for operation in draft.patch))
+    detail = f"{paths[:500]} lack what prerequisites put there; look for a webhook or a client that removes it"
+    return [Required(PLACE, detail)]
+
+
+def _cause(problem: Problem, wanted: Wanted) -> Cause:
+    name = "" if problem.place is None else wanted.references[problem.place].name
+    return Invalid(wanted.place, name, problem.said(wanted.start))

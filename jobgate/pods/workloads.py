@@ -1,0 +1,80 @@
+"""Workloads of Kubernetes' own whose pods name prerequisites: who applies one is told at once what its pods would be.
+
+Their controllers make the pods later, under accounts that have no rights of the user's; so the right is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jobgate.kinds.common.pod.reading import mapping, metadata_of
+from jobgate.kinds.common.wiring import WORKLOADS
+from jobgate.plugins import Part
+from jobgate.pods import shape
+from jobgate.pods.lookup import Lookup
+from jobgate.pods.prerequisites import Prerequisites, wanted
+from jobgate.pods.whose import whose
+from jobgate.prerequisites.reference import ANNOTATION
+from webhook import Cause, Draft, Kind, Operation, Path, Request, Response
+
+
+def template_of(workload: Any) -> Mapping[str, Any]:
+    """Return the pod template of a workload; an empty one where it has none."""
+    spec = mapping(mapping(workload).get("spec"))
+    return mapping(spec.get("template")) or mapping(
+        mapping(mapping(spec.get("jobTemplate")).get("spec")).get("template")
+    )
+
+
+class WorkloadReviewer:
+    """Answers the API server about workloads: it changes nothing."""
+
+    def __init__(
+        self, prerequisites: Prerequisites, lookups: Iterable[tuple[Kind, Lookup]] = (), *, enforces: bool = True
+    ) -> None:
+        """Make a reviewer.
+
+        Args:
+            prerequisites: puts them into pods.
+            lookups: find the jobs of which a workload may run a task: who created the job was checked.
+            enforces: as in the settings.
+        """
+        lookups = tuple(lookups)
+        self._prerequisites = prerequisites
+        self._kinds = tuple(kind for kind, _ in lookups)
+        self._lookups = {kind.gvk: one for kind, one in lookups}
+        self._enforces = enforces
+
+    async def review(self, request: Request) -> Response | None:
+        """Return the answer, or None for what is no workload, or names nothing that it has not named before."""
+        group = request.api_version.rpartition("/")[0]
+        if (group, request.kind) not in WORKLOADS or request.subresource:
+            return None
+        template, before = template_of(request.document), template_of(request.old_document)
+        named, old = (mapping(metadata_of(one).get("annotations")).get(ANNOTATION) for one in (template, before))
+        if named is None or (request.operation is Operation.UPDATE and named == old):
+            return None
+        response = Response(
+            request.uid, await self._faults(request, template), subject=(request.kind, group, request.name)
+        )
+        return response if self._enforces else response.forgiving(told=True)
+
+    def _part(self, pod: Mapping[str, Any], namespace: str) -> Part | None:
+        found = whose(pod, self._kinds)
+        return None if found is None else self._lookups[found.kind.gvk].part(namespace, found.claim)
+
+    async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
+        pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
+        if faults := list(shape.faults(pod)):
+            return faults
+        start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
+        found = wanted(
+            pod, self._part(pod, request.namespace), request, (Path(start) / "metadata" / "annotations").key(ANNOTATION)
+        )
+        if found is None or isinstance(found, Cause):
+            return [] if found is None else [found]
+        try:
+            return await self._prerequisites.put(Draft(pod), found, request)
+        except LookupError:
+            return []  # each pod is refused until they are known

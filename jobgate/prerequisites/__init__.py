@@ -1,0 +1,15 @@
+"""Prerequisites: what a job needs that is published once: data, hooks and storage, which the job names with values.
+
+- `models`: the kinds Prerequisite and ClusterPrerequisite
+- `item`: one of them as it is stored, and what is wrong with it by itself
+- `problem`: what can be wrong, with stable reasons
+- `asked`: which ones the tasks of a job name
+- `reference`: how a job, a pod or an item names one
+- `values`: what a template variable may hold
+- `resolve`: from references to items in order, each with its values; a pure function
+- `content`: what resolved items put into a pod
+- `inject`: puts it there
+- `status`: whether an item resolves by itself, as the controller writes it
+- `record`: the annotation that says which items, and which generations of them
+- `script`, `wrapper`: the command of a container with hooks around it
+"""

@@ -1,0 +1,165 @@
+"""What resolved items put into a pod together: hooks in the order in which they run, mounts, variables, plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from jobgate.names import dns_subdomain
+from jobgate.prerequisites.models import Event
+from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.resolve import Instance, Resolution
+from jobgate.prerequisites.script import Hook, substituted
+
+#: Most bytes of all commands of one pod. Linux takes an argument of 131,071 bytes; quoting makes commands longer.
+COMMANDS_LIMIT: Final = 32 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A claim at a path.
+
+    Attributes:
+        claim, path, sub_path, read_only: as the item says.
+        by: the instance that wants it.
+    """
+
+    claim: str
+    path: str
+    sub_path: str
+    read_only: bool
+    by: Instance = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What goes into a pod.
+
+    Attributes:
+        hooks: in the order in which they run: at the start as resolved, at the end the other way round.
+        mounts: parents before what is below them.
+        env: variables, by name.
+        plugins: the arguments of plugins, by name.
+    """
+
+    hooks: tuple[Hook, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    env: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    plugins: Mapping[str, Any] = field(default_factory=dict)
+
+
+def content_of(resolution: Resolution) -> tuple[Content, list[Problem]]:
+    """Return what resolved items put into a pod, and which of them cannot be together."""
+    merge = _Merge()
+    for one in resolution.instances:
+        merge.add(one)
+    return merge.content(), merge.problems
+
+
+@dataclass(slots=True)
+class _Merge:
+    """Content under construction, in which the first of two that exclude each other stays."""
+
+    problems: list[Problem] = field(default_factory=list)
+    starts: list[Hook] = field(default_factory=list)
+    ends: list[Hook] = field(default_factory=list)
+    mounts: dict[str, Mount] = field(default_factory=dict)
+    env: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    plugins: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, one: Instance) -> None:
+        """Add what an instance brings."""
+        for hook in _hooks(one):
+            (self.starts if hook.event == Event.TASK_STARTS.value else self.ends).append(hook)
+        if (mount := _mount(one)) is not None:
+            self._mount(one, mount)
+        for variable in _rendered(one, one.item.spec.env or ()):
+            if not isinstance(variable.get("name"), str):
+                continue  # which the item's own faults report
+            if self.env.setdefault(variable["name"], variable) != variable:
+                detail = f"variable {variable['name']} has another value in an item before it"
+                self._problem(Reason.ENV_CONFLICT, one, detail)
+        if (use := one.item.spec.plugin) is not None:
+            arguments = _rendered(one, use.arguments)
+            if self.plugins.setdefault(use.name, arguments) != arguments:
+                detail = f"plugin {use.name} has other arguments in an item before it"
+                self._problem(Reason.PLUGIN_CONFLICT, one, detail)
+
+    def _mount(self, one: Instance, mount: Mount) -> None:
+        if fault := _fault_of(mount):
+            self._problem(Reason.INVALID_VALUE, one, fault)
+        elif (first := self.mounts.setdefault(mount.path, mount)) != mount:
+            detail = f"{_said(mount)}, and {first.by.item.shown} {_said(first)}: give one of them another mountPath"
+            self._problem(Reason.MOUNT_CONFLICT, one, detail)
+
+    def _problem(self, reason: Reason, one: Instance, detail: str) -> None:
+        self.problems.append(Problem(reason, one.chain, detail, one.place))
+
+    def content(self) -> Content:
+        """Return all of it."""
+        hooks = (*self.starts, *reversed(self.ends))
+        if (size := sum(len(line.encode()) + 1 for hook in hooks for line in hook.commands)) > COMMANDS_LIMIT:
+            detail = f"the commands of all items have {size} bytes; at most {COMMANDS_LIMIT} are allowed"
+            self.problems.append(Problem(Reason.TOO_LARGE, (), detail))
+        ordered = sorted(self.mounts.values(), key=lambda mount: mount.path.count("/"))
+        return Content(hooks, tuple(ordered), self.env, self.plugins)
+
+
+def _hooks(one: Instance) -> Iterator[Hook]:
+    """Yield one hook for each event: the callbacks of an event are one script."""
+    spec = one.item.spec
+    by_event: dict[Event, list[str]] = {}
+    for callback in spec.cmd.callbacks if spec.cmd else ():
+        lines = (substituted(command, one.values) for command in callback.commands)
+        by_event.setdefault(callback.event, []).extend(lines)
+    for event, commands in by_event.items():
+        yield Hook(
+            cast("Any", event.value),
+            tuple(commands),
+            cast("Any", spec.failure_policy.value),
+            one.item.source,
+            spec.interpreter,
+        )
+
+
+def _mount(one: Instance) -> Mount | None:
+    storage = one.item.spec.pvc_storage
+    if storage is None:
+        return None
+    claim = substituted(storage.name, one.values)
+    path = substituted(storage.mount_path or f"/mnt/{claim}", one.values)
+    return Mount(
+        claim=claim,
+        path=path.rstrip("/") or path,
+        sub_path=substituted(storage.sub_path or "", one.values),
+        read_only=storage.read_only,
+        by=one,
+    )
+
+
+def _fault_of(mount: Mount) -> str | None:
+    if fault := dns_subdomain(mount.claim):
+        return f"pvcStorage.name {mount.claim[:253]!r} {fault}"
+    for name, path in (("mountPath", mount.path), ("subPath", mount.sub_path)):
+        if ".." in path.split("/") or ":" in path:
+            return f"pvcStorage.{name} {path[:253]!r} must not hold '..' or ':'"
+    if not mount.path.startswith("/") or mount.path == "/":
+        return f"pvcStorage.mountPath {mount.path[:253]!r} must be an absolute path other than /"
+    return "pvcStorage.subPath must be a relative path" if mount.sub_path.startswith("/") else None
+
+
+def _said(mount: Mount) -> str:
+    folder = f", folder {mount.sub_path}" if mount.sub_path else ""
+    return f"mounts claim {mount.claim}{folder} at {mount.path}{' read-only' if mount.read_only else ''}"
+
+
+def _rendered(one: Instance, value: Any) -> Any:
+    """Return a JSON value with the placeholders in its texts replaced; keys stay as they are."""
+    if isinstance(value, str):
+        return substituted(value, one.values)
+    if isinstance(value, Mapping):
+        return {key: _rendered(one, inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rendered(one, inner) for inner in value]
+    return value

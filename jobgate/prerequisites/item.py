@@ -1,0 +1,155 @@
+"""One stored item: its parts, its hash, and what is wrong with it whatever else there is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from jobgate.names import dns_subdomain, environment_name
+from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES, PrerequisiteSpec, TemplateVariable
+from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.reference import Reference, reference
+from jobgate.prerequisites.script import PLACEHOLDER
+from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
+
+#: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
+_DIGITS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A Prerequisite or a ClusterPrerequisite.
+
+    Attributes:
+        kind, name: which one.
+        generation: counts the changes of its spec.
+        spec: what it says.
+        hash: of its spec.
+    """
+
+    kind: str
+    name: str
+    generation: int
+    spec: PrerequisiteSpec
+    hash: str
+
+    @property
+    def shown(self) -> str:
+        """The item, as messages name it."""
+        return f"{self.kind} {self.name}"
+
+    @property
+    def resource(self) -> str:
+        """The resource that it is one of."""
+        return RESOURCES[self.kind]
+
+    @property
+    def source(self) -> str:
+        """The item, as comments in commands and annotations name it."""
+        return f"{self.kind}/{self.name}"
+
+
+def item_of(document: Mapping[str, Any], kind: str) -> Item | None:
+    """Return a stored object as an item, or None where it does not fit its schema.
+
+    A list of an API server leaves out what kind its objects are, so that is told.
+    """
+    metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
+    try:
+        read = PrerequisiteSpec.model_validate(spec)
+    except ValidationError:
+        return None
+    generation = metadata.get("generation")
+    return Item(
+        kind=kind,
+        name=str(metadata.get("name")),
+        generation=generation if isinstance(generation, int) else 0,
+        spec=read,
+        hash=hash_of(spec),
+    )
+
+
+def hash_of(value: Any) -> str:
+    """Return the hash of a JSON value, whatever the order of its keys."""
+    return sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:_DIGITS]
+
+
+def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
+    """Yield what is wrong with an item by itself: reason, field below `spec`, and what would be right."""
+    yield from _variables(spec)
+    for place, one in enumerate(spec.require or ()):
+        yield from _required(kind, reference(one, kind), f"require[{place}]")
+    declared = {one.name for one in spec.template_variables or ()}
+    known = f"declared are {', '.join(sorted(declared))}" if declared else "none is declared"
+    for field, text in leaves(spec):
+        for name in PLACEHOLDER.findall(text):
+            if name not in declared:
+                yield Reason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
+        if "\r" in text or "\0" in text:
+            yield Reason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
+    for place, variable in enumerate(spec.env or ()):
+        name = variable.get("name")
+        if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
+            yield Reason.MALFORMED, f"env[{place}].name", fault
+
+
+def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:
+    if fault := dns_subdomain(wanted.name):
+        yield Reason.UNKNOWN_REFERENCE, f"{field}.name", fault
+    if kind == CLUSTER and wanted.kind == NAMESPACED:
+        detail = "a ClusterPrerequisite can require only ClusterPrerequisites: it means the same in all namespaces"
+        yield Reason.UNKNOWN_REFERENCE, f"{field}.kind", detail
+    for name, value in wanted.values:
+        if PLACEHOLDER.search(value):
+            detail = "values are literals: no placeholder is replaced here"
+            yield Reason.UNDECLARED_PLACEHOLDER, f"{field}.templateVariables[{name}]", detail
+
+
+def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
+    seen: set[str] = set()
+    for place, one in enumerate(spec.template_variables or ()):
+        field = f"templateVariables[{place}]"
+        if one.name in seen:
+            yield Reason.MALFORMED, f"{field}.name", f"{one.name} is declared twice"
+        seen.add(one.name)
+        if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
+            yield Reason.INVALID_VALUE, f"{field}.pattern", fault
+        elif one.default is not None and (fault := fault_of_value(str(one.default), one.pattern)):
+            yield Reason.INVALID_VALUE, f"{field}.default", fault
+
+
+def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
+    """Yield the texts in which placeholders are replaced, each with its field: those of the plugin blocks."""
+    for outer, callback in enumerate(spec.cmd.callbacks if spec.cmd else ()):
+        for inner, command in enumerate(callback.commands):
+            yield f"cmd.callbacks[{outer}].commands[{inner}]", command
+    if spec.pvc_storage:
+        for field, text in spec.pvc_storage.to_json().items():
+            if isinstance(text, str):
+                yield f"pvcStorage.{field}", text
+    for place, variable in enumerate(spec.env or ()):
+        if isinstance(value := variable.get("value"), str):
+            yield f"env[{place}].value", value
+    if spec.plugin:
+        yield from _texts(spec.plugin.arguments, "plugin.arguments")
+
+
+def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, f"{field}.{key}")
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _texts(inner, f"{field}[{place}]")
+
+
+def variables_shown(variables: list[TemplateVariable] | None) -> str:
+    """Return the variables of an item as one line: `dataPath, minutes=30`."""
+    return ", ".join(one.name if one.default is None else f"{one.name}={one.default}" for one in variables or ())

@@ -1,0 +1,181 @@
+"""From references to the items that they bring, in order: dependencies first, siblings as listed, each instance once.
+
+Pure: what there is, is asked of a function. All errors are reported, each with the way from the job to the item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from jobgate.prerequisites.item import Item, faults, item_of
+from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
+from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.reference import Reference, reference
+from jobgate.prerequisites.values import fault_of_value
+from webhook import Objects
+
+#: Longest chain of items that require each other, and most items that one task gets.
+DEPTH: Final = 16
+INSTANCES: Final = 64
+#: After so many problems the resolution ends: nobody reads more.
+ENOUGH: Final = 32
+
+#: Gives an item by its kind and name, None where there is none, or where it is stored past its schema.
+Find: TypeAlias = Callable[[str, str], Item | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An item with values.
+
+    Attributes:
+        item: the item.
+        values: of all of its variables, by name.
+        chain: the first way that leads to it, the item itself last.
+        place: which of the references that were resolved leads to it first.
+    """
+
+    item: Item
+    values: Mapping[str, str]
+    chain: tuple[str, ...]
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What references bring.
+
+    Attributes:
+        instances: in the order in which they apply.
+        problems: where there are any, the instances are not all.
+        repeated: the places of references that bring nothing, because one before them is the same.
+    """
+
+    instances: tuple[Instance, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    repeated: tuple[int, ...] = ()
+
+    @property
+    def items(self) -> dict[str, Item]:
+        """The items, by kind and name, in their order; one that is there with several values is there once."""
+        return {one.item.source: one.item for one in self.instances}
+
+
+def resolve(references: Iterable[Reference], find: Find) -> Resolution:
+    """Return what references bring.
+
+    Args:
+        references: in the order in which the job names them.
+        find: gives the items. What it raises is passed on.
+    """
+    walk = _Walk(find)
+    seen: set[Reference] = set()
+    repeated = []
+    for place, one in enumerate(references):
+        if one in seen:
+            repeated.append(place)
+            continue
+        seen.add(one)
+        walk.visit(one, (), place)
+    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated))
+
+
+def resolve_item(item: Item, find: Find) -> Resolution:
+    """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
+    walk = _Walk(find)
+    for reason, place, detail in faults(item.kind, item.spec):
+        walk.problem(reason, (), f"spec.{place}: {detail}", 0)
+    walk.require(item, (item.shown,), (item.source,), 0)
+    own = Instance(item, {}, (item.shown,), 0)
+    return Resolution((*walk.done.values(), own), tuple(walk.problems))
+
+
+@dataclass(slots=True)
+class _Walk:
+    find: Find
+    done: dict[Reference, Instance] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def problem(self, reason: Reason, chain: Sequence[str], detail: str, place: int) -> None:
+        self.problems.append(Problem(reason, tuple(chain), detail, place))
+
+    def visit(self, wanted: Reference, chain: tuple[str, ...], place: int, path: tuple[str, ...] = ()) -> None:
+        """Add what a reference brings, after what it requires."""
+        if wanted in self.done or len(self.problems) >= ENOUGH:
+            return
+        chain, source = (*chain, wanted.shown), f"{wanted.kind}/{wanted.name}"
+        if source in path:
+            self.problem(
+                Reason.CYCLE, chain, f"{wanted.shown} requires itself: remove one of these requirements", place
+            )
+            return
+        if len(chain) > DEPTH:
+            detail = f"more than {DEPTH} items require one another in a row: require fewer, or merge some"
+            self.problem(Reason.DEPTH_EXCEEDED, chain[:DEPTH], detail, place)
+            return
+        item = self.find(wanted.kind, wanted.name)
+        if item is None:
+            where = " in the namespace" if wanted.kind == NAMESPACED else ""
+            detail = f"there is no {wanted.shown}{where}{_advice(wanted, self.find)}"
+            self.problem(Reason.UNKNOWN_REFERENCE, chain, detail, place)
+            return
+        for reason, where, detail in faults(item.kind, item.spec):
+            self.problem(reason, chain, f"spec.{where}: {detail}", place)
+        values = self._bound(item, wanted, chain, place)
+        self.require(item, chain, (*path, source), place)
+        if len(self.done) >= INSTANCES:
+            detail = f"more than {INSTANCES} items, each counted once for each set of values: require fewer"
+            self.problem(Reason.TOO_LARGE, chain, detail, place)
+            return
+        self.done[wanted] = Instance(item, values, chain, place)
+
+    def require(self, item: Item, chain: tuple[str, ...], path: tuple[str, ...], place: int) -> None:
+        """Add what an item requires."""
+        for one in item.spec.require or ():
+            wanted = reference(one, item.kind)
+            if wanted.kind == NAMESPACED and item.kind != NAMESPACED:
+                continue  # which `faults` reports
+            self.visit(wanted, chain, place, path)
+            if self.problems and self.problems[-1].reason is Reason.TOO_LARGE:
+                return
+
+    def _bound(self, item: Item, wanted: Reference, chain: tuple[str, ...], place: int) -> Mapping[str, str]:
+        """Return the values of all variables of an item."""
+        declared = {one.name: one for one in item.spec.template_variables or ()}
+        given = dict(wanted.values)
+        for name in given:
+            if name not in declared:
+                known = f"it has {', '.join(declared)}" if declared else "it has none"
+                self.problem(
+                    Reason.UNKNOWN_VARIABLE, chain, f"{item.shown} has no variable {name[:63]}: {known}", place
+                )
+        values = {}
+        for name, variable in declared.items():
+            value = given.get(name, None if variable.default is None else str(variable.default))
+            if value is None:
+                detail = f"{item.shown} needs a value for {name}: write it in templateVariables"
+                self.problem(Reason.MISSING_VARIABLE, chain, detail, place)
+            elif fault := fault_of_value(value, variable.pattern):
+                self.problem(Reason.INVALID_VALUE, chain, f"the value of {name} {fault}", place)
+            else:
+                values[name] = value
+        return values
+
+
+def _advice(wanted: Reference, find: Find) -> str:
+    """Return where an item of the name is instead. A name never means another scope by itself."""
+    if wanted.kind != NAMESPACED or find(CLUSTER, wanted.name) is None:
+        return ""
+    return "; for the ClusterPrerequisite of this name write kind: ClusterPrerequisite"
+
+
+def finder(objects: Objects, namespace: str) -> Find:
+    """Return what finds the items that a job of a namespace may name, in a cache."""
+
+    def find(kind: str, name: str) -> Item | None:
+        document = objects.get(RESOURCES[kind], name, namespace if kind == NAMESPACED else "")
+        return None if document is None else item_of(document, kind)
+
+    return find

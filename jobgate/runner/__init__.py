@@ -1,0 +1,37 @@
+"""The runner: jobs run on Kubernetes' own Job controller, an Indexed Job a task.
+
+Pure:
+
+- `subject`: a job, and what is seen of the objects that it is made of
+- `state`: what is remembered of a job, in an annotation of it
+- `rendering`: what a job is made of; `gangs`: what of it starts together
+- `policies`: what has happened, and what lifecycle policies say to that
+- `outcome`: what becomes of the job; `progress`: how far it is
+- `plan`: what is done next, as `actions`
+
+With a cluster:
+
+- `seen`: what is there of all jobs that are run
+- `loop`: one look at one job; `run`: its life
+- `rivals`: operators that run beside
+
+What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
+"""
+
+from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.plan import plan, status
+from jobgate.runner.subject import Observed, Subject
+
+__all__ = [
+    "Action",
+    "Create",
+    "Delete",
+    "Event",
+    "Later",
+    "Observed",
+    "Patch",
+    "SetStatus",
+    "Subject",
+    "plan",
+    "status",
+]

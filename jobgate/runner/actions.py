@@ -1,0 +1,56 @@
+"""What the runner does, as values: the plan says it, the loop does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Make an object. One of its name may be there: ours then, or one that is in the way."""
+
+    manifest: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete an object. In the foreground it is there until all that it owns is gone."""
+
+    found: Mapping[str, Any]
+    foreground: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Change an object by a merge patch."""
+
+    found: Mapping[str, Any]
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatus:
+    """Write the status of the job: all of it."""
+
+    status: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Tell who looks at the job."""
+
+    type: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Look again in so many seconds: something becomes due then that nobody writes."""
+
+    seconds: float
+
+
+Action: TypeAlias = Create | Delete | Patch | SetStatus | Event | Later

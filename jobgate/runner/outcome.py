@@ -1,0 +1,151 @@
+"""What becomes of a job now: it goes on, it is restarted, held or ended. Pure: of what is seen and remembered alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from jobgate.kinds.common.pod.reading import mapping, text
+from jobgate.kinds.common.policies.model import Action
+from jobgate.kinds.common.runner import Phase, TaskProgress
+from jobgate.runner.policies import OF_PODS, Decision, decisions
+from jobgate.runner.progress import restarts_of, tasks_of
+from jobgate.runner.state import COMMAND, annotations_of
+from jobgate.runner.subject import PodSeen, Sight, Subject, moment
+
+#: How each action on a job ends it.
+_ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Phase.SUCCEEDED}
+#: The reasons of ends after which no pod may go on, whatever is cleaned up otherwise.
+STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
+DEADLINE: Final = "DeadlineExceeded"
+#: Actions that a user may ask for.
+COMMANDS: Final = (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What becomes of a job.
+
+    Attributes:
+        action: what is done with the job or a task; None where it goes on.
+        task: which is restarted.
+        ends: how the job ends; None where it does not.
+        reason: why, in one word.
+        message: why, in a sentence.
+        pods: that are deleted so that others take their places.
+        later: seconds until something else becomes due; None where nothing does.
+    """
+
+    action: Action | None = None
+    task: str = ""
+    ends: Phase | None = None
+    reason: str = ""
+    message: str = ""
+    pods: tuple[PodSeen, ...] = ()
+    later: float | None = None
+
+
+@dataclass
+class _Due:
+    """What the policies want now, and when next."""
+
+    now: Decision | None = None
+    pods: list[PodSeen] = field(default_factory=list)
+    later: float | None = None
+    failures_wait: bool = False
+
+
+def outcome(subject: Subject, sight: Sight) -> Outcome:
+    """Return what becomes of a job that has not ended."""
+    if command := _command(subject):
+        return _acted(subject, sight, command, "", "Command", f"{command} was asked for by the annotation {COMMAND}")
+    tasks = tasks_of(subject, sight)
+    held = bool(subject.state.held) or subject.suspended
+    if not held and not sight.old and subject.runner.succeeded(subject.job, tasks):
+        return Outcome(ends=Phase.SUCCEEDED, message="the job has succeeded")
+    due = _Due() if held else _due(subject, sight)
+    if due.now is not None:
+        because = due.now.because
+        return _acted(subject, sight, due.now.action, because.task, str(because.event), because.said)
+    late = _late(subject, sight)
+    if late is not None and late <= 0:
+        return Outcome(ends=Phase.FAILED, reason=DEADLINE, message="the job has run for as long as it may")
+    if not held and not due.failures_wait and (why := _failure(subject, sight, tasks)):
+        return Outcome(ends=Phase.FAILED, reason=why[0], message=why[1])
+    times = [one for one in (due.later, late) if one is not None]
+    return Outcome(pods=tuple(due.pods), later=min(times, default=None))
+
+
+def _command(subject: Subject) -> Action | None:
+    asked = text(annotations_of(subject.job.document).get(COMMAND))
+    return next((one for one in COMMANDS if one == asked), None)
+
+
+def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: str, message: str) -> Outcome:
+    """Return what an action means for a job as it is: a job that has had all its restarts fails by one more."""
+    if action in _ENDS:
+        return Outcome(action, ends=_ENDS[action], reason=STOPPED[action], message=f"{action} after {message}")
+    if action is Action.RESTART_TASK and not task:
+        action = Action.RESTART_JOB
+    limit = subject.runner.limit(subject.job)
+    spent = limit is not None and max(subject.state.restarts, restarts_of(subject, sight) - 1) >= limit
+    if action in {Action.RESTART_JOB, Action.RESTART_TASK} and spent and reason != "Command":
+        message = f"no restart is left for {message}"
+        return Outcome(ends=Phase.FAILED, reason="BackoffLimitExceeded", message=message)
+    restarted = task if action is Action.RESTART_TASK else ""
+    return Outcome(action, task=restarted, reason=reason, message=f"{action} after {message}")
+
+
+def _due(subject: Subject, sight: Sight) -> _Due:
+    found = _Due()
+    now = sight.observed.now
+    for decision in decisions(subject, sight):
+        wait = (decision.due - now).total_seconds()
+        if wait > 0:
+            found.later = min(wait, found.later if found.later is not None else wait)
+            found.failures_wait = found.failures_wait or decision.because.event != "PodPending"
+        elif decision.action in OF_PODS:
+            found.pods += _pods(subject, sight, decision)
+        elif decision.action in _OF_JOBS and found.now is None:
+            found.now = decision
+    return found
+
+
+#: What policies can do with a job that is not held.
+_OF_JOBS: Final = frozenset({Action.RESTART_JOB, Action.RESTART_TASK, Action.ABORT_JOB, *_ENDS})
+
+
+def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
+    """Return the pods to delete: of its partition, or the one that waits. One that failed is replaced without us."""
+    because = decision.because
+    if because.pod is None:
+        return []
+    newest = sight.tasks[because.task].newest
+    policy = subject.tasks[because.task].get("partition_policy")
+    size = getattr(policy, "partition_size", None)
+    if decision.action is Action.RESTART_PARTITION and size:
+        mine = because.pod.index // size
+        chosen = [pod for index, pod in newest.items() if index // size == mine and pod.born <= because.since]
+    else:
+        chosen = [because.pod] if because.pod.phase == "Pending" else []
+    return [pod for pod in chosen if pod.going is None and pod.phase in {"Pending", "Running"}]
+
+
+def _failure(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tuple[str, str] | None:
+    for task in tasks.values():
+        if task.given_up:
+            return "TaskFailed", f"task {task.name} has failed: {task.given_up}"
+    limit, used = subject.runner.limit(subject.job), restarts_of(subject, sight)
+    if limit is not None and used > limit:
+        return "BackoffLimitExceeded", f"{used} restarts would be more than the {limit} that the job may have"
+    return None
+
+
+def _late(subject: Subject, sight: Sight) -> float | None:
+    """Return how long the job may still run, in seconds; None where there is no limit."""
+    seconds = subject.runner.deadline(subject.job)
+    started = moment(mapping(subject.job.document.get("status")).get("startTime"))
+    if seconds is None or started is None:
+        return None
+    return (started + timedelta(seconds=seconds) - sight.observed.now).total_seconds()

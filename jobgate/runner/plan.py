@@ -1,0 +1,194 @@
+"""The plan: what is done next for a job. Pure: the time is part of what is observed, and what is done is a value.
+
+Each look begins from nothing but the job and what there is, so a plan that was carried out in part is continued by the
+next. What destroys what a decision was made from is done only when the decision is stored, in the status or the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from jobgate.kinds.common.members import labels_of
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
+from jobgate.kinds.common.policies.model import Action as Wish
+from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
+from jobgate.plugins.crew import ATTEMPT_LABEL
+from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
+from jobgate.runner.progress import progress_of, replaced_of, tasks_of
+from jobgate.runner.rendering import Children, children
+from jobgate.runner.state import COMMAND, State
+from jobgate.runner.subject import Observed, Sight, Subject, look, moment
+
+#: Where kinds say when a job ended.
+_ENDED: Final = ("completionTime", "completionTimestamp")
+#: After these reasons no pod goes on.
+_STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
+#: What a change is judged without: it is of the write, not of what is written.
+_TIMES: Final = frozenset({"lastUpdateTime"})
+
+
+def plan(subject: Subject, observed: Observed) -> list[Action]:
+    """Return what is done next for a job, in order."""
+    document = subject.job.document
+    if metadata_of(document).get("deletionTimestamp") or subject.runner.paused(subject.job):
+        return []  # what a job is made of goes with it: the job owns it
+    if not is_run(document):
+        return [Patch(document, adoption(subject.job))]
+    return list(_next(subject, look(subject, observed)))
+
+
+def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
+    if _ended(subject) is not None:
+        yield from _after(subject, sight)
+        return
+    found = outcome(subject, sight)
+    if found.ends is not None:
+        yield from _written(subject, status(subject, sight.observed))
+        yield Event("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
+    elif found.action is not None:
+        yield from _acted(subject, sight, found)
+    else:
+        yield from _kept(subject, sight)
+        yield from (Delete(pod.document) for pod in found.pods)
+        yield from _report(subject, sight, found)
+
+
+def status(subject: Subject, observed: Observed) -> dict[str, Any]:
+    """Return the status of a job, as its kind has it."""
+    if _ended(subject) is not None:
+        return dict(mapping(subject.job.document.get("status")))
+    sight = look(subject, observed)
+    found = outcome(subject, sight)
+    progress: Progress = progress_of(subject, sight, found.ends, found.reason, found.message)
+    return subject.runner.status(subject.job, progress)
+
+
+def _ended(subject: Subject) -> Phase | None:
+    return subject.runner.phase_of(mapping(subject.job.document.get("status")))
+
+
+def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
+    """Yield the write of the state that an action leads to; what follows from it is done at the next look."""
+    state = subject.state
+    replaced = replaced_of(sight, found.task)
+    if found.action is Wish.ABORT_JOB:
+        after = replace(state, held=found.message)
+    elif found.action is Wish.RESUME_JOB:
+        # A new attempt that costs no restart; a job that is not held goes on.
+        again = State(state.attempt + 1, {}, state.restarts + replaced)
+        after = again if state.held else state
+    else:
+        after = state.restarted(replaced, found.task)
+    yield Patch(subject.job.document, after.changes(**{COMMAND: None}))
+    yield Event("Normal", str(found.action), found.message)
+
+
+def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
+    """Yield what makes the objects of a job those that it should have."""
+    if sight.old:
+        # Names are used again, and a pod of before must not meet one of now: first all of it has to be gone.
+        yield from (Delete(batch, foreground=True) for batch in sight.old if not _going(batch))
+        return
+    wanted = children(subject)
+    yield from _beside(wanted.services, sight.observed.services)
+    yield from _groups(subject, wanted, sight.observed.groups)
+    tasks = tasks_of(subject, sight)
+    for name, manifest in wanted.jobs.items():
+        seen = sight.tasks[name]
+        waits = _waits(subject, name, sight, tasks)
+        if seen.batch is None:
+            yield Create({**manifest, "spec": {**manifest["spec"], "suspend": waits}})
+        elif not _going(seen.batch) and not _finished(seen.batch):
+            changes = _changes(manifest["spec"], mapping(seen.batch.get("spec")), suspend=waits)
+            yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
+
+
+def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any]) -> bool:
+    """Tell whether a task may have no pods now. A task that was started waits for no other any more."""
+    if subject.suspended or subject.state.held:
+        return True
+    if sight.tasks[name].batch is not None and not sight.tasks[name].suspended:
+        return False
+    return not subject.runner.waits(subject.job, subject.tasks[name]).over(tasks)
+
+
+def _changes(wanted: Mapping[str, Any], found: Mapping[str, Any], *, suspend: bool) -> dict[str, Any]:
+    """Return what has to change in a batch Job: only what it takes while it runs."""
+    said = {"suspend": suspend, **{key: wanted[key] for key in ("completions", "parallelism")}}
+    changes = {key: value for key, value in said.items() if found.get(key, False) != value}
+    # Kubernetes changes the two together only.
+    return {**said, "suspend": suspend} if changes.keys() - {"suspend"} else changes
+
+
+def _beside(wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
+    names = {text(metadata_of(one).get("name")): one for one in found}
+    yield from (Create(manifest) for name, manifest in wanted.items() if name not in names)
+    yield from (Delete(one) for name, one in names.items() if name not in wanted and not _going(one))
+
+
+def _groups(subject: Subject, wanted: Children, found: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
+    """Yield what makes the groups right. What a group asks for never changes: each attempt has its own."""
+    attempt = str(subject.state.attempt)
+    old = [one for one in found if labels_of(one).get(ATTEMPT_LABEL) != attempt]
+    yield from (Delete(one) for one in old if not _going(one))
+    yield from _beside(wanted.groups, [one for one in found if one not in old])
+
+
+def _report(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
+    yield from _written(subject, subject.runner.status(subject.job, progress_of(subject, sight)))
+    if found.later is not None:
+        yield Later(max(found.later, 0.0))
+
+
+def _written(subject: Subject, wanted: Mapping[str, Any]) -> list[Action]:
+    stored = mapping(subject.job.document.get("status"))
+    return [] if _same(wanted, stored) else [SetStatus(wanted)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compare statuses. The API server does not store null."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        keys = (one.keys() | other.keys()) - _TIMES
+        return all(_same(one.get(key), other.get(key)) for key in keys)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
+
+
+def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
+    """Yield what is done for a job that has ended: pods are cleaned up, and the job itself when its time has come."""
+    job, clean = subject.job, subject.runner.clean(subject.job)
+    batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
+    stops = clean is Clean.RUNNING or any(
+        one.get("status") == "True" and one.get("reason") in _STOPPED for one in conditions_of(job)
+    )
+    for batch in batches:
+        if _going(batch):
+            continue
+        if clean is Clean.ALL:
+            yield Delete(batch)
+        elif stops and not _finished(batch) and mapping(batch.get("spec")).get("suspend") is not True:
+            # The pods that run go; those that have ended stay with their logs.
+            yield Patch(batch, {"spec": {"suspend": True}})
+    if clean is not Clean.NONE:
+        yield from (Delete(one) for one in sight.observed.services if not _going(one))
+    yield from (Delete(one) for one in sight.observed.groups if not _going(one))
+    seconds = subject.runner.ttl(job)
+    stored = mapping(job.document.get("status"))
+    ended = next((found for word in _ENDED if (found := moment(stored.get(word)))), None)
+    if seconds is not None and ended is not None:
+        left = (ended + timedelta(seconds=seconds) - sight.observed.now).total_seconds()
+        yield Later(left) if left > 0 else Delete(job.document, foreground=True)
+
+
+def _finished(batch: Mapping[str, Any]) -> bool:
+    conditions = mapping(batch.get("status")).get("conditions") or ()
+    return any(one.get("type") in {"Complete", "Failed"} and one.get("status") == "True" for one in conditions)
+
+
+def _going(found: Mapping[str, Any]) -> bool:
+    return bool(metadata_of(found).get("deletionTimestamp"))

@@ -1,0 +1,159 @@
+"""What has happened to a job's pods, and what its lifecycle policies say to that. The terms are Volcano's.
+
+Nothing that happened is remembered: failed pods stay as long as their attempt, and what they say is the same at each
+look. So it does not matter when the runner looks, or whether it was away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from crdgen.durations import nanoseconds
+from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.kinds.common.policies.model import Action, Event, Policies
+from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, moment
+from webhook import Job, Task
+
+#: Restarts of a task's containers that are one too many, where the kind has no `maxRetry` (Volcano's default).
+MAX_RETRY: Final = 3
+
+#: Actions on single pods: the batch Job does these by itself, all others are the runner's.
+OF_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that has happened.
+
+    Attributes:
+        since: when.
+        event: what.
+        task: to which task; empty for the job.
+        pod: to which pod, if to one.
+        exit_code: of that pod.
+        over: whether it does not hold any more, as another pod runs in the place of one that failed.
+    """
+
+    since: datetime
+    event: Event
+    task: str = ""
+    pod: PodSeen | None = None
+    exit_code: int | None = None
+    over: bool = False
+
+    @property
+    def said(self) -> str:
+        """What messages call it."""
+        where = f" of task {self.task}" if self.task else ""
+        which = f" {self.pod.index}" if self.pod else ""
+        code = f" (exit code {self.exit_code})" if self.exit_code is not None else ""
+        return f"{self.event}{which}{where}{code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy wants.
+
+    Attributes:
+        action: what is done.
+        because: of what.
+        due: when; in the past for at once.
+    """
+
+    action: Action
+    because: Happening
+    due: datetime
+
+
+def happenings(subject: Subject, sight: Sight) -> list[Happening]:
+    """Return all that has happened to the current attempt, in the order in which it did."""
+    found = [
+        one
+        for task in sight.tasks.values()
+        if task.batch and not task.going
+        for one in (*_of_pods(task, subject.replicas(task.name)), *_of_task(subject, task))
+    ]
+    for group in sight.observed.groups:
+        found += _of_group(group, sight)
+    return sorted(found, key=lambda one: (one.since, one.task, one.pod.index if one.pod else -1, one.event))
+
+
+def decisions(subject: Subject, sight: Sight) -> Iterator[Decision]:
+    """Yield what the policies want, in the order of what has happened."""
+    for one in happenings(subject, sight):
+        policy = matching(subject.job, subject.tasks.get(one.task), one.event, one.exit_code)
+        if policy is None or policy.action is None:
+            continue
+        delay = timedelta(microseconds=(nanoseconds(policy.timeout or "0") or 0) / 1000)
+        if delay and one.over:
+            continue
+        yield Decision(policy.action, one, one.since + delay)
+
+
+def matching(job: Job[Any], task: Task | None, event: Event, exit_code: int | None = None) -> LifecyclePolicy | None:
+    """Return the first policy that is for an event: of the task, else of the job."""
+    for owner in (task, job):
+        if owner is None:
+            continue
+        for policy in Policies(owner).policies:
+            named = {policy.event, *(policy.events or ())} & {event, Event.ANY}
+            if named and (event is not Event.POD_PENDING or policy.timeout):
+                return policy
+            if event is Event.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
+                return policy
+    return None
+
+
+def takes_the_job(job: Job[Any], task: Task, event: Event) -> bool:
+    """Tell whether a policy answers an event of a task by more than another pod in the place of the one that it hit."""
+    policy = matching(job, task, event)
+    return policy is not None and policy.action not in OF_PODS
+
+
+def fatal_codes(job: Job[Any], task: Task) -> tuple[int, ...]:
+    """Return the exit codes to which a policy answers so."""
+    codes = (policy.exit_code for owner in (task, job) for policy in Policies(owner).policies)
+    known = dict.fromkeys(code for code in codes if code)
+    return tuple(
+        code
+        for code in known
+        if (policy := matching(job, task, Event.POD_FAILED, code)) is not None and policy.action not in OF_PODS
+    )
+
+
+def _of_pods(task: TaskSeen, replicas: int) -> Iterator[Happening]:
+    idle = task.suspended or bool(task.condition("Complete"))
+    for pod in task.pods:
+        if pod.index >= replicas:
+            continue
+        newest = task.newest[pod.index]
+        over = newest is not pod and newest.phase in {"Running", "Succeeded"}
+        if pod.phase == "Failed" and not pod.evicted:
+            yield Happening(pod.ended, Event.POD_FAILED, task.name, pod, pod.exit_code, over)
+        elif pod.evicted or (pod.going and pod.phase != "Succeeded" and not idle and not task.condition("Failed")):
+            yield Happening(pod.going or pod.ended, Event.POD_EVICTED, task.name, pod, None, over)
+        elif pod.phase == "Pending" and newest is pod:
+            yield Happening(pod.born, Event.POD_PENDING, task.name, pod)
+
+
+def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Happening]:
+    if task.condition("Complete"):
+        since = moment(task.status.get("completionTime")) or LONG_AGO
+        yield Happening(since, Event.TASK_COMPLETED, task.name)
+    most = subject.tasks[task.name].get("max_retry") or MAX_RETRY
+    running = [pod for pod in task.newest.values() if pod.phase in {"Pending", "Running"}]
+    if sum(pod.restarts for pod in running) >= most:
+        yield Happening(max(pod.born for pod in running), Event.TASK_FAILED, task.name)
+
+
+def _of_group(group: Any, sight: Sight) -> Iterator[Happening]:
+    """Yield that a gang which has run cannot be scheduled whole any more."""
+    for one in mapping(group.get("status")).get("conditions") or ():
+        scheduled = one.get("type") == "PodGroupScheduled" and one.get("status") == "False"
+        runs = any(pod.phase == "Running" for task in sight.tasks.values() for pod in task.pods)
+        if scheduled and runs and (since := moment(one.get("lastTransitionTime"))):
+            yield Happening(since, Event.UNKNOWN)

@@ -1,0 +1,87 @@
+"""How far a job is, from what is seen of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from jobgate.kinds.common.pod.reading import text, whole
+from jobgate.kinds.common.runner import Phase, Progress, TaskProgress
+from jobgate.runner.subject import Sight, Subject, TaskSeen
+
+
+def tasks_of(subject: Subject, sight: Sight) -> dict[str, TaskProgress]:
+    """Return how far each task is."""
+    return {name: _task(subject, seen) for name, seen in sight.tasks.items()}
+
+
+def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
+    replicas = subject.replicas(seen.name)
+    pods = [pod for index, pod in seen.newest.items() if index < replicas]
+    stated = subject.tasks[seen.name].min_available
+    failed = seen.condition("Failed")
+    return TaskProgress(
+        name=seen.name,
+        replicas=replicas,
+        least=min(replicas if stated is None else stated, replicas),
+        phases=dict(Counter(pod.phase for pod in pods)),
+        ready=sum(pod.ready for pod in pods),
+        ready_containers=sum(bool(one.get("ready")) for pod in pods for one in pod.containers),
+        active=sum(pod.active for pod in pods),
+        # Pods are seen to end before their batch Job has counted them.
+        succeeded=max(seen.count("succeeded"), sum(pod.phase == "Succeeded" for pod in pods)),
+        failed=seen.count("failed"),
+        released=seen.batch is not None and not seen.suspended,
+        complete=bool(seen.condition("Complete")) or replicas == 0,
+        given_up=(text(failed.get("message")) or "its pods failed") if failed else "",
+    )
+
+
+def restarts_of(subject: Subject, sight: Sight) -> int:
+    """Return how many times pods, tasks and the job were restarted."""
+    return subject.state.restarts + sum(task.count("failed") for task in sight.tasks.values())
+
+
+def replaced_of(sight: Sight, name: str = "") -> int:
+    """Return how many pods have failed and were replaced in the current attempt, of a task or of all."""
+    tasks = [task for task in sight.tasks.values() if name in {"", task.name}]
+    return sum(pod.phase == "Failed" and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
+
+
+def progress_of(
+    subject: Subject, sight: Sight, ends: Phase | None = None, reason: str = "", message: str = ""
+) -> Progress:
+    """Return how far a job is; it has ended where that is said."""
+    tasks = tasks_of(subject, sight)
+    limit = subject.runner.limit(subject.job)
+    phase, sentence = _phase(subject, sight, tasks)
+    if ends is not None:
+        phase, sentence = ends, message
+    return Progress(
+        phase=phase,
+        now=sight.observed.now,
+        generation=whole(subject.job.document["metadata"].get("generation")) or 0,
+        reason=reason,
+        message=sentence,
+        restarts=restarts_of(subject, sight) if limit is None else min(restarts_of(subject, sight), limit),
+        tasks=tasks,
+    )
+
+
+def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tuple[Phase, str]:
+    state = subject.state
+    again = bool(restarts_of(subject, sight) or state.attempt or state.tasks)
+    begins = Phase.RESTARTING if again else Phase.PENDING
+    released = [task for task in tasks.values() if task.released]
+    total = sum(task.replicas for task in released)
+    there = sum(task.live for task in released)
+    # The first that holds.
+    phases = (
+        (bool(state.held), Phase.ABORTED, f"no pod runs since {state.held}"),
+        (subject.suspended, Phase.SUSPENDED, "the job is suspended"),
+        (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
+        (not released, begins, "no pod was made yet"),
+        (sum(task.ready + task.succeeded for task in released) >= total, Phase.RUNNING, "all pods have started"),
+        (there >= total, Phase.STARTING, "not all pods are ready"),
+    )
+    found = ((phase, message) for holds, phase, message in phases if holds)
+    return next(found, (begins, "pods that failed are replaced" if again else "not all pods were made yet"))

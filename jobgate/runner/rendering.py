@@ -1,0 +1,157 @@
+"""What a job is made of: an Indexed Job a task, the Services of its kind, and groups where pods start together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
+from jobgate.kinds.common.policies.model import Event
+from jobgate.kinds.common.runner import Retry
+from jobgate.names import MANAGED_BY
+from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.runner.gangs import gangs, pod_group
+from jobgate.runner.policies import fatal_codes, takes_the_job
+from jobgate.runner.subject import Subject
+
+#: The labels by which a batch Job knows its pods; the API server refuses a template that has others of these keys.
+_BATCH_LABELS: Final = ("job-name", "controller-uid")
+_BATCH_PREFIX: Final = "batch.kubernetes.io/"
+
+#: What a batch Job takes for no limit: the largest number that it holds.
+_NO_LIMIT: Final = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Children:
+    """What a job is made of, in the order in which it is made.
+
+    Attributes:
+        services, groups: by name.
+        jobs: the batch Jobs by task, without `suspend`.
+    """
+
+    services: Mapping[str, dict[str, Any]]
+    groups: Mapping[str, dict[str, Any]]
+    jobs: Mapping[str, dict[str, Any]]
+
+
+def children(subject: Subject) -> Children:
+    """Return what a job is made of."""
+    services = [
+        _marked(subject, {"apiVersion": "v1", "kind": "Service", **service})
+        for service in subject.runner.services(subject.job, subject.crew)
+    ]
+    found = gangs(subject) if subject.groups else []
+    groups = [_marked(subject, pod_group(gang, subject.groups)) for gang in found]
+    group_of = {task: gang.name for gang in found for task in gang.tasks}
+    jobs = {
+        name: batch_job(subject, name, group_of.get(name, ""))
+        for name in subject.tasks
+        if name and subject.replicas(name) > 0
+    }
+    return Children(_named(services), _named(groups), jobs)
+
+
+def batch_job(subject: Subject, name: str, group: str = "") -> dict[str, Any]:
+    """Return the Indexed Job of a task, whose pods are in a group where one is named."""
+    task, runner = subject.tasks[name], subject.runner
+    retry = runner.retry(subject.job, task)
+    replicas = subject.replicas(name)
+    spec = {
+        "completionMode": "Indexed",
+        "completions": replicas,
+        "parallelism": replicas,
+        "podReplacementPolicy": "Failed",
+        **_failures(subject, name, retry),
+        "template": _template(subject, name, retry, group),
+    }
+    manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": subject.batch_name(name)}, "spec": spec}
+    return _marked(subject, manifest, name)
+
+
+def _template(subject: Subject, name: str, retry: Retry, group: str) -> dict[str, Any]:
+    job, task = subject.job, subject.tasks[name]
+    spec = dict(mapping(subject.operator.pod(job, task).get("spec")))
+    for field, word in (("schedulerName", "scheduler_name"), ("priorityClassName", "priority_class_name")):
+        if not spec.get(field) and (value := job.word(word)):
+            spec[field] = value
+    spec["restartPolicy"] = retry.restart_policy
+    if group:
+        spec["schedulingGroup"] = {"podGroupName": group}
+    metadata = metadata_of(task.template)
+    own = {
+        key: value
+        for key, value in mapping(metadata.get("labels")).items()
+        if key not in _BATCH_LABELS and not key.startswith(_BATCH_PREFIX)
+    }
+    annotations = dict(mapping(metadata.get("annotations")))
+    return {
+        "metadata": {
+            "labels": {**own, **labels(subject, name)},
+            **({"annotations": annotations} if annotations else {}),
+        },
+        "spec": subject.runner.pod(job, task, subject.crew, spec),
+    }
+
+
+def _failures(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
+    """Return what a batch Job does after failures.
+
+    A failure by which a policy acts on the task or the job is left as it is: the runner acts then.
+    """
+    task = subject.tasks[name]
+    left = takes_the_job(subject.job, task, Event.POD_FAILED)
+    limit = _NO_LIMIT if retry.limit is None else retry.limit
+    made: dict[str, Any] = {"backoffLimitPerIndex": 0} if left else {"backoffLimit": limit}
+    if retry.restart_policy != "Never":
+        return made  # the API server takes no failure policy there: containers are restarted in their pods
+    rules: list[dict[str, Any]] = []
+    if not left and not takes_the_job(subject.job, task, Event.POD_EVICTED):
+        rules.append({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
+    container = {"containerName": retry.container} if retry.container else {}
+    fatal = [("In", codes)] if (codes := fatal_codes(subject.job, task)) else []
+    for operator, values in (*fatal, *([retry.fatal] if retry.fatal else [])):
+        codes_of = {**container, "operator": operator, "values": sorted(values)}
+        rules.append({"action": "FailJob", "onExitCodes": codes_of})
+    return {**made, **({"podFailurePolicy": {"rules": rules}} if rules else {})}
+
+
+def labels(subject: Subject, name: str = "") -> dict[str, str]:
+    """Return the labels of what is made for a job, or for one of its tasks."""
+    crew, uid = subject.crew, subject.crew.uid
+    attempt = subject.state.label(name)
+    return {
+        KIND_LABEL: crew.plural,
+        JOB_LABEL: crew.name,
+        **({TASK_LABEL: name} if name else {}),
+        ATTEMPT_LABEL: attempt,
+        **({RUN_LABEL: uid} if uid else {}),
+    }
+
+
+def _marked(subject: Subject, manifest: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    """Return an object with our labels, owned by the job."""
+    crew = subject.crew
+    owner = {
+        "apiVersion": crew.api_version,
+        "kind": crew.kind,
+        "name": crew.name,
+        "uid": crew.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    key, value = MANAGED_BY
+    metadata = {
+        **manifest["metadata"],
+        **({"namespace": crew.namespace} if crew.namespace else {}),
+        # The companion controller deletes what has its own mark and no plugin declares.
+        "labels": {key: f"{value}-runner", **labels(subject, name)},
+        **({"ownerReferences": [owner]} if crew.uid else {}),
+    }
+    return {**manifest, "metadata": metadata}
+
+
+def _named(manifests: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {text(one["metadata"]["name"]): one for one in manifests}

@@ -1,0 +1,69 @@
+"""What the runner remembers of a job: in an annotation of it, so that a restart of the runner loses nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Self
+
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
+
+#: The annotation of a job that holds the state, and that by which a user asks for an action, as `ResumeJob`.
+STATE: Final = "jobgate.dev/run-state"
+COMMAND: Final = "jobgate.dev/command"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What cannot be seen in the objects of a job.
+
+    Attributes:
+        attempt: how many times the whole job was restarted.
+        tasks: how many times a task was restarted since, by name.
+        restarts: restarts of before the current attempts: of the job, of tasks and of pods.
+        held: why no pod may run: an action, as `AbortJob`; empty where they may.
+    """
+
+    attempt: int = 0
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    restarts: int = 0
+    held: str = ""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Read the state of a job. What cannot be read is as if it were not there."""
+        try:
+            read = mapping(json.loads(annotations_of(document).get(STATE) or "{}"))
+        except (ValueError, TypeError):
+            read = {}
+        tasks = {name: count for name, one in mapping(read.get("tasks")).items() if (count := whole(one))}
+        return cls(whole(read.get("attempt")) or 0, tasks, whole(read.get("restarts")) or 0, text(read.get("held")))
+
+    def label(self, task: str) -> str:
+        """Return the attempt at a task, as a label has it. Two different attempts never have the same."""
+        count = self.tasks.get(task, 0)
+        return f"{self.attempt}.{count}" if count else str(self.attempt)
+
+    def restarted(self, replaced: int, task: str = "") -> Self:
+        """Return the state of the next attempt at the job, or at one of its tasks.
+
+        Args:
+            replaced: pods that were replaced in the attempts that end.
+            task: its name; empty for the whole job.
+        """
+        restarts = self.restarts + replaced + 1
+        if task:
+            return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
+        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="")
+
+    def changes(self, **annotations: str | None) -> dict[str, Any]:
+        """Return the merge patch that writes the state, and with it other annotations."""
+        said = {key: value for key, value in asdict(self).items() if value}
+        written = json.dumps(said, sort_keys=True, separators=(",", ":"))
+        return {"metadata": {"annotations": {STATE: written, **annotations}}}
+
+
+def annotations_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the annotations of an object."""
+    return mapping(metadata_of(document).get("annotations"))

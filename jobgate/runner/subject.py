@@ -1,0 +1,287 @@
+"""A job as the runner sees it, and what is seen of the objects that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from jobgate.kinds.common.crew import crew_of
+from jobgate.kinds.common.members import index_of, labels_of
+from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
+from jobgate.kinds.common.runner import Runner, runner_of
+from jobgate.plugins import Crew
+from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
+from jobgate.runner.state import State
+from webhook import Context, Job, Kind, Task
+from webhook.context import DOMAIN
+from webhook.review import mutated
+from webhook.view import view
+
+#: When nothing is known.
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A job that is run.
+
+    Attributes:
+        job: the typed view of it.
+        domain: of the cluster's Services.
+        groups: the apiVersion of Kubernetes' own PodGroup, where jobs are gangs; empty where they are none.
+    """
+
+    job: Job[Any]
+    domain: str = DOMAIN
+    groups: str = ""
+
+    @cached_property
+    def runner(self) -> Runner:
+        """What the kind says of running."""
+        runner = runner_of(self.job.kind)
+        if runner is None:
+            raise TypeError(f"{self.job.kind.kind} has no runner")
+        return runner
+
+    @property
+    def operator(self) -> Operator:
+        """How the kind's pods are made."""
+        return operator_of(self.job)
+
+    @cached_property
+    def state(self) -> State:
+        """What is remembered of it."""
+        return State.of(self.job.document)
+
+    @cached_property
+    def crew(self) -> Crew:
+        """The job, as plugins know it."""
+        metadata = metadata_of(self.job.document)
+        namespace, name, uid = (text(metadata.get(key)) for key in ("namespace", "name", "uid"))
+        return crew_of(self.job, namespace, name, uid, domain=self.domain)
+
+    @cached_property
+    def tasks(self) -> Mapping[str, Task]:
+        """The tasks by the names that their pods have."""
+        return {self.operator.task_name(task): task for task in self.job.tasks}
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the user has suspended it."""
+        return self.job.word("suspend") is True
+
+    def replicas(self, name: str) -> int:
+        """Return the pods of a task."""
+        return self.runner.replicas(self.job, self.tasks[name])
+
+    def batch_name(self, name: str) -> str:
+        """Return the name of a task's batch Job: its pods' host names are this, `-` and the index."""
+        return self.crew.pod.replace("{task}", name).removesuffix("-{index}")
+
+
+def read(kind: Kind, document: Mapping[str, Any], domain: str = DOMAIN, groups: str = "") -> Subject | None:
+    """Read a job as it is stored, with the defaults of today; None where it does not fit its schema.
+
+    Args:
+        kind: of the job.
+        document: the job.
+        domain: of the cluster's Services.
+        groups: the apiVersion of Kubernetes' own PodGroup, where jobs are gangs.
+    """
+    metadata = metadata_of(document)
+    context = Context(namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
+    whole = mutated(kind, kind.schema.default(document), context).value
+    if kind.schema.check(whole):
+        return None
+    spec, _ = view(kind.spec, whole.get("spec"))
+    return Subject(Job(kind, whole, spec), domain, groups)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What is there of a job.
+
+    Attributes:
+        now: the time.
+        jobs, pods, services, groups: the batch Jobs, Pods, Services and PodGroups of the job, as JSON.
+    """
+
+    now: datetime
+    jobs: Sequence[Mapping[str, Any]] = ()
+    pods: Sequence[Mapping[str, Any]] = ()
+    services: Sequence[Mapping[str, Any]] = ()
+    groups: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodSeen:
+    """A pod of a task.
+
+    Attributes:
+        document: the pod, as JSON.
+        index: which of the task it is.
+    """
+
+    document: Mapping[str, Any] = field(repr=False)
+    index: int
+
+    @property
+    def _status(self) -> Mapping[str, Any]:
+        return mapping(self.document.get("status"))
+
+    @property
+    def phase(self) -> str:
+        """Its phase."""
+        return text(self._status.get("phase")) or "Pending"
+
+    @property
+    def going(self) -> datetime | None:
+        """When it was deleted; None where it was not."""
+        return moment(metadata_of(self.document).get("deletionTimestamp"))
+
+    @property
+    def born(self) -> datetime:
+        """When it was made."""
+        return moment(metadata_of(self.document).get("creationTimestamp")) or LONG_AGO
+
+    def condition(self, kind: str) -> Mapping[str, Any]:
+        """Return a condition of it that holds; empty where it does not."""
+        return next((one for one in self._conditions() if one.get("type") == kind and one.get("status") == "True"), {})
+
+    def _conditions(self) -> Iterator[Mapping[str, Any]]:
+        return (one for _, one in objects(self._status.get("conditions")))
+
+    @property
+    def containers(self) -> list[Mapping[str, Any]]:
+        """The statuses of its containers."""
+        return [one for _, one in objects(self._status.get("containerStatuses"))]
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is ready."""
+        return self.phase == "Running" and bool(self.condition("Ready"))
+
+    @property
+    def active(self) -> bool:
+        """Whether it runs, or has a node and is past its init containers."""
+        return self.phase == "Running" or (self.phase == "Pending" and bool(self.condition("Initialized")))
+
+    @property
+    def restarts(self) -> int:
+        """How many times its containers were restarted."""
+        statuses = [*self.containers, *(one for _, one in objects(self._status.get("initContainerStatuses")))]
+        return sum(whole(one.get("restartCount")) or 0 for one in statuses)
+
+    @property
+    def evicted(self) -> bool:
+        """Whether it was taken away, and has not failed by itself."""
+        return bool(self.condition("DisruptionTarget")) or self._status.get("reason") in {"Evicted", "Preempting"}
+
+    @property
+    def exit_code(self) -> int | None:
+        """What it failed with: of the first container that did not end with 0."""
+        return next((code for one in self.containers if (code := whole(_terminated(one).get("exitCode")))), None)
+
+    @property
+    def ended(self) -> datetime:
+        """When it ended, as far as that is known."""
+        ends = [found for one in self.containers if (found := moment(_terminated(one).get("finishedAt")))]
+        return max(ends, default=self.going or self.born)
+
+
+@dataclass(frozen=True)
+class TaskSeen:
+    """What is there of a task, of its current attempt.
+
+    Attributes:
+        name: of the task.
+        batch: its batch Job; None where there is none.
+        pods: all of that batch Job.
+    """
+
+    name: str
+    batch: Mapping[str, Any] | None = None
+    pods: Sequence[PodSeen] = ()
+
+    @cached_property
+    def newest(self) -> Mapping[int, PodSeen]:
+        """Of each index the newest pod."""
+        found: dict[int, PodSeen] = {}
+        for pod in sorted(self.pods, key=lambda pod: (pod.going is None, pod.born)):
+            found[pod.index] = pod
+        return found
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """The status of the batch Job."""
+        return mapping((self.batch or {}).get("status"))
+
+    def count(self, word: str) -> int:
+        """Return a count in that status."""
+        return whole(self.status.get(word)) or 0
+
+    def condition(self, kind: str) -> Mapping[str, Any]:
+        """Return a condition of the batch Job that holds; empty where it does not."""
+        found = (one for _, one in objects(self.status.get("conditions")))
+        return next((one for one in found if one.get("type") == kind and one.get("status") == "True"), {})
+
+    @property
+    def going(self) -> bool:
+        """Whether the batch Job is being deleted."""
+        return bool(metadata_of(self.batch or {}).get("deletionTimestamp"))
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the batch Job makes no pods for now."""
+        return mapping((self.batch or {}).get("spec")).get("suspend") is True
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What is there of a job, sorted.
+
+    Attributes:
+        tasks: what is there of each task, of its current attempt, in their order.
+        old: batch Jobs of earlier attempts, or of tasks that the job does not have any more.
+        observed: as it was given.
+    """
+
+    tasks: Mapping[str, TaskSeen]
+    old: Sequence[Mapping[str, Any]]
+    observed: Observed
+
+
+def look(subject: Subject, observed: Observed) -> Sight:
+    """Sort what is there of a job by task, and by attempt."""
+    by_uid: dict[str, list[PodSeen]] = {}
+    for pod in observed.pods:
+        index = index_of(labels_of(pod).get(COMPLETION_INDEX))
+        for _, owner in objects(metadata_of(pod).get("ownerReferences")):
+            if index is not None:
+                by_uid.setdefault(text(owner.get("uid")), []).append(PodSeen(pod, index))
+    current: dict[str, TaskSeen] = {}
+    old = []
+    for batch in observed.jobs:
+        labels = labels_of(batch)
+        name = text(labels.get(TASK_LABEL))
+        if name in subject.tasks and labels.get(ATTEMPT_LABEL) == subject.state.label(name):
+            current[name] = TaskSeen(name, batch, by_uid.get(text(metadata_of(batch).get("uid")), ()))
+        else:
+            old.append(batch)
+    return Sight({name: current.get(name, TaskSeen(name)) for name in subject.tasks}, old, observed)
+
+
+def moment(value: Any) -> datetime | None:
+    """Read a time as Kubernetes writes it; None where it is none."""
+    try:
+        return datetime.fromisoformat(text(value)) if value else None
+    except ValueError:
+        return None
+
+
+def _terminated(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(mapping(status.get("state")).get("terminated"))

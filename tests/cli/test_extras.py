@@ -1,0 +1,117 @@
+"""Each extra of the distribution runs the commands that its name promises, with nothing else installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+_ROOT = Path(__file__).resolve().parents[2]
+#: Runs the command where the import path holds the standard library and one folder.
+_RUN = "import sys; sys.path[:0] = [{path!r}]; sys.argv[0] = 'jobgate'; from jobgate.cli import main; main()"
+
+
+def _required(name: str, extras: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield the distributions that one requires, and those that they require."""
+    for text in distribution(name).requires or ():
+        requirement = Requirement(text)
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras or {""}):
+            if requirement.name == "jobgate":
+                yield from _required("jobgate", frozenset(requirement.extras))
+                continue
+            yield requirement.name
+            yield from _required(requirement.name, frozenset(requirement.extras))
+
+
+def _installed(folder: Path, *extras: str) -> Path:
+    """Return a folder with what `pip install jobgate[extras]` would install, as links."""
+    names = {*_required("jobgate"), *(_required("jobgate", frozenset(extras)) if extras else ())}
+    for name in names:
+        for file in distribution(name).files or ():
+            top = file.parts[0]
+            if top in {"..", "__pycache__"}:
+                continue
+            source, link = Path(str(distribution(name).locate_file(top))), folder / top
+            if source.is_dir() and not link.exists():
+                link.mkdir()
+            if not source.is_dir() and not link.exists():
+                link.symlink_to(source)
+            if source.is_dir() and len(file.parts) > 1:
+                inner = link / file.parts[1]
+                if not inner.exists() and not inner.is_symlink() and (source / file.parts[1]).exists():
+                    inner.symlink_to(source / file.parts[1])
+    for package in ("crdgen", "webhook", "certs", "jobgate"):
+        (folder / package).symlink_to(_ROOT / package)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["", "server", "certs", "cluster", "all"])
+def extra(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """An extra, and a folder in which only it is installed."""
+    name = str(request.param)
+    return name, _installed(tmp_path_factory.mktemp("extra"), *filter(None, [name]))
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    code = _RUN.format(path=str(folder))
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, *arguments],
+        cwd=_ROOT,
+        env={"PATH": "/usr/bin:/bin", "KUBECONFIG": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+#: A command, the extras with which it runs, and what it then says; none of these reaches a cluster.
+_COMMANDS = [
+    (("review", "examples/dijob/with-tasks.yaml"), {"", "server", "certs", "cluster", "all"}, "allowed"),
+    (("manifests",), {"", "server", "certs", "cluster", "all"}, "kind: CustomResourceDefinition"),
+    (("crdgen", "lint", "manifests/crds/mxnet.mlkube.io_mxjobs.yaml"), {"", "server", "certs", "cluster", "all"}, ""),
+    (("certs", "issue", "--secret"), {"certs", "all"}, "kind: Secret"),
+    (("certs", "status", "--kubeconfig", "tests/cli/__init__.py"), {"all"}, ""),
+    (("audit", "--kubeconfig", "tests/cli/__init__.py"), {"cluster", "all"}, "cluster cannot be reached"),
+    (("fit", "--kubeconfig", "tests/cli/__init__.py"), {"cluster", "all"}, "cluster cannot be reached"),
+    (("serve", "--tls-cert", "README.md", "--tls-key", "README.md"), {"server", "all"}, "cannot be served"),
+    (("control", "--lease-namespace", "x", "--kubeconfig", "tests/cli/__init__.py"), {"all"}, ""),
+    (("doctor", "--kubeconfig", "tests/cli/__init__.py"), {"all"}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "extras", "said"), _COMMANDS, ids=[" ".join(one[0][:2]) for one in _COMMANDS])
+def test_an_extra_runs_its_commands_and_others_name_the_extra_that_they_need(
+    extra: tuple[str, Path], arguments: tuple[str, ...], extras: set[str], said: str
+) -> None:
+    name, folder = extra
+    result = _run(folder, *arguments)
+    output = result.stdout + result.stderr
+    assert "Traceback" not in output
+    if name in extras:
+        assert said in output
+        assert "not installed" not in output
+    else:
+        assert (result.returncode, "is not installed: pip install 'jobgate[" in output) == (2, True)
+
+
+def test_a_package_that_another_distribution_has_overwritten_is_named_and_repaired(tmp_path: Path) -> None:
+    folder = _installed(tmp_path, "all")
+    (folder / "certs").unlink()
+    (folder / "certs").mkdir()
+    (folder / "certs" / "__init__.py").write_text("")
+    other = folder / "certs-1.0.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: certs\nVersion: 1.0\n")
+    (other / "top_level.txt").write_text("certs\n")
+    (other / "RECORD").write_text("certs/__init__.py,,\n")
+    result = _run(folder, "certs", "issue", "--secret")
+    assert result.returncode == 2
+    assert "'certs' of jobgate has been overwritten by certs" in result.stderr
+    assert "pip uninstall certs" in result.stderr

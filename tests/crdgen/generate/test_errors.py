@@ -1,0 +1,484 @@
+"""What cannot be structural is an error that names the field and the fix."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum, Flag
+from typing import Annotated, Any
+from uuid import UUID, uuid4
+
+import pytest
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, SecretStr, WithJsonSchema, create_model
+from typing_extensions import TypeAliasType
+
+from crdgen import (
+    Atomic,
+    CustomResource,
+    Duration,
+    Int32,
+    MapList,
+    MinItems,
+    Model,
+    ModelDefault,
+    Names,
+    PreserveUnknown,
+    SchemaError,
+    SetList,
+    Version,
+    crd,
+    structural_schema,
+)
+
+
+class Part(Model):
+    name: str | None = None
+    replicas: Annotated[str, Int32(minimum=1)] = "1"
+
+
+class Node(Model):
+    children: list["Node"] = Field(default_factory=list)
+
+
+class Outer(Model):
+    node: Node
+
+
+Tree = TypeAliasType("Tree", "dict[str, Tree] | str")
+
+
+class Left(Model):
+    right: "Right"
+
+
+class Right(Model):
+    lefts: dict[str, Left]
+
+
+class Circle(Model):
+    size: int
+
+
+class Label(Model):
+    size: str
+
+
+class Stamped(Model):
+    id: Annotated[UUID, ModelDefault] = Field(default_factory=uuid4)
+
+
+class Opaque:
+    pass
+
+
+def now() -> int:
+    return 1
+
+
+class Later(Model):
+    at: Annotated[str, Int32(minimum=1)]
+    next: list["Later"]
+
+
+Twins = create_model("Twins", first=(int, Field(alias="own")), other=(int, Field(alias="own")))
+
+
+class Unfinished(BaseModel):
+    value: "NowhereDefined"  # type: ignore[name-defined]  # noqa: F821
+
+
+def looking(pattern: str) -> Any:
+    return WithJsonSchema({"type": "string", "pattern": pattern})
+
+
+def widened(levels: int) -> type[BaseModel]:
+    """Return a model whose schema has twice the nodes with each level."""
+    model: Any = Circle
+    for level in range(levels):
+        fields: Any = {"one": (model, ...), "other": (model, ...)}
+        model = create_model(f"Level{level}", **fields)
+    return model
+
+
+class Access(Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Nothing(Enum):
+    pass
+
+
+class Answer(Enum):
+    YES = "yes"
+    COUNT = 1
+    NONE = None
+
+
+class Days(Enum):
+    FIRST = date(2026, 1, 1)
+
+
+class Address(str):
+    """As `pydantic.EmailStr`, where its package is not installed."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        raise ImportError("addresses is not installed")
+
+
+class Mail(BaseModel):
+    model_config = ConfigDict(defer_build=True)
+
+    to: Address
+
+
+class Twice(Enum):
+    FIRST = "a"
+    AGAIN = "a"  # noqa: PIE796
+    OTHER = "b"
+
+
+Wide = widened(20)
+NAIVE = datetime(2020, 1, 1)  # noqa: DTZ001
+
+
+def field(annotation: Any, **options: Any) -> type[BaseModel]:
+    """Return a model with one field, `value`."""
+    config = ConfigDict(arbitrary_types_allowed=True)
+    return type(
+        "Spec",
+        (Model,),
+        {"__annotations__": {"value": annotation}, "__module__": __name__, "model_config": config, **options},
+    )
+
+
+@pytest.mark.parametrize(
+    "case, model, path, problem, fix",
+    [
+        (
+            "a bound on a string",
+            field(list[Part]),
+            "Spec.value[].replicas",
+            "Int32 is for integers",
+            "annotate an `int`",
+        ),
+        ("a cycle", Outer, "Outer.node.children[]", "(Node.children[] → Node)", "`Depth(…)`"),
+        ("a cycle of two", Left, "Left.right.lefts.*", "(Left.right → Right.lefts.* → Left)", "`Depth(…)`"),
+        ("a recursive alias", field(Tree), "Spec.value.*", "(Tree.* → Tree)", "`Depth(…)`"),
+        ("models beyond number", field(Wide), "Spec", "more than 60000 nodes", "PreserveUnknown"),
+        (
+            "variants that disagree",
+            field(Circle | Label),
+            "Spec.value.size",
+            "its type (integer in Circle, string in Label)",
+            "one type in all variants",
+        ),
+        ("lists that disagree", field(list[int] | list[str]), "Spec.value[]", "(integer, string)", "one type"),
+        ("a dict or a model", field(dict[str, int] | Circle), "Spec.value", "one is a map", "`dict[str, A | B]`"),
+        (
+            "a union of models",
+            field(dict[str, Node | Part]),
+            "Spec.value.*.children[]",
+            "contains itself",
+            "cut the cycle",
+        ),
+        (
+            "a factory",
+            field(UUID, value=Field(default_factory=uuid4)),
+            "Spec.value",
+            "its default_factory uuid4 may give another value each time",
+            "ModelDefault",
+        ),
+        (
+            "a lambda",
+            field(int, value=Field(default_factory=lambda: now())),  # noqa: PLW0108
+            "Spec.value",
+            "its default_factory (a lambda) may give another value each time",
+            "ModelDefault",
+        ),
+        (
+            "a factory that reads other fields",
+            field(int, value=Field(default_factory=lambda fields: len(fields))),  # noqa: PLW0108
+            "Spec.value",
+            "its default_factory (a lambda) makes a default of other fields",
+            "ModelDefault",
+        ),
+        (
+            "a factory of a model with such a factory",
+            field(Stamped, value=Field(default_factory=Stamped)),
+            "Spec.value",
+            "default_factory Stamped",
+            "`ModelDefault`",
+        ),
+        (
+            "a default made by such a factory",
+            field(Stamped, value=Stamped()),
+            "Spec.value",
+            "Stamped.id",
+            "in the default",
+        ),
+        (
+            "a factory that fails",
+            field(Circle, value=Field(default_factory=Circle)),
+            "Spec.value",
+            "its default_factory Circle fails: size: Field required",
+            "whole",
+        ),
+        (
+            "a reference to nothing",
+            field(Annotated[str, WithJsonSchema({"$ref": "#/$defs/Nowhere"})]),
+            "Spec.value",
+            "`$ref: #/$defs/Nowhere` refers to nothing",
+            "write the schema out",
+        ),
+        (
+            "a reference to nothing within",
+            field(dict[str, Annotated[str, WithJsonSchema({"type": "array", "items": {"$ref": "https://a/b"}})]]),
+            "Spec.value.*[]",
+            "`$ref: https://a/b` refers to nothing",
+            "write the schema out",
+        ),
+        ("a function as default", field(int, value=now), "Spec.value", "is the function now itself", "what it returns"),
+        (
+            "a function's default",
+            field(Callable[[], int], value=now),
+            "Spec.value",
+            "no form in JSON",
+            "WithJsonSchema",
+        ),
+        ("a mixed tuple", field(tuple[int, str]), "Spec.value", "a tuple of different types", "a model with one field"),
+        (
+            "bounds on ISO durations",
+            field(Annotated[timedelta, Field(le=timedelta(1))]),
+            "Spec.value",
+            "ISO 8601",
+            "Duration",
+        ),
+        ("bounds without a zone", field(Annotated[datetime, Field(ge=NAIVE)]), "Spec.value", "zone", "UTC"),
+        ("a default without a zone", field(datetime, value=NAIVE), "Spec.value", "is refused", "tzinfo=UTC"),
+        ("an infinite default", field(float, value=float("inf")), "Spec.value", "no infinity", "None"),
+        ("a secret default", field(SecretStr, value=SecretStr("x")), "Spec.value", "a secret", "drop the default"),
+        (
+            "a default below its bound",
+            field(Annotated[int, Field(ge=1)], value=0),
+            "Spec.value",
+            "at least 1",
+            "bounds take",
+        ),
+        (
+            "a default at an exclusive bound, of a type that writes it otherwise",
+            field(Annotated[float, Field(gt=1)], value=1),
+            "Spec.value",
+            "the default 1 is refused by the field's own schema: must be greater than 1",
+            "bounds take",
+        ),
+        (
+            "a list's item out of bounds, written otherwise",
+            field(list[Annotated[float, Field(ge=3)]], value=[1]),
+            "Spec.value",
+            "at [0]: must be at least 3",
+            "bounds take",
+        ),
+        (
+            "a decimal out of bounds",
+            field(Annotated[Decimal, Field(gt=1, max_digits=3, decimal_places=2)], value=Decimal("1.125")),
+            "Spec.value",
+            "must be a decimal as a number or a string, greater than 1, of at most 3 digits, with at most 2 behind the "
+            "point",
+            "bounds take",
+        ),
+        (
+            "a duration out of bounds",
+            field(Annotated[Duration, Field(ge=timedelta(0))], value=timedelta(hours=-1)),
+            "Spec.value",
+            "the default '-1h' is refused by the field's own schema: must be at least 0s",
+            "bounds take",
+        ),
+        (
+            "a moment out of bounds, with a zone",
+            field(
+                Annotated[datetime, Field(ge=datetime(2026, 1, 1, tzinfo=UTC))], value=datetime(2025, 1, 1, tzinfo=UTC)
+            ),
+            "Spec.value",
+            "must be at least 2026-01-01",
+            "bounds take",
+        ),
+        (
+            "a whole number in steps of less than one",
+            field(Annotated[float, Field(multiple_of=0.5)], value=1),
+            "Spec.value",
+            "the default 1 is refused by the field's own schema: must be a multiple of 0.5",
+            "say it as a `Rule`",
+        ),
+        ("a default of another type", field(int, value="x"), "Spec.value", "'x' is refused", "own type"),
+        ("a default that is no JSON", field(Any, value=object()), "Spec.value", "cannot be written as JSON", "None"),
+        ("only null", field(None), "Spec.value", "nothing but null", "leave it out"),
+        ("a set with null", field(set[int | None]), "Spec.value", "may not be null", "drop `| None`"),
+        ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "these are lists", "keys of text"),
+        ("keys of unlike tuples", field(dict[tuple[int, str], Any]), "Spec.value", "these are lists", "list of models"),
+        ("keys of null", field(dict[None, int]), "Spec.value", "nothing but null", "keys of text"),
+        (
+            "rules over keys of any number of maps",
+            field(list[dict[Annotated[str, Field(pattern="^a")], int]]),
+            "Spec.value[]",
+            "cost more",
+            "max_length",
+        ),
+        ("look-ahead", field(Annotated[str, looking("^(?!a)b")]), "Spec.value", "look-ahead", "a rule"),
+        ("a callable", field(Callable[[], None]), "Spec.value", "a function has no form in JSON", "JSON can carry"),
+        (
+            "an enum of days",
+            field(Days),
+            "Spec.value",
+            "no JSON is read as the value datetime.date(",
+            "texts or numbers",
+        ),
+        ("a half character", field(str, value="\ud800"), "Spec.value", "cannot be written as JSON", "or None"),
+        ("another package", Mail, "Mail", "wants another package: addresses is not installed", "install it"),
+        ("a class", field(type[int]), "Spec.value", "a class has no form", "JSON can carry"),
+        ("an object of any class", field(Opaque), "Spec.value", "class Opaque", "WithJsonSchema"),
+        (
+            "a format that means something else",
+            field(Annotated[str, WithJsonSchema({"type": "string", "format": "duration"})]),
+            "Spec.value",
+            "`30s`",
+            "crdgen.Duration",
+        ),
+        (
+            "two names",
+            field(int, value=Field(validation_alias=AliasChoices("a", "b"))),
+            "Spec.a",
+            "several names",
+            "`alias=`",
+        ),
+        (
+            "another place",
+            field(int, value=Field(validation_alias=AliasPath("a", "b"))),
+            "Spec.value",
+            "`a.b`",
+            "as models",
+        ),
+        (
+            "read and written under two names",
+            field(int, value=Field(validation_alias="in")),
+            "Spec.in",
+            "read as `in` and written as `value`",
+            "`alias=`",
+        ),
+        ("one name for two", Twins, "Twins", "two fields are called `own`", "another alias"),
+        (
+            "a condition",
+            field(Annotated[str, WithJsonSchema({"type": "string", "if": {}})]),
+            "Spec.value",
+            "if cannot",
+            "rule",
+        ),
+        ("no forward reference", Unfinished, "Unfinished", "not fully defined", "defined where"),
+        (
+            "too large a bound",
+            field(Annotated[int, Int32(maximum=2**40)]),
+            "Spec.value",
+            "cannot hold",
+            "use a bound from",
+        ),
+        (
+            "MinItems on text",
+            field(Annotated[str, MinItems(1)]),
+            "Spec.value",
+            "MinItems is for arrays",
+            "annotate a list",
+        ),
+        (
+            "Atomic on an object",
+            field(Annotated[dict[str, int], Atomic]),
+            "Spec.value",
+            "Atomic is for",
+            "annotate a list",
+        ),
+        ("a set of models", field(Annotated[list[Part], SetList]), "Spec.value[].replicas", "Int32", "annotate"),
+        ("a set of lists", field(Annotated[list[list[int]], SetList]), "Spec.value", "lists of scalars", "MapList"),
+        ("an unknown key", field(Annotated[list[Part], MapList("id")]), "Spec.value[].replicas", "Int32", "annotate"),
+        ("no key", field(Annotated[list[dict[str, int]], MapList()]), "Spec.value", "MapList has no key", "name the"),
+        ("a flag", field(Access), "Spec.value", "every combination", "a set of an Enum's members"),
+        (
+            "an enum of several types and null",
+            field(Answer, value=Answer.YES),
+            "Spec.value",
+            "the API server takes null for no enum",
+            "without a member of None",
+        ),
+        ("an enum of nothing", field(Nothing), "Spec.value", "has no members", "give it one"),
+        ("an open int-or-string", field(Annotated[int | str, PreserveUnknown]), "Spec.value", "exclude", "drop one"),
+    ],
+)
+def test_an_error_names_the_field_and_the_fix(
+    case: str, model: type[BaseModel], path: str, problem: str, fix: str
+) -> None:
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(model)
+    assert raised.value.path == path
+    assert problem in raised.value.problem
+    assert fix in raised.value.fix
+    first = str(raised.value).partition("\n")[0]
+    assert first == f"{path}: {raised.value.problem}; {raised.value.fix}" == str(raised.value.faults[0])
+
+
+class Mistaken(Model):
+    pair: tuple[int, str]
+    fine: int = 1
+    pairs: list[tuple[int, str]]
+    later: Later
+    parts: dict[str, list[Circle | Label]]
+
+
+def test_all_fields_with_a_fault_are_told_at_once() -> None:
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(Mistaken)
+    assert [fault.path for fault in raised.value.faults] == [
+        "Mistaken.pair",
+        "Mistaken.pairs[]",
+        "Mistaken.later.at",
+        "Mistaken.later.next[]",
+        "Mistaken.parts.*[].size",
+    ]
+    assert str(raised.value).splitlines() == [str(fault) for fault in raised.value.faults]
+
+
+def test_faults_of_spec_status_and_versions_are_told_at_once() -> None:
+    versions = (
+        Version("v1", spec=field(tuple[int, str]), status=field(type[int])),
+        Version("v2", spec=Later, storage=False),
+    )
+    with pytest.raises(SchemaError) as raised:
+        crd(CustomResource(group="a.example.com", names=Names("Thing"), versions=versions))
+    assert [fault.path for fault in raised.value.faults] == [
+        "Thing.spec.value",
+        "Thing.status.value",
+        "Thing.spec.at",
+        "Thing.spec.next[]",
+    ]
+
+
+def test_one_fault_is_told_once_whatever_its_union_is() -> None:
+    with pytest.raises(SchemaError) as raised:
+        structural_schema(field(Later | None))
+    assert [fault.path for fault in raised.value.faults] == ["Spec.value.at", "Spec.value.next[]"]
+
+
+def test_a_value_with_two_names_is_one_value() -> None:
+    schema = structural_schema(field(Twice))["properties"]["value"]
+    assert schema["enum"] == ["a", "b"]
+
+
+class Item(Model):
+    name: str | None = None
+    size: int = 1
+    kind: str
+
+
+@pytest.mark.parametrize("key", ["kind", "size"])
+def test_a_key_that_is_required_or_has_a_default_is_taken(key: str) -> None:
+    schema = structural_schema(field(Annotated[list[Item], MapList(key)]))
+    assert schema["properties"]["value"]["x-kubernetes-list-map-keys"] == [key]

@@ -1,0 +1,350 @@
+"""The stages, each for itself."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Annotated, Any
+from uuid import uuid4
+
+import pytest
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from crdgen import Depth, Model, SchemaError, structural_schema
+from crdgen.generate.decimals import decimal, patterns
+from crdgen.generate.factories import is_pure
+from crdgen.generate.hoist import hoist
+from crdgen.generate.inline import inline
+from crdgen.generate.keys import keys
+from crdgen.generate.keywords import keywords
+from crdgen.generate.known import known
+from crdgen.generate.notes import KEYS, MIXED
+from crdgen.generate.order import order
+from crdgen.generate.ranges import ranges
+from crdgen.generate.unions import unions
+
+TEXT = {"type": "string"}
+COUNT = {"type": "integer"}
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+SHUT_LISTS = {"minItems": 1, "maxItems": 0}
+SHUT_OBJECTS = {"minProperties": 1, "maxProperties": 0}
+SHUT_NUMBERS = {"minimum": 1, "maximum": 0}
+SHUT_BOOLEANS = {"not": {"enum": [False, True]}}
+
+
+def without_notes(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if not key.startswith("x-crdgen-")}
+
+
+@pytest.mark.parametrize(
+    "case, before, after",
+    [
+        ("const", {"const": 1}, {"enum": [1]}),
+        (
+            "the exclusive bound is tighter",
+            COUNT | {"minimum": 1, "exclusiveMinimum": 1},
+            COUNT | {"minimum": 1, "exclusiveMinimum": True},
+        ),
+        ("the inclusive bound is tighter", COUNT | {"maximum": 4, "exclusiveMaximum": 5}, COUNT | {"maximum": 4}),
+        ("types in a list", {"type": ["string", "null"]}, {"anyOf": [TEXT, {"type": "null"}]}),
+        ("a tuple", {"type": "array", "prefixItems": [TEXT, TEXT]}, {"type": "array", "items": TEXT, "maxItems": 2}),
+        ("null in an enum", {"enum": ["a", None]}, {"anyOf": [{"enum": ["a"]}, {"type": "null"}]}),
+        ("words for other readers", TEXT | {"readOnly": True, "x-order": 1}, TEXT),
+        ("examples", TEXT | {"examples": ["a", "b"]}, TEXT | {"example": "a"}),
+    ],
+)
+def test_keywords(case: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert keywords(before, "Spec") == after
+
+
+@pytest.mark.parametrize(
+    "case, before, after",
+    [
+        ("optional", {"anyOf": [TEXT, {"type": "null"}], "default": None}, TEXT),
+        ("nullable", {"anyOf": [TEXT, {"type": "null"}]}, TEXT | {"nullable": True}),
+        ("int or string", {"anyOf": [COUNT, TEXT]}, {"x-kubernetes-int-or-string": True}),
+        ("the same type twice", {"anyOf": [TEXT, TEXT | {"maxLength": 3}]}, TEXT),
+        (
+            "formats of one type",
+            {"anyOf": [TEXT | {"format": "ipv4"}, TEXT | {"format": "ipv6"}]},
+            TEXT | {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]},
+        ),
+        ("enums of one type", {"anyOf": [TEXT | {"enum": ["a"]}, TEXT | {"enum": ["b"]}]}, TEXT | {"enum": ["a", "b"]}),
+        ("integers among numbers", {"anyOf": [COUNT, {"type": "number"}]}, {"type": "number"}),
+        ("anything", {"anyOf": [COUNT, {PRESERVE: True}]}, {PRESERVE: True}),
+        (
+            "text or a list of it",
+            {"anyOf": [TEXT, {"type": "array", "items": TEXT}]},
+            {PRESERVE: True, "items": TEXT} | SHUT_OBJECTS | SHUT_NUMBERS | SHUT_BOOLEANS,
+        ),
+        (
+            "a flag or some text",
+            {"anyOf": [{"type": "boolean"}, TEXT | {"enum": ["a.b"]}]},
+            {PRESERVE: True, "pattern": "^(?:a\\.b)$"} | SHUT_OBJECTS | SHUT_NUMBERS | SHUT_LISTS,
+        ),
+        (
+            "alternatives of values stay",
+            TEXT | {"anyOf": [{"minLength": 3, "type": "string"}]},
+            TEXT | {"anyOf": [{"minLength": 3}]},
+        ),
+    ],
+)
+def test_unions(case: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert without_notes(unions(before, "Spec")) == after
+
+
+def test_a_union_in_a_union_is_taken_apart_again() -> None:
+    inner = unions({"anyOf": [TEXT, {"type": "boolean"}]}, "Spec")
+    assert inner[MIXED] == [TEXT, {"type": "boolean"}]
+    outer = unions({"anyOf": [inner, {"type": "number"}]}, "Spec")
+    assert without_notes(outer) == {PRESERVE: True} | SHUT_OBJECTS | SHUT_LISTS
+
+
+def test_variants_are_hoisted_and_keep_what_holds_for_values() -> None:
+    cat = {
+        "type": "object",
+        "properties": {"name": TEXT, "lives": COUNT | {"minimum": 1}},
+        "required": ["name", "lives"],
+    }
+    dog = {"type": "object", "properties": {"name": TEXT | {"minLength": 2}, "tail": TEXT}, "required": ["name"]}
+    parent, branches = hoist([cat, dog], "Spec")
+    assert parent == {
+        "type": "object",
+        "properties": {"name": TEXT, "lives": COUNT, "tail": TEXT},
+        "required": ["name"],
+    }
+    assert branches == [
+        {"properties": {"lives": {"minimum": 1}}, "required": ["lives"]},
+        {"properties": {"name": {"minLength": 2}}},
+    ]
+
+
+def test_known_gives_an_enum_that_may_be_null_as_a_pattern() -> None:
+    assert known(TEXT | {"enum": ["a|b"], "nullable": True}, "Spec") == TEXT | {
+        "nullable": True,
+        "pattern": "^(?:a\\|b)$",
+    }
+
+
+@pytest.mark.parametrize(
+    "names, rule",
+    [
+        (TEXT | {"pattern": "^it's\\d$"}, r"self.all(key, key.matches('^it\'s\\d$'))"),
+        (TEXT | {"maxLength": 3}, "self.all(key, size(key) <= 3)"),
+        (TEXT | {"enum": ["a", "b"]}, "self.all(key, key in ['a', 'b'])"),
+        ({"type": "boolean"}, "self.all(key, key in ['true', 'false'])"),
+    ],
+)
+def test_keys_are_checked_by_a_rule(names: dict[str, Any], rule: str) -> None:
+    schema = keys({"type": "object", "additionalProperties": COUNT, KEYS: names}, "Spec")
+    assert [entry["rule"] for entry in schema["x-kubernetes-validations"]] == [rule]
+
+
+@pytest.mark.parametrize("bound", ["0", "1", "-1", "0.5", "-0.5", "10", "9.5", "-10.05", "99.99", "1E+2"])
+@pytest.mark.parametrize(
+    "word, holds",
+    [
+        ("ge", lambda value, bound: value >= bound),
+        ("gt", lambda value, bound: value > bound),
+        ("le", lambda value, bound: value <= bound),
+        ("lt", lambda value, bound: value < bound),
+    ],
+)
+def test_the_text_of_a_decimal_is_held_within_its_bound(word: str, holds: Callable[..., bool], bound: str) -> None:
+    compiled = [re.compile(pattern) for pattern in patterns({word: Decimal(bound)})]
+    wholes = ("", "0", "00", "1", "9", "10", "12", "99", "100", "101", "007")
+    fractions = ("", ".", ".0", ".5", ".05", ".50", ".51", ".49", ".4999", ".500001", ".99", ".990", ".991")
+    for text in (sign + whole + part for sign in ("", "-", "+") for whole in wholes for part in fractions):
+        if whole_or_fraction(text):
+            taken = all(pattern.search(text) for pattern in compiled)
+            assert taken == holds(Decimal(text), Decimal(bound)), text
+
+
+WITHIN: list[dict[str, Any]] = [
+    {},
+    {"ge": 0},
+    {"gt": 0},
+    {"le": 0},
+    {"ge": 0, "le": 100},
+    {"gt": Decimal("-9.5"), "lt": 1},
+    {"ge": 1, "le": 100},
+]
+DIGITS: list[dict[str, Any]] = [
+    {},
+    {"max_digits": 3},
+    {"decimal_places": 2},
+    {"max_digits": 5, "decimal_places": 2},
+    {"decimal_places": 0},
+    {"multiple_of": Decimal("0.1")},
+]
+
+
+@pytest.mark.parametrize("within", WITHIN, ids=str)
+@pytest.mark.parametrize("digits", DIGITS, ids=str)
+def test_the_text_of_a_decimal_is_what_the_model_takes(within: dict[str, Any], digits: dict[str, Any]) -> None:
+    model = TypeAdapter(Annotated[Decimal, Field(**within, **digits)])
+    compiled = [re.compile(pattern) for pattern in patterns({**within, **digits})]
+    wholes = ("", "0", "00", "1", "9", "10", "99", "100", "101", "007", "1234", "0123")
+    fractions = ("", ".", ".0", ".5", ".05", ".50", ".51", ".4999", ".990", ".001", ".000")
+    texts = [sign + whole + part for sign in ("", "-", "+") for whole in wholes for part in fractions]
+    for text in (*texts, "abc", "1.2.3", "1,5"):
+        try:
+            taken = model.validate_python(text) is not None
+        except ValidationError:
+            taken = False
+        assert all(pattern.search(text) for pattern in compiled) is taken, text
+
+
+@pytest.mark.parametrize(
+    "core, count",
+    [
+        ({"max_digits": 10, "decimal_places": 2, "gt": 0}, 1),
+        ({"max_digits": 10, "decimal_places": 2, "ge": 0}, 1),
+        ({"ge": 0, "le": 100}, 1),
+        ({"ge": 1, "le": 100}, 2),
+    ],
+)
+def test_what_is_no_decimal_is_told_in_few_lines(core: dict[str, Any], count: int) -> None:
+    assert len(patterns(core)) == count
+
+
+@pytest.mark.parametrize(
+    "core, number",
+    [
+        ({"max_digits": 5, "decimal_places": 2}, {"exclusiveMinimum": -1000, "exclusiveMaximum": 1000}),
+        ({"max_digits": 5, "decimal_places": 2, "ge": 0}, {"minimum": 0, "exclusiveMaximum": 1000}),
+        ({"max_digits": 5, "decimal_places": 2, "lt": 10}, {"exclusiveMinimum": -1000, "exclusiveMaximum": 10}),
+        ({"decimal_places": 0}, {"multipleOf": 1}),
+        ({"multiple_of": Decimal("0.1")}, {}),
+    ],
+)
+def test_digits_of_a_decimal_bound_its_number(core: dict[str, Any], number: dict[str, Any]) -> None:
+    assert decimal(core)["anyOf"][0] == {"type": "number"} | number
+
+
+def whole_or_fraction(text: str) -> bool:
+    return any(char.isdigit() for char in text)
+
+
+class Plain(BaseModel):
+    size: int = 1
+
+
+SHARED: list[str] = []
+
+
+@pytest.mark.parametrize(
+    "factory, expected",
+    [
+        (list, True),
+        (Plain, True),
+        (partial(Plain, size=2), True),
+        (lambda: ["a", {"b": 1}], True),
+        (lambda: Plain(size=3), True),
+        (uuid4, False),
+        (lambda: SHARED, False),
+        (lambda: [uuid4()], False),
+        (lambda: [[1].pop()], False),
+        (lambda given: given, False),
+    ],
+)
+def test_a_factory_is_pure_if_it_only_builds(factory: Callable[..., Any], expected: bool) -> None:
+    assert is_pure(factory) is expected
+
+
+class Node(Model):
+    children: list["Node"] = Field(default_factory=list)
+
+
+class Cut(Model):
+    children: Annotated[list["Cut"], Depth(2)] = Field(default_factory=list)
+
+
+def levels(schema: dict[str, Any]) -> int:
+    inner = schema.get("properties", {}).get("children")
+    return 1 + levels(inner["items"]) if inner else 0
+
+
+def test_a_recursive_model_is_cut_at_the_depth_of_the_marker_or_of_the_call() -> None:
+    assert levels(structural_schema(Cut)) == 2
+    assert levels(structural_schema(Node, depth=4)) == 4
+    with pytest.raises(SchemaError, match=r"Node\.children\[\] → Node"):
+        structural_schema(Node)
+
+
+def test_what_is_cut_is_open() -> None:
+    schema = {
+        "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}},
+        "$ref": "#/$defs/Node",
+    }
+    cut = inline(schema, "Node", depth=1)["properties"]["next"]
+    assert cut == {"type": "object", "additionalProperties": True}
+
+
+LARGEST, LEAST = 2**63 - 1, -(2**63)
+
+
+def bounded(rule: str, message: str, **more: Any) -> dict[str, Any]:
+    return COUNT | more | {"x-kubernetes-validations": [{"rule": rule, "message": message}]}
+
+
+@pytest.mark.parametrize(
+    "case, before, after",
+    [
+        (
+            "the API server reads them",
+            COUNT | {"minimum": 0, "maximum": 2**53},
+            COUNT | {"minimum": 0, "maximum": 2**53},
+        ),
+        ("the size says them", COUNT | {"minimum": LEAST, "maximum": LARGEST}, COUNT),
+        ("the size says them, exclusively", COUNT | {"maximum": LARGEST + 1, "exclusiveMaximum": True}, COUNT),
+        ("of 32 bits", COUNT | {"format": "int32", "maximum": 2**40}, COUNT | {"format": "int32"}),
+        (
+            "more than a float holds",
+            COUNT | {"maximum": 2**62},
+            bounded(f"self <= {2**62}", f"must be at most {2**62}"),
+        ),
+        (
+            "more than a float holds, exclusively",
+            COUNT | {"minimum": 10**18 + 1, "exclusiveMinimum": True, "maximum": LARGEST},
+            bounded(f"self >= {10**18 + 2}", f"must be at least {10**18 + 2}"),
+        ),
+        ("no whole number", COUNT | {"minimum": 0.5, "maximum": 9.5}, COUNT | {"minimum": 1, "maximum": 9}),
+        (
+            "exclusive and whole",
+            COUNT | {"maximum": 9, "exclusiveMaximum": True},
+            COUNT | {"maximum": 9, "exclusiveMaximum": True},
+        ),
+        ("a text", TEXT | {"maxLength": 2**63}, TEXT | {"maxLength": 2**63}),
+    ],
+)
+def test_bounds_of_integers_are_what_the_api_server_reads(
+    case: str, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    assert ranges(before, "Spec.count") == after
+
+
+@pytest.mark.parametrize(
+    "schema, bits",
+    [(COUNT | {"minimum": 2**63}, 64), (COUNT | {"format": "int32", "maximum": -(2**31) - 1}, 32)],
+    ids=["above", "below"],
+)
+def test_bounds_that_no_integer_is_within_are_refused(schema: dict[str, Any], bits: int) -> None:
+    with pytest.raises(SchemaError, match=rf"^Spec\.count: no integer of {bits} bits is within its bound -?\d+; "):
+        ranges(schema, "Spec.count")
+
+
+def test_what_is_in_a_default_keeps_its_order() -> None:
+    class Spec(BaseModel):
+        value: Any = {"required": ["b", "a"], "enum": [{"z": 1, "a": 2}]}
+        required: list[str] = ["b", "a"]
+        default: dict[str, list[str]] = {"required": ["b", "a"]}
+
+    schema = structural_schema(Spec)
+    assert schema["properties"]["value"]["default"] == {"required": ["b", "a"], "enum": [{"z": 1, "a": 2}]}
+    assert schema["properties"]["required"]["default"] == ["b", "a"]
+    assert schema["properties"]["default"]["default"] == {"required": ["b", "a"]}
+    assert order({"properties": {"default": {"required": ["b", "a"]}}})["properties"]["default"]["required"] == [
+        "a",
+        "b",
+    ]

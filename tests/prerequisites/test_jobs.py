@@ -1,0 +1,230 @@
+"""Prerequisites of jobs at admission: resolved, authorized, recorded; refused where a pod could not have them."""
+
+from typing import Any
+
+import jsonpatch
+import pytest
+
+from jobgate.kinds import installed
+from jobgate.kinds.common.prerequisites import wanted
+from jobgate.prerequisites.record import RECORD, read
+from jobgate.prerequisites.reference import ANNOTATION
+from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants
+from webhook import Access, Operation, Phase, Request, Response, User, review
+
+KINDS = installed()
+CONTAINER = {"name": "main", "image": "x", "command": ["python"]}
+
+
+def template(annotation: str | None = None, **container: Any) -> dict[str, Any]:
+    """A pod template, with the annotation that names prerequisites."""
+    metadata = {} if annotation is None else {"metadata": {"annotations": {ANNOTATION: annotation}}}
+    return {**metadata, "spec": {"containers": [{**CONTAINER, **container}]}}
+
+
+def dijob(*of_task: Any, of_job: Any = None, pod: Any = None) -> dict[str, Any]:
+    """A DIJob with one task."""
+    task = {"name": "work", "template": pod or template(), **({"prerequisites": list(of_task)} if of_task else {})}
+    spec = {"tasks": [task], **({"prerequisites": of_job} if of_job is not None else {})}
+    return {
+        "apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob",
+        "metadata": {"name": "train", "namespace": NAMESPACE}, "spec": spec,
+    }  # fmt: skip
+
+
+def others(annotation: str | None) -> dict[str, dict[str, Any]]:
+    """Jobs of the other kinds whose one template may have an annotation."""
+    main, mxnet, torch = (template(annotation, name=name) for name in ("main", "mxnet", "torch"))
+    return {
+        "Job": {
+            "apiVersion": "batch.volcano.sh/v1alpha1",
+            "spec": {"tasks": [{"name": "w", "replicas": 1, "template": main}]},
+        },
+        "MxJob": {
+            "apiVersion": "mxnet.mlkube.io/v1beta1",
+            "spec": {"jobMode": "local", "replicaSpecs": [{"mxReplicaType": "WORKER", "template": mxnet}]},
+        },
+        "TorchJob": {
+            "apiVersion": "train.distributed.io/v1alpha1",
+            "spec": {"torchTaskSpecs": {"Master": {"template": torch}}},
+        },
+    }
+
+
+def answer(
+    job: dict[str, Any], known: Known, phase: Phase, access: Access | None = None, old: dict[str, Any] | None = None
+) -> Response:
+    """What is answered to alice who applies a job."""
+    request = Request(
+        uid="1", api_version=job["apiVersion"], kind=job["kind"], namespace=NAMESPACE, name=job["metadata"]["name"],
+        operation=Operation.UPDATE if old else Operation.CREATE, document=job, old_document=old, user=User("alice"),
+    )  # fmt: skip
+    return review(request, phase, KINDS, objects=known, access=access)
+
+
+def said(job: dict[str, Any], known: Known, access: Access | None = None) -> list[str]:
+    """The causes for which a job is refused."""
+    return [str(cause) for cause in answer(job, known, Phase.VALIDATE, access).causes]
+
+
+def stored(job: dict[str, Any], known: Known, old: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The job as mutation leaves it."""
+    made: dict[str, Any] = jsonpatch.apply_patch(job, answer(job, known, Phase.MUTATE, old=old).patch)
+    return made
+
+
+EXAMPLES = Known(examples())
+START = "DIJob train → "
+
+
+@pytest.mark.parametrize("names", [["mnist"], ["imagenet"], ["imagenet", "imagenet-only-validation"], ["debug-hook"]])
+def test_the_scenarios_are_allowed_and_recorded(names: list[str]) -> None:
+    job = stored(dijob(*({"name": name} for name in names)), EXAMPLES)
+    assert not said(job, EXAMPLES)
+    recorded = read(job["metadata"]["annotations"][RECORD])
+    assert [f"Prerequisite/{name}" for name in names] == [one for one in recorded if one.startswith("Prerequisite/")]
+    assert all(len(one["hash"]) == 16 for one in recorded.values())
+    assert not answer(job, EXAMPLES, Phase.MUTATE).patch, "a second mutation finds nothing to add"
+
+
+@pytest.mark.parametrize(
+    ("job", "documents", "path", "reason"),
+    [
+        (dijob(wants("no")), [], "spec.tasks[0].prerequisites[0]", f"UnknownReference: {START}Prerequisite no"),
+        (dijob(of_job=[wants("no")]), [], "spec.prerequisites[0]", f"UnknownReference: {START}Prerequisite no"),
+        (dijob(wants("a", "ClusterPrerequisite")), [item("a", templateVariables=[{"name": "x"}])],
+         "spec.tasks[0].prerequisites[0]", f"MissingVariable: {START}ClusterPrerequisite a"),
+        (dijob(wants("a", "ClusterPrerequisite", x="$(id)")), [item("a", templateVariables=[{"name": "x"}])],
+         "spec.tasks[0].prerequisites[0]", f"InvalidValue: {START}ClusterPrerequisite a"),
+        (dijob(wants("a", "ClusterPrerequisite"), pod=template(command=None)), [item("a", cmd=starts("x"))],
+         "spec.tasks[0]", f"CommandRequired: {START[:-3]}: container main: hooks run around a command"),
+        (dijob(wants("a", "ClusterPrerequisite"), pod=template(volumeMounts=[{"name": "s", "mountPath": "/mnt/c"}])),
+         [item("a", pvcStorage={"name": "c"})],
+         "spec.tasks[0].prerequisites[0]", f"MountConflict: {START}ClusterPrerequisite a"),
+        (dijob(wants("a", "ClusterPrerequisite")), [item("a", plugin={"name": "unheard-of"})],
+         "spec.tasks[0]", f"UnsupportedPlugin: {START[:-3]}: plugin unheard-of is not offered here"),
+        (dijob(pod=template("mnist")), [], "spec.tasks[0].template.metadata.annotations[jobgate.dev/prerequisites]",
+         "Forbidden: a DIJob names its prerequisites in spec.prerequisites"),
+    ],
+)  # fmt: skip
+def test_a_job_whose_pods_could_not_have_them_is_refused(job: Any, documents: Any, path: str, reason: str) -> None:
+    texts = [one for one in said(job, Known(documents)) if reason in one]
+    assert len(texts) == 1
+    assert texts[0].startswith(path)
+
+
+@pytest.mark.parametrize("kind", ["Job", "MxJob", "TorchJob"])
+def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind: str) -> None:
+    known = Known([item("a", cmd=starts("x")), item("b", cmd=starts("y"))])
+    job = {"kind": kind, "metadata": {"name": "train"}, **others("ClusterPrerequisite/a, ClusterPrerequisite/b")[kind]}
+    assert list(read(stored(job, known)["metadata"]["annotations"][RECORD])) == [
+        "ClusterPrerequisite/a",
+        "ClusterPrerequisite/b",
+    ]
+    assert any("UnknownReference" in one for one in said(job, Known([])))
+    spread = {
+        "kind": kind,
+        "metadata": {"name": "train", "annotations": {ANNOTATION: "ClusterPrerequisite/b"}},
+        **others(None)[kind],
+    }
+    job = stored(spread, known)
+    assert f"'{ANNOTATION}': 'ClusterPrerequisite/b'" in str(job["spec"])
+    assert list(read(job["metadata"]["annotations"][RECORD])) == ["ClusterPrerequisite/b"]
+
+
+@pytest.mark.parametrize("text", ["[", '[{"kind": "ClusterPrerequisite"}]', "Other/a", "[1]", "A b"])
+def test_an_annotation_that_names_none_is_refused_with_the_form(text: str) -> None:
+    job = {"kind": "Job", "metadata": {"name": "train"}, **others(text)["Job"]}
+    assert any("annotations[jobgate.dev/prerequisites]: Invalid value" in one for one in said(job, EXAMPLES))
+
+
+def test_a_user_without_the_right_to_an_item_is_refused_by_its_name_and_with_it_allowed() -> None:
+    job, every = (
+        dijob(wants("mnist")),
+        ["Prerequisite/mnist", "ClusterPrerequisite/mnist", "ClusterPrerequisite/install-wget"],
+    )
+    assert not said(job, EXAMPLES, Granted({"alice": every}))
+    (text,) = said(job, EXAMPLES, Granted({"alice": every[:2]}))
+    assert text.startswith("spec.tasks[0].prerequisites[0]: Forbidden: DIJob train → Prerequisite mnist → ")
+    assert "user 'alice' cannot use ClusterPrerequisite install-wget: ask for the verb use" in text
+    (text, *_) = said(job, EXAMPLES, Granted({}, unknown=True))
+    assert "cannot be checked now" in text
+
+
+def test_on_an_update_only_items_that_are_new_are_asked_for() -> None:
+    old = stored(dijob(wants("mnist")), EXAMPLES)
+    new = stored(dijob(wants("mnist"), wants("debug-hook")), EXAMPLES, old)
+    causes = answer(new, EXAMPLES, Phase.VALIDATE, Granted({}), old).causes
+    assert [cause.value for cause in causes] == ["ClusterPrerequisite/debug-hook", "Prerequisite/debug-hook"]
+    kind = KINDS.get(new["apiVersion"], new["kind"])
+    assert kind is not None
+    request = Request(
+        "1", new["apiVersion"], "DIJob", Operation.UPDATE, namespace=NAMESPACE, document=new, old_document=old
+    )
+    assert [name for _, name in wanted(kind, request, EXAMPLES)] == ["debug-hook", "debug-hook"]
+
+
+def test_a_job_that_was_stored_before_an_item_changed_keeps_its_record_and_gets_a_warning() -> None:
+    known = Known([item("a", cmd=starts("one"))])
+    old = stored(dijob(wants("a", "ClusterPrerequisite")), known)
+    known.put(item("a", generation=2, cmd=starts("two")))
+    changed = {**old, "spec": {**old["spec"], "backoffLimit": 7}}
+    new = stored(changed, known, old)
+    assert new["metadata"] == old["metadata"]
+    (notice,) = (one for one in answer(new, known, Phase.VALIDATE, old=old).notices if "generation" in one.message)
+    assert "is at generation 2, and the job was stored with generation 1" in notice.message
+
+
+def test_the_record_follows_the_lists_of_the_job() -> None:
+    known = Known([item("a"), item("b")])
+    old = stored(dijob(wants("a", "ClusterPrerequisite")), known)
+    known.put(item("a", generation=2, description="changed"))
+    new = {**old, "spec": dijob(wants("a", "ClusterPrerequisite"), wants("b", "ClusterPrerequisite"))["spec"]}
+    recorded = read(stored(new, known, old)["metadata"]["annotations"][RECORD])
+    assert {name: one["generation"] for name, one in recorded.items()} == {
+        "ClusterPrerequisite/a": 1,
+        "ClusterPrerequisite/b": 1,
+    }
+
+
+def test_a_plugin_that_an_item_needs_is_asked_for_unless_the_job_does() -> None:
+    known = Known([item("a", plugin={"name": "svc", "arguments": {"publishNotReadyAddresses": True}})])
+    job = stored(dijob(wants("a", "ClusterPrerequisite")), known)
+    assert job["spec"]["plugins"] == {"svc": {"publishNotReadyAddresses": True}}
+    asking = dijob(wants("a", "ClusterPrerequisite"))
+    asking["spec"]["plugins"] = {"svc": []}
+    assert stored(asking, known)["spec"]["plugins"] == {"svc": []}
+
+
+def test_where_items_are_not_known_a_review_says_so_and_a_server_refuses() -> None:
+    class Nothing(Known):
+        def get(self, resource: str, name: str, namespace: str = "") -> Any:
+            raise LookupError
+
+    job = dijob(wants("a"))
+    response = answer(job, Nothing([]), Phase.VALIDATE)
+    assert response.allowed
+    assert any("not known here" in str(one) for one in response.notices)
+    (text,) = said(job, Nothing([]), Granted({}))
+    assert "not known yet: retry" in text
+
+
+def test_a_list_in_two_places_and_a_name_that_is_there_twice_count_once() -> None:
+    known = Known([item("a", cmd=starts("x"))])
+    job = dijob(wants("a", "ClusterPrerequisite"), of_job=[wants("a", "ClusterPrerequisite")])
+    response = answer(job, known, Phase.VALIDATE)
+    assert response.allowed
+    assert any("is named before" in str(one) for one in response.notices)
+
+
+@pytest.mark.parametrize(
+    "value", [1, "x", {}, [1], [None], [{"name": 1}], [{"name": "a", "templateVariables": [1]}], ["a"]]
+)
+def test_any_json_in_the_lists_has_an_answer(value: Any) -> None:
+    for job in (dijob(of_job=value), dijob(value)):
+        for phase in Phase:
+            answer(job, EXAMPLES, phase, Granted({}))
+
+
+def test_a_reference_is_the_same_whatever_the_order_of_its_values() -> None:
+    assert named("a", b="1", c="2") == named("a", c="2", b="1")

@@ -1,0 +1,285 @@
+"""Pods at admission: those of jobs get what the job names, others what their annotation names and their author may use."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import jsonpatch
+import pytest
+
+from jobgate.kinds import installed
+from jobgate.pods import Access, PodReviewer, Prerequisites, WorkloadReviewer, digest_of, review_item
+from jobgate.pods.lookup import Lookup
+from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.record import RECORD, read
+from jobgate.prerequisites.reference import ANNOTATION
+from tests.prerequisites.items import NAMESPACE, Known, examples, item, starts, wants
+from tests.prerequisites.test_jobs import dijob, others
+from webhook import Kind, Operation, Phase, Request, Response, User
+
+KINDS = {kind.kind: kind for kind in installed()}
+EXAMPLES = Known(examples())
+CONTROLLER = User("system:serviceaccount:kube-system:job-controller")
+
+
+class Rights:
+    """Answers questions as an API server would, and counts them."""
+
+    def __init__(self, *users: str) -> None:
+        self.users = set(users)
+        self.asked: list[tuple[str, str, str]] = []
+
+    async def __call__(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool:
+        assert (verb, namespace) == ("use", NAMESPACE)
+        assert resource in RESOURCES.values()
+        self.asked.append((user.name, resource, name))
+        return user.name in self.users
+
+
+def prerequisites(rights: Rights, known: Known = EXAMPLES) -> Prerequisites:
+    return Prerequisites(known, Access(rights, lambda: 0.0))
+
+
+def pod(annotation: str | None, owner: tuple[str, str] | None = None, **metadata: Any) -> dict[str, Any]:
+    """A pod with one container."""
+    said = {"annotations": {ANNOTATION: annotation}} if annotation is not None else {}
+    owned = [{"apiVersion": owner[0], "kind": owner[1], "name": "o", "uid": "1", "controller": True}] if owner else None
+    return {
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "one", **said, **({"ownerReferences": owned} if owned else {}), **metadata},
+        "spec": {"containers": [{"name": "main", "image": "x", "command": ["python"]}]},
+    }  # fmt: skip
+
+
+def ask(reviewer: PodReviewer, document: dict[str, Any], phase: Phase, user: User) -> Response | None:
+    request = Request("1", "v1", "Pod", Operation.CREATE, namespace=NAMESPACE, user=user, document=document)
+    return asyncio.run(reviewer.review(request, phase))
+
+
+def mutated(
+    document: dict[str, Any], rights: Rights, known: Known = EXAMPLES, user: str = "alice"
+) -> tuple[dict[str, Any], list[str]]:
+    """The pod as it is after both calls, and what it is refused for."""
+    for phase in Phase:
+        answer = ask(PodReviewer((), prerequisites(rights, known)), document, phase, User(user))
+        assert answer is not None
+        if answer.causes:
+            return document, [str(cause) for cause in answer.causes]
+        document = jsonpatch.apply_patch(document, list(answer.patch))
+    return document, []
+
+
+def test_a_pod_without_the_annotation_is_left_alone() -> None:
+    assert ask(PodReviewer((), prerequisites(Rights())), pod(None), Phase.MUTATE, User("alice")) is None
+
+
+@pytest.mark.parametrize("names", ["mnist", "imagenet", "imagenet, imagenet-only-validation", "debug-hook"])
+def test_a_pod_gets_the_scenarios_that_it_names(names: str) -> None:
+    after, causes = mutated(pod(names), Rights("alice"))
+    assert not causes
+    assert after["spec"]["containers"][0]["command"][-1] == "python"
+    assert len(after["spec"]["containers"][0]["command"]) > 1
+    assert f"Prerequisite/{names.partition(',')[0]}" in read(after["metadata"]["annotations"][RECORD])
+
+
+@pytest.mark.parametrize(
+    ("document", "rights", "user", "refused"),
+    [
+        (pod("mnist"), ["alice"], "alice", False),
+        (pod("mnist"), [], "alice", True),
+        (pod("mnist"), ["system:serviceaccount:team:default"], "alice", True),
+        (pod("mnist", ("example.com/v1", "Sweep")), ["system:serviceaccount:team:default"], "alice", True),
+        (pod("mnist", ("example.com/v1", "Sweep")), ["system:serviceaccount:team:default"],
+         "system:serviceaccount:sweeps:operator", False),
+        (pod("mnist", ("example.com/v1", "Sweep")), [], "system:serviceaccount:sweeps:operator", True),
+        (pod("mnist", ("batch/v1", "Job")), [], CONTROLLER.name, False),
+        (pod("mnist", ("batch/v1", "Job")), [], "system:kube-controller-manager", False),
+        (pod("mnist", ("batch/v1", "Job")), [], "alice", True),
+        (pod("mnist", ("example.com/v1", "Job")), [], CONTROLLER.name, True),
+        (pod("mnist"), [], CONTROLLER.name, True),
+    ],
+)  # fmt: skip
+def test_who_creates_a_pod_needs_the_right_to_its_items(
+    document: dict[str, Any], rights: list[str], user: str, refused: bool
+) -> None:
+    _, causes = mutated(document, Rights(*rights), user=user)
+    assert bool(causes) == refused
+    assert all("cannot use" in cause for cause in causes)
+
+
+def test_a_right_is_asked_for_once_in_a_while() -> None:
+    rights = Rights("alice")
+    reviewer = PodReviewer((), prerequisites(rights))
+
+    async def twice() -> None:
+        for _ in range(2):
+            request = Request(
+                "1", "v1", "Pod", Operation.CREATE, namespace=NAMESPACE, user=User("alice"), document=pod("mnist")
+            )
+            await reviewer.review(request, Phase.MUTATE)
+
+    asyncio.run(twice())
+    assert len(rights.asked) == 3
+
+
+def test_what_somebody_removes_after_us_refuses_the_pod() -> None:
+    reviewer = PodReviewer((), prerequisites(Rights("alice")))
+    answer = ask(reviewer, pod("imagenet"), Phase.VALIDATE, User("alice"))
+    assert answer is not None
+    assert "which prerequisites" not in str(answer.causes[0])
+    assert "lack what prerequisites put there" in str(answer.causes[0])
+
+
+def test_a_plugin_is_for_pods_of_jobs_only() -> None:
+    _, causes = mutated(pod("ClusterPrerequisite/a"), Rights("alice"), Known([item("a", plugin={"name": "svc"})]))
+    assert "UnsupportedPlugin" in causes[0]
+
+
+class Unknown(Known):
+    """What a server knows before it has listed."""
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Any:
+        raise LookupError(resource)
+
+
+def test_before_items_are_known_a_pod_is_answered_later() -> None:
+    answer = ask(
+        PodReviewer((), prerequisites(Rights("alice"), Unknown([]))), pod("mnist"), Phase.MUTATE, User("alice")
+    )
+    assert answer is not None
+    assert answer.status()["code"] == 429
+
+
+def of_dijob() -> dict[str, Any]:
+    """A pod as DI-orchestrator makes it: it carries nothing of its template's metadata."""
+    labels = {"diengine/operator": "di-operator", "diengine/job": "train", "diengine/task-name": "work"}
+    return pod(None, ("diengine.opendilab.org/v2alpha1", "DIJob"), name="train-work-0", labels=labels)
+
+
+def test_a_pod_of_a_job_gets_what_the_job_names_without_a_question() -> None:
+    job = dijob(wants("mnist"), of_job=[wants("debug-hook")])
+    job["metadata"]["uid"] = "1"
+    kind, rights = KINDS["DIJob"], Rights()
+
+    class Jobs:
+        def get(self, name: str, namespace: str = "") -> Any:
+            return digest_of(kind, job)
+
+    async def fetch(name: str, namespace: str) -> Any:
+        raise AssertionError("the cache knows")
+
+    reviewer = PodReviewer([(kind, Lookup("DIJob", Jobs(), fetch))], prerequisites(rights))
+    document: dict[str, Any] = of_dijob()
+    for phase in Phase:
+        answer = ask(reviewer, document, phase, User("system:serviceaccount:di-system:operator"))
+        assert answer is not None
+        assert answer.allowed, answer.causes
+        document = jsonpatch.apply_patch(document, list(answer.patch))
+    assert not rights.asked
+    assert list(read(document["metadata"]["annotations"][RECORD])) == [
+        "ClusterPrerequisite/debug-hook", "Prerequisite/debug-hook",
+        "ClusterPrerequisite/install-wget", "ClusterPrerequisite/mnist", "Prerequisite/mnist",
+    ]  # fmt: skip
+
+
+VOLCANO = {"volcano.sh/job-name": "train", "volcano.sh/task-spec": "w", "volcano.sh/task-index": "0"}
+OURS = {"jobgate.dev/kind": "jobs.batch.volcano.sh", "jobgate.dev/job": "train", "jobgate.dev/task": "w"}
+
+
+def volcano(annotation: str) -> list[tuple[Kind, Lookup]]:
+    """What finds a stored Job of Volcano's, whose template names prerequisites."""
+    job = {
+        "kind": "Job",
+        "metadata": {"name": "train", "namespace": NAMESPACE, "uid": "1"},
+        **others(annotation)["Job"],
+    }
+    kind = KINDS["Job"]
+
+    class Jobs:
+        def get(self, name: str, namespace: str = "") -> Any:
+            return digest_of(kind, job)
+
+    async def fetch(name: str, namespace: str) -> Any:
+        raise AssertionError("the cache knows")
+
+    return [(kind, Lookup("Job", Jobs(), fetch))]
+
+
+@pytest.mark.parametrize(("named", "allowed"), [("mnist", True), ("mnist, debug-hook", False)])
+def test_a_pod_of_volcano_gets_what_its_job_was_checked_for_and_nothing_beside(named: str, allowed: bool) -> None:
+    reviewer = PodReviewer(volcano("mnist"), prerequisites(Rights()))
+    document = pod(named, ("batch.volcano.sh/v1alpha1", "Job"), labels=VOLCANO)
+    answer = ask(reviewer, document, Phase.MUTATE, User("system:serviceaccount:volcano-system:volcano-controllers"))
+    assert answer is not None
+    assert answer.allowed == allowed
+
+
+@pytest.mark.parametrize(("named", "allowed"), [("mnist", True), ("mnist, debug-hook", False)])
+def test_a_workload_that_runs_a_task_of_a_job_needs_no_right_of_its_own(named: str, allowed: bool) -> None:
+    document = deployment(named)
+    document["spec"]["template"]["metadata"]["labels"] = OURS
+    reviewer = WorkloadReviewer(prerequisites(Rights()), volcano("mnist"))
+    request = Request(
+        "1", "batch/v1", "Job", Operation.CREATE, "train-w", NAMESPACE, user=User("runner"), document=document
+    )
+    answer = asyncio.run(reviewer.review(request))
+    assert answer is not None
+    assert answer.allowed == allowed
+
+
+def deployment(annotation: str, command: list[str] | None = None) -> dict[str, Any]:
+    template = {"metadata": {"annotations": {ANNOTATION: annotation}}, "spec": pod(None)["spec"]}
+    template["spec"]["containers"][0]["command"] = command or ["python"]
+    return {"metadata": {"name": "web"}, "spec": {"template": template}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "document", "old", "rights", "expected"),
+    [
+        ("apps/v1 Deployment", deployment("mnist"), None, ["alice"], ""),
+        ("apps/v1 Deployment", deployment("mnist"), None, [], "cannot use Prerequisite mnist"),
+        ("apps/v1 Deployment", deployment("no"), None, ["alice"], "UnknownReference: Deployment web → Prerequisite no"),
+        (
+            "batch/v1 CronJob",
+            {"spec": {"jobTemplate": {"spec": deployment("no")["spec"]}}},
+            None,
+            ["alice"],
+            "UnknownRef",
+        ),
+        ("apps/v1 Deployment", deployment("no"), deployment("no"), [], None),
+        ("apps/v1 Deployment", deployment("no"), deployment("mnist"), ["alice"], "UnknownReference"),
+        ("example.com/v1 Deployment", deployment("no"), None, [], None),
+        ("apps/v1 Deployment", "text", None, [], None),
+    ],
+)
+def test_a_workload_is_told_what_its_pods_would_be_refused_for(
+    kind: str, document: Any, old: Any, rights: Iterable[str], expected: str | None
+) -> None:
+    version, _, name = kind.partition(" ")
+    operation = Operation.UPDATE if old else Operation.CREATE
+    request = Request(
+        "1", version, name, operation, "web", NAMESPACE, user=User("alice"), document=document, old_document=old
+    )
+    answer = asyncio.run(WorkloadReviewer(prerequisites(Rights(*rights))).review(request))
+    assert (answer is None) == (expected is None)
+    if answer is not None and expected is not None:
+        assert answer.allowed == (not expected)
+        assert all(expected in str(cause) or "cannot use" in str(cause) for cause in answer.causes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"cmd": starts("ls {{ x }}")}, "spec.cmd.callbacks[0].commands[0]: UndeclaredPlaceholder"),
+        ({"templateVariables": [{"name": "x", "pattern": "("}]}, "spec.templateVariables[0].pattern: InvalidValue"),
+        ({"templateVariables": [{"name": "x", "default": "a b"}]}, "spec.templateVariables[0].default: InvalidValue"),
+        ({"require": [wants("a", "Prerequisite")]}, "spec.require[0].kind: UnknownReference"),
+        ({"env": [{"name": "A=B"}]}, "spec.env[0].name: Malformed"),
+        ({"require": [wants("not-there-yet")]}, ""),
+    ],
+)
+def test_an_item_that_is_wrong_by_itself_is_refused(spec: dict[str, Any], expected: str) -> None:
+    request = Request("1", "jobgate.dev/v1alpha1", "ClusterPrerequisite", Operation.CREATE, document=item("a", **spec))
+    answer = review_item(request)
+    assert answer is not None
+    assert [str(cause).startswith(expected) for cause in answer.causes] == [True] * bool(expected)

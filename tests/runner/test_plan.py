@@ -1,0 +1,328 @@
+"""What the runner does: of a job and of what there is, and of nothing else."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds.common.policies.model import Action, Event
+from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.runner import Delete, Later, Patch
+from jobgate.runner.state import COMMAND, State
+from tests.runner.world import UID, World, dijob, holding, stored, task
+
+POLICY = {"action": "RestartJob", "event": "PodFailed"}
+
+
+def world(*tasks: dict[str, Any], **spec: Any) -> World:
+    """A DIJob whose pods run."""
+    found = World(dijob(*tasks, **spec))
+    found.settle()
+    return found
+
+
+def test_a_job_is_taken_over_before_anything_is_made_of_it() -> None:
+    found = World(stored(dijob(), taken=False))
+    del found.job["metadata"]["annotations"][RUN_BY]
+    (action,) = found.plan()
+    assert isinstance(action, Patch)
+    assert action.changes == {"metadata": {"annotations": {RUN_BY: RUNNER}}}
+
+
+def test_a_job_runs_to_its_end() -> None:
+    found = World(dijob(task(2), task(1, name="judge")))
+    seen = []
+    for _ in range(20):
+        found.step()
+        seen.append(found.status.get("phase"))
+        found.kubernetes()
+    assert list(dict.fromkeys(seen)) == ["Pending", "Running"]
+    assert found.running() == ["train-judge-0", "train-work-0", "train-work-1"]
+    for name, number in (("work", 0), ("work", 1), ("judge", 0)):
+        found.end(name, number)
+    found.settle()
+    assert (found.status["phase"], holding(found.status)) == ("Succeeded", ["Succeeded"])
+
+
+def test_one_look_that_finds_all_as_it_should_be_does_nothing() -> None:
+    assert world(task(3)).plan() == []
+
+
+def test_a_failed_pod_is_replaced_as_often_as_the_job_allows() -> None:
+    found = world(task(2), backoffLimit=2)
+    for count in (1, 2):
+        found.end(code=1)
+        found.settle()
+        assert (found.status["phase"], found.status["restarts"]) == ("Running", count)
+    found.end(number=1, code=1)
+    found.settle()
+    assert (found.status["phase"], found.status["restarts"]) == ("Failed", 2)
+    assert found.running() == []
+
+
+def test_failures_of_all_tasks_count_together() -> None:
+    found = world(task(1), task(1, name="judge"), backoffLimit=1)
+    found.end("work", code=1)
+    found.settle()
+    found.end("judge", code=1)
+    found.settle()
+    assert found.status["phase"] == "Failed"
+
+
+@pytest.mark.parametrize(
+    ("clean", "pods", "services"),
+    [("Running", ["Failed"], []), ("All", [], []), ("None", ["Failed", "Running"], ["di-train"])],
+)
+def test_a_job_that_has_ended_is_cleaned_up(clean: str, pods: list[str], services: list[str]) -> None:
+    found = world(task(1), task(1, name="judge"), backoffLimit=0, cleanPodPolicy=clean)
+    found.end("work", code=1)
+    found.settle()
+    assert sorted(pod["status"]["phase"] for pod in found.pods) == pods
+    assert list(found.services) == services
+
+
+def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:
+    found = world(task(), ttlSecondsAfterFinished=60)
+    found.end()
+    found.settle()
+    assert [action for action in found.plan() if isinstance(action, Later)] == [Later(60.0)]
+    found.wait(60)
+    (action,) = found.plan()
+    assert isinstance(action, Delete)
+    assert action.found["metadata"]["uid"] == UID
+
+
+def test_a_suspended_job_has_no_pods_until_it_is_resumed() -> None:
+    found = world(task(2))
+    found.job["spec"]["suspend"] = True
+    found.settle()
+    assert (found.running(), found.status["phase"]) == ([], "Pending")
+    assert [one["reason"] for one in found.status["conditions"] if one["status"] == "True"] == ["JobSuspended"]
+    found.job["spec"]["suspend"] = False
+    found.settle()
+    assert (len(found.running()), found.status["phase"]) == (2, "Running")
+
+
+def test_scaling_restarts_no_pod_that_stays() -> None:
+    found = world(task(2))
+    before = {pod["metadata"]["uid"] for pod in found.pods}
+    found.job["spec"]["tasks"][0]["replicas"] = 4
+    found.settle()
+    assert len(found.running()) == 4
+    assert before < {pod["metadata"]["uid"] for pod in found.pods}
+    found.job["spec"]["tasks"][0]["replicas"] = 2
+    found.settle()
+    assert {pod["metadata"]["uid"] for pod in found.pods} == before
+
+
+# Order.
+
+
+@pytest.mark.parametrize(
+    ("iteration", "first", "then"),
+    [("any", ["train-c-0"], ["train-c-0"]), ("all", [], ["train-c-0"]), (None, [], ["train-c-0"])],
+)
+def test_a_task_starts_when_any_or_all_of_those_it_waits_for_have(
+    iteration: str | None, first: list[str], then: list[str]
+) -> None:
+    waits = {"name": ["a", "b"], **({"iteration": iteration} if iteration else {})}
+    found = World(dijob(task(name="a"), task(name="b"), task(name="c", dependsOn=waits)))
+    for _ in range(3):
+        found.step()
+    found.jobs["train-b"]["spec"]["suspend"] = True
+    for _ in range(3):
+        found.kubernetes()
+        found.jobs["train-b"]["spec"]["suspend"] = True
+        found.step()
+        found.jobs["train-b"]["spec"]["suspend"] = True
+    found.kubernetes()
+    assert [name for name in found.running() if name == "train-c-0"] == first
+    found.settle()
+    assert [name for name in found.running() if name == "train-c-0"] == then
+
+
+def test_five_tasks_start_in_their_order() -> None:
+    order = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
+    found = World(dijob(*(task(name=name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
+    found.settle()
+    pods = [line.removeprefix("pod train-")[0] for line in found.log if line.startswith("pod")]
+    assert sorted(pods) == list("abcde")
+    assert all(pods.index(before) < pods.index(after) for after, all_ in order.items() for before in all_)
+
+
+# Policies.
+
+
+@pytest.mark.parametrize("action", [one.value for one in Action if one.value.endswith(("Job", "Task", "Pod"))][:6])
+@pytest.mark.parametrize("event", [Event.ANY, Event.POD_FAILED, Event.TASK_COMPLETED, Event.TASK_FAILED, "exit code 7"])
+def test_a_policy_answers_an_event(event: str, action: str) -> None:
+    when = {"exitCode": 7} if event == "exit code 7" else {"event": str(event)}
+    found = world(task(2), task(1, name="judge"), policies=[{**when, "action": action}])
+    uids = uids_of(found)
+    happen(found, event)
+    found.settle()
+    survivors = {host for host, uid in uids_of(found).items() if uids[host] == uid}
+    assert (found.status["phase"], survivors) == expected(event, action)
+
+
+def happen(found: World, event: str) -> None:
+    """Let an event happen to task work."""
+    if event == Event.TASK_COMPLETED:
+        found.end(number=0)
+        found.end(number=1)
+    elif event == Event.TASK_FAILED:
+        found.pod()["status"]["containerStatuses"][0]["restartCount"] = 3
+    else:
+        found.end(code=7)
+
+
+def expected(event: str, action: str) -> tuple[str, set[str]]:
+    """The phase after it, and which pods are still there and run."""
+    others = {"train-judge-0", *({"train-work-1"} if event != Event.TASK_COMPLETED else ())}
+    if event == Event.TASK_FAILED:
+        others.add("train-work-0")
+    match action:
+        case "AbortJob":
+            return "Pending", set()
+        case "RestartJob":
+            return "Running", set()
+        case "RestartTask":
+            return "Running", {"train-judge-0"}
+        case "TerminateJob":
+            return "Failed", set()
+        case "CompleteJob":
+            return "Succeeded", set()
+        case _:
+            return "Running", others
+
+
+def uids_of(found: World) -> dict[str, str]:
+    """The uids of the pods that run, by host name."""
+    return {
+        pod["metadata"]["name"].rpartition("-")[0]: pod["metadata"]["uid"]
+        for pod in found.pods
+        if pod["status"]["phase"] == "Running"
+    }
+
+
+def test_old_pods_are_gone_before_new_ones_start() -> None:
+    found = world(task(2), task(1, name="judge"), policies=[POLICY])
+    before = set(uids_of(found).values())
+    found.end(code=1)
+    for _ in range(10):
+        found.step()
+        now = set(uids_of(found).values())
+        assert not (now - before and now & before)
+        found.kubernetes()
+    assert len(uids_of(found)) == 3
+    assert State.of(found.job).attempt == 1
+
+
+def test_the_policies_of_a_task_come_before_the_jobs() -> None:
+    own = task(1, policies=[{"event": "PodFailed", "action": "CompleteJob"}])
+    found = world(own, task(1, name="judge"), policies=[POLICY])
+    found.end("work", code=1)
+    found.settle()
+    assert found.status["phase"] == "Succeeded"
+
+
+def test_an_action_that_is_put_off_waits() -> None:
+    found = world(task(2), policies=[{**POLICY, "timeout": "1m30s"}])
+    found.end(code=1)
+    found.settle()
+    assert Later(90.0) in found.plan()
+    found.wait(89)
+    found.settle()
+    assert State.of(found.job).attempt == 0
+    found.wait(1)
+    found.settle()
+    assert State.of(found.job).attempt == 1
+
+
+def test_a_pod_that_waits_too_long_is_answered_by_a_policy_with_a_timeout() -> None:
+    found = world(task(1), policies=[{"event": "PodPending", "timeout": "10s", "action": "RestartJob"}])
+    found.pod()["status"]["phase"] = "Pending"
+    found.wait(10)
+    found.settle()
+    assert State.of(found.job).attempt == 1
+
+
+def test_an_evicted_pod_is_answered_by_its_own_policy() -> None:
+    found = world(task(2), policies=[{"event": "PodEvicted", "action": "RestartTask"}])
+    found.end(code=1)
+    found.settle()
+    assert State.of(found.job) == State()
+    found.pod(number=1)["status"] |= {"phase": "Failed", "reason": "Evicted"}
+    found.settle()
+    assert State.of(found.job).tasks == {"work": 1}
+
+
+def test_a_job_without_restarts_left_fails() -> None:
+    found = world(task(1), policies=[POLICY], backoffLimit=2)
+    for _ in range(3):
+        found.end(code=1)
+        found.settle()
+    assert (found.status["phase"], found.status["restarts"]) == ("Failed", 2)
+
+
+@pytest.mark.parametrize(
+    ("command", "phase", "runs"),
+    [
+        ("AbortJob", "Pending", 0),
+        ("RestartJob", "Running", 2),
+        ("TerminateJob", "Failed", 0),
+        ("CompleteJob", "Succeeded", 0),
+        ("ResumeJob", "Running", 2),
+        ("Anything", "Running", 2),
+    ],
+)
+def test_a_user_asks_for_an_action_by_an_annotation(command: str, phase: str, runs: int) -> None:
+    found = world(task(2))
+    found.job["metadata"]["annotations"][COMMAND] = command
+    found.settle()
+    assert (found.status["phase"], len(found.running())) == (phase, runs)
+
+
+def test_an_aborted_job_is_resumed_at_no_cost() -> None:
+    found = world(task(2))
+    for command in ("AbortJob", "ResumeJob"):
+        found.job["metadata"]["annotations"][COMMAND] = command
+        found.settle()
+    assert (found.status["phase"], found.status["restarts"], len(found.running())) == ("Running", 0, 2)
+
+
+# Restarts of the runner.
+
+EVENTS: list[tuple[str, int, int]] = [("work", 0, 7), ("judge", 0, 0), ("work", 1, 0), ("work", 0, 0)]
+
+
+@pytest.mark.parametrize("dies_after", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize("action", ["RestartJob", "RestartTask", "RestartPod", "TerminateJob"])
+@pytest.mark.parametrize("away", range(len(EVENTS) + 1))
+def test_the_end_is_the_same_wherever_the_runner_dies(away: int, action: str, dies_after: int | None) -> None:
+    """The runner is away from the event of this number on; and it dies in the middle of its first look after that."""
+
+    def run(world: World, *, dies: bool) -> tuple[Any, ...]:
+        for number, (name, which, code) in enumerate(EVENTS):
+            world.end(name, which, code)
+            if dies and number >= away:
+                world.kubernetes()
+                continue
+            world.settle()
+        world.step(dies_after if dies else None)
+        world.settle()
+        for _ in range(3):
+            for pod in list(world.pods):
+                if pod["status"]["phase"] == "Running":
+                    world.end(
+                        pod["metadata"]["labels"]["jobgate.dev/task"], int(pod["metadata"]["name"].split("-")[-2])
+                    )
+            world.settle()
+        return world.status["phase"], sorted(world.jobs), sorted(world.services)
+
+    tasks = (task(2), task(1, name="judge"))
+    policies = [{"event": "PodFailed", "action": action}]
+    undisturbed, disturbed = (World(dijob(*tasks, policies=policies)) for _ in range(2))
+    undisturbed.settle()
+    disturbed.settle()
+    assert run(disturbed, dies=True) == run(undisturbed, dies=False)
+    assert len(set(disturbed.log) & {"create Service di-train"}) == 1

@@ -1,0 +1,233 @@
+"""What a job is made of: names, hosts and variables as the kind's operator has them, and fields that a Job takes."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonpatch
+import pytest
+import yaml
+
+from jobgate.kinds import installed
+from jobgate.kinds.common.runner import adoption
+from jobgate.offline.judge import Circumstances, judge
+from jobgate.plugins import Member
+from jobgate.plugins.crew import COMPLETION_INDEX
+from jobgate.pods.review import patch
+from jobgate.pods.whose import whose
+from jobgate.runner.rendering import children
+from jobgate.runner.subject import Subject
+from tests.operators import dijob as di
+from tests.operators import mxjob as mx
+from tests.operators import torchjob as torch
+from tests.operators.conftest import env_of
+from tests.runner.world import UID, dijob, merge, stored, subject, task
+
+ROOT = Path(__file__).parents[2]
+NATIVE = "scheduling.k8s.io/v1alpha2"
+
+FOLDERS = ("dijob", "mxjob", "torchjob")
+EXAMPLES = [path for folder in FOLDERS for path in sorted((ROOT / "examples" / folder).glob("*.yaml"))]
+
+
+def example(path: Path | str) -> dict[str, Any]:
+    """A job of the examples, as it is stored and taken over."""
+    document = yaml.safe_load((ROOT / "examples" / path).read_text(encoding="utf-8"))
+    if "spec" in document and document["kind"] == "DIJob":
+        document["spec"].pop("suspend", None)
+    job = stored(judge(document, Circumstances(kinds=installed())).document)
+    merge(job, adoption(subject(job).job))
+    return job
+
+
+def pods_of(found: Subject) -> Iterator[tuple[str, int, str, dict[str, Any]]]:
+    """The pods that come of a job, as Kubernetes makes them and the webhook wires them: task, index, host, pod."""
+    for name, batch in children(found).jobs.items():
+        for index in range(batch["spec"]["completions"]):
+            template = batch["spec"]["template"]
+            labels = {**template["metadata"]["labels"], COMPLETION_INDEX: str(index)}
+            pod = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}
+            claimed = whose(pod, installed())
+            assert claimed is not None
+            assert (claimed.claim.uid, claimed.claim.index) == (UID, index)
+            part = found.crew.part(claimed.claim.task)
+            assert part is not None
+            wired = jsonpatch.apply_patch(pod, list(patch(pod, Member(found.crew, part, index))))
+            yield name, index, f"{batch['metadata']['name']}-{index}", wired
+
+
+Oracle = Callable[[dict[str, Any]], dict[str, dict[str, str]]]
+
+
+def of_dijob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """By host name, the variables that DI-orchestrator sets."""
+    made, rank = {}, 0
+    for one in di.typed(job, erases=False)["spec"]["tasks"]:
+        for index in range(one["replicas"]):
+            made[di.pod_name(job, one, index)] = env(di.variables(job, rank))
+            rank += 1
+    return made
+
+
+def of_mxjob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """By host name, the variables that mxnet-operator sets."""
+    local = job["spec"]["jobMode"] == "local"
+    return {
+        mx.replica_name(job, role, index): {} if local else env(mx.variables(job, role))
+        for role in job["spec"]["replicaSpecs"]
+        for index in range(1 if local else role["replicas"])
+    }
+
+
+def of_torchjob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """By host name, the variables that torch-on-k8s sets; of a job whose AIMaster scales it, as at its start."""
+    job = torch.defaulted(job)
+    job["metadata"]["annotations"].pop(torch.ELASTIC, None)
+    return {
+        torch.pod_name(job, kind, index): env(torch.variables(job, kind, index))
+        for kind, one in job["spec"]["torchTaskSpecs"].items()
+        for index in range(one["numTasks"])
+    }
+
+
+def env(variables: list[dict[str, Any]]) -> dict[str, str]:
+    """Variables by name."""
+    return env_of({"env": variables})
+
+
+ORACLES: dict[str, Oracle] = {"DIJob": of_dijob, "MxJob": of_mxjob, "TorchJob": of_torchjob}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_hosts_and_variables_are_those_of_the_operator(path: Path) -> None:
+    job = example(path)
+    expected = ORACLES[job["kind"]](job)
+    found = {host: pod for _, _, host, pod in pods_of(subject(job))}
+    assert sorted(found) == sorted(expected)
+    written = {
+        (f"{batch['metadata']['name']}-{index}", container["name"]): {one["name"] for one in container.get("env", ())}
+        for batch in children(subject(job)).jobs.values()
+        for index in range(batch["spec"]["completions"])
+        for container in batch["spec"]["template"]["spec"]["containers"]
+    }
+    for host, variables in expected.items():
+        for container in found[host]["spec"]["containers"]:
+            users = written.get((host, container["name"]), set())
+            made = {name: value for name, value in env_of(container).items() if name in variables}
+            assert made == {name: value for name, value in variables.items() if name not in users}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("dijob/minimal.yaml", {"di-{job}": ("None", 22270)}),
+        ("mxjob/dist.yaml", {"{job}-scheduler-0123-0": (None, 9000)}),
+        ("mxjob/local.yaml", {}),
+        ("torchjob/minimal.yaml", {"{job}-master-0": ("None", 23456)}),
+    ],
+)
+def test_the_services_are_those_of_the_kind(path: str, expected: dict[str, tuple[str | None, int]]) -> None:
+    found = subject(example(path))
+    services = children(found).services
+    said = {name: (one["spec"].get("clusterIP"), one["spec"]["ports"][0]["port"]) for name, one in services.items()}
+    assert said == {name.format(job=found.crew.name): one for name, one in expected.items()}
+
+
+def test_a_service_of_one_pod_selects_it_alone() -> None:
+    found = subject(example("torchjob/minimal.yaml"))
+    (service,) = children(found).services.values()
+    (master,) = [pod for _, _, _, pod in pods_of(found)]
+    assert service["spec"]["selector"].items() <= master["metadata"]["labels"].items()
+
+
+def batch(name: str = "work", job: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The batch Job of a task."""
+    return children(subject(job or dijob())).jobs[name]
+
+
+def test_a_task_is_an_indexed_job_owned_by_its_job() -> None:
+    found = batch(job=dijob(task(3)))
+    spec = found["spec"]
+    assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 3, 3)
+    assert spec["podReplacementPolicy"] == "Failed"
+    (owner,) = found["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"], owner["controller"]) == ("DIJob", UID, True)
+
+
+@pytest.mark.parametrize(
+    ("policies", "limit", "rules"),
+    [
+        ([], ("backoffLimit", 3), ["Ignore"]),
+        ([("PodFailed", "RestartPod")], ("backoffLimit", 3), ["Ignore"]),
+        ([("PodFailed", "RestartJob")], ("backoffLimitPerIndex", 0), []),
+        ([("PodEvicted", "RestartJob")], ("backoffLimit", 3), []),
+        ([(7, "RestartTask"), (9, "RestartPod")], ("backoffLimit", 3), ["Ignore", "FailJob"]),
+    ],
+)
+def test_failures_that_a_policy_answers_are_left_to_the_runner(
+    policies: list[tuple[Any, str]], limit: tuple[str, int], rules: list[str]
+) -> None:
+    written = [
+        {"action": action, **({"exitCode": when} if isinstance(when, int) else {"event": when})}
+        for when, action in policies
+    ]
+    spec = batch(job=dijob(policies=written))["spec"]
+    assert {key: spec[key] for key in ("backoffLimit", "backoffLimitPerIndex") if key in spec} == dict([limit])
+    assert [one["action"] for one in spec.get("podFailurePolicy", {}).get("rules", ())] == rules
+
+
+@pytest.mark.parametrize(
+    ("policy", "restarts", "codes"),
+    [
+        ("ExitCode", "Never", ("NotIn", [130, 137, 138, 143])),
+        ("OnFailure", "OnFailure", None),
+        ("Always", "OnFailure", None),
+        ("Never", "Never", None),
+    ],
+)
+def test_a_restart_policy_of_torch_is_a_failure_policy(policy: str, restarts: str, codes: Any) -> None:
+    job = example("torchjob/minimal.yaml")
+    job["spec"]["torchTaskSpecs"]["Master"]["restartPolicy"] = policy
+    spec = batch("master", job)["spec"]
+    assert spec["template"]["spec"]["restartPolicy"] == restarts
+    rules = [one["onExitCodes"] for one in spec.get("podFailurePolicy", {}).get("rules", ()) if "onExitCodes" in one]
+    assert [(one["operator"], one["values"]) for one in rules] == ([codes] if codes else [])
+
+
+# Gangs.
+
+
+@pytest.mark.parametrize(
+    ("tasks", "spec", "expected"),
+    [
+        ([task(3), task(1, name="judge")], {}, {"train": 4}),
+        ([task(3), task(1, name="judge")], {"minAvailable": 2}, {"train": 2}),
+        ([task(3, minAvailable=2), task(1, name="judge")], {}, {"train": 3}),
+        ([task(3)], {"minAvailable": 0}, {}),
+        ([task(3), task(1, name="judge", dependsOn={"name": ["work"]})], {}, {"train-work": 3, "train-judge": 1}),
+        (
+            [task(1), *(task(2, name=name, dependsOn={"name": ["work"]}) for name in "ab")],
+            {},
+            {"train-work": 1, "train-a": 4},
+        ),
+    ],
+)
+def test_a_gang_is_what_starts_together(tasks: Any, spec: dict[str, Any], expected: dict[str, int]) -> None:
+    made = children(subject(dijob(*tasks, **spec), groups=NATIVE))
+    least = {name: one["spec"]["schedulingPolicy"]["gang"]["minCount"] for name, one in made.groups.items()}
+    assert least == expected
+    for one in made.jobs.values():
+        group = one["spec"]["template"]["spec"].get("schedulingGroup", {}).get("podGroupName")
+        assert (group in made.groups) == bool(expected)
+
+
+def test_a_torchjobs_tasks_are_gangs_of_their_own_because_workers_wait_for_the_master() -> None:
+    found = children(subject(example("torchjob/full.yaml"), groups=NATIVE))
+    least = {name: one["spec"]["schedulingPolicy"]["gang"]["minCount"] for name, one in found.groups.items()}
+    assert least == {"gpt-master": 1, "gpt-worker": 4}
+
+
+def test_without_a_scheduler_of_gangs_there_is_no_group() -> None:
+    made = children(subject(dijob()))
+    assert made.groups == {}
+    assert "schedulingGroup" not in made.jobs["work"]["spec"]["template"]["spec"]

@@ -1,0 +1,176 @@
+"""The status of a job, to the letter of its kind's reference."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds import installed
+from tests.runner.test_rendering import example
+from tests.runner.world import START, UID, World, dijob, holding, stamp, task
+
+
+def run(path: str) -> World:
+    """A job of the examples whose pods run."""
+    found = World(example(path))
+    found.settle()
+    return found
+
+
+def end_all(found: World, code: int = 0) -> None:
+    """End all pods that run."""
+    for pod in [one for one in found.pods if one["status"]["phase"] == "Running"]:
+        labels = pod["metadata"]["labels"]
+        found.end(labels["jobgate.dev/task"], int(labels["batch.kubernetes.io/job-completion-index"]), code)
+    found.settle()
+
+
+def conditions(found: World) -> list[tuple[str, str, str]]:
+    """Type, status and reason of each condition, in their order."""
+    return [(one["type"], one["status"], one.get("reason", "")) for one in found.status["conditions"]]
+
+
+@pytest.mark.parametrize("path", ["dijob/with-tasks.yaml", "mxjob/dist.yaml", "mxjob/local.yaml", "torchjob/full.yaml"])
+def test_a_status_fits_its_schema_at_every_look(path: str) -> None:
+    found = World(example(path))
+    found.job["metadata"]["annotations"]["aimaster"] = "ready"
+    kind = installed().get(found.job["apiVersion"], found.job["kind"])
+    assert kind is not None
+    for number in range(12):
+        found.step()
+        assert kind.schema.prune(found.job)["status"] == found.status
+        assert kind.schema.check(found.job) == []
+        found.kubernetes()
+        if number == 8:
+            end_all(found)
+    assert all(one["observedGeneration"] == 1 for one in found.status["conditions"])
+
+
+def test_of_a_dijob() -> None:
+    found = World(dijob(task(2), task(1, name="judge")))
+    found.settle()
+    assert found.status == {
+        "phase": "Running",
+        "conditions": found.status["conditions"],
+        "replicas": 3,
+        "readyReplicas": 3,
+        "taskStatus": {"work": {"Running": 2}, "judge": {"Running": 1}},
+        "restarts": 0,
+        "reschedules": 0,
+    }
+    assert conditions(found) == [("Pending", "False", "JobPending"), ("Running", "True", "JobRunning")]
+    found.wait(60)
+    end_all(found)
+    assert found.status["phase"] == "Succeeded"
+    assert found.status["completionTimestamp"] == "2026-01-01T00:01:00Z"
+    assert "taskStatus" not in found.status
+    assert holding(found.status) == ["Succeeded"]
+
+
+def test_of_a_dijob_that_starts() -> None:
+    found = World(dijob())
+    found.settle()
+    found.pod()["status"] |= {"phase": "Pending", "conditions": []}
+    found.step()
+    assert (found.status["phase"], holding(found.status)) == ("Starting", ["Starting"])
+
+
+def test_the_time_of_a_condition_changes_with_its_status_only() -> None:
+    found = World(dijob(task(1), task(1, name="judge")))
+    found.settle()
+    found.wait(60)
+    found.end("judge")
+    found.settle()
+    running = next(one for one in found.status["conditions"] if one["type"] == "Running")
+    assert running["lastTransitionTime"] == stamp(START)
+
+
+def test_of_a_torchjob() -> None:
+    found = run("torchjob/queued-gang.yaml")
+    assert conditions(found) == [("Created", "True", "JobCreated"), ("Running", "True", "JobRunning")]
+    workers = found.job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"]
+    assert found.status["taskStatuses"] == {
+        "Master": {"active": 1, "succeed": 0, "succeeded": 0, "failed": 0},
+        "Worker": {"active": workers, "succeed": 0, "succeeded": 0, "failed": 0},
+    }
+    assert found.status["startTime"] == stamp(START)
+    found.wait(60)
+    end_all(found)
+    assert conditions(found) == [
+        ("Created", "True", "JobCreated"),
+        ("Running", "False", "JobRunning"),
+        ("Succeeded", "True", "JobSucceeded"),
+    ]
+    assert found.status["completionTime"] == "2026-01-01T00:01:00Z"
+
+
+def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
+    found = run("torchjob/minimal.yaml")
+    found.end("master", code=137)
+    found.settle()
+    assert conditions(found)[-1][:2] == ("Running", "True")
+    found.end("master", code=1)
+    found.settle()
+    assert conditions(found)[-1] == ("Failed", "True", "TaskFailed")
+
+
+def test_a_torchjobs_workers_wait_for_its_master_and_all_for_the_word_of_its_aimaster() -> None:
+    found = run("torchjob/full.yaml")
+    assert found.running() == ["gpt-aimaster-0"]
+    found.job["metadata"]["annotations"]["aimaster"] = "ready"
+    found.settle()
+    pods = [line for line in found.log if line.startswith("pod")]
+    assert pods[:2] == ["pod gpt-aimaster-0", "pod gpt-master-0"]
+    assert len(found.running()) == 10
+
+
+def test_a_torchjob_runs_no_longer_than_it_may() -> None:
+    found = run("torchjob/full.yaml")
+    found.wait(86400)
+    found.settle()
+    assert conditions(found)[-1] == ("Failed", "True", "DeadlineExceeded")
+    assert found.running() == []
+
+
+def test_of_an_mxjob() -> None:
+    found = run("mxjob/dist.yaml")
+    states = [(one["Mx_replica_type"], one["state"], one["ReplicasStates"]) for one in found.status["replicaStatuses"]]
+    assert (found.status["phase"], found.status["state"], found.status["controlPaused"]) == (
+        "Running",
+        "Running",
+        False,
+    )
+    assert states == [
+        ("SCHEDULER", "Running", {"Running": 1}),
+        ("SERVER", "Running", {"Running": 1}),
+        ("WORKER", "Running", {"Running": 2}),
+    ]
+    assert holding(found.status) == ["Ready"]
+    found.end("scheduler")
+    found.settle()
+    assert (found.status["phase"], found.status["state"], found.running()) == ("Done", "Succeeded", [])
+    assert holding(found.status) == ["Succeeded"]
+
+
+def test_a_runtime_id_is_made_up_once() -> None:
+    job = example("mxjob/local.yaml")
+    assert job["spec"]["runtimeId"] == UID[:4]
+    found = World(job)
+    found.settle()
+    assert list(found.jobs) == [f"{job['metadata']['name']}-worker-{UID[:4]}"]
+
+
+def test_a_paused_mxjob_is_left_alone() -> None:
+    found = World(example("mxjob/local.yaml"))
+    found.job["status"] = {"controlPaused": True}
+    assert found.plan() == []
+
+
+def test_an_mxjob_fails_with_a_reason() -> None:
+    job: Any = example("mxjob/local.yaml")
+    job["spec"]["replicaSpecs"][0]["template"]["spec"]["restartPolicy"] = "Never"
+    found = World(job)
+    found.settle()
+    found.end("worker", code=1)
+    found.settle()
+    assert (found.status["phase"], found.status["state"]) == ("Failed", "Failed")
+    assert found.status["reason"].startswith("task worker has failed")

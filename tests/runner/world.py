@@ -1,0 +1,285 @@
+"""A cluster in memory: the objects of one job, and a Job controller that does what Kubernetes' does to them."""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jobgate.kinds import installed
+from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
+from jobgate.runner import Action, Create, Delete, Event, Later, Observed, Patch, SetStatus, Subject, plan
+from jobgate.runner.subject import read
+
+Object = dict[str, Any]
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+UID = "0123abcd-0000-4000-8000-000000000000"
+
+
+def task(replicas: int = 1, name: str = "work", **fields: Any) -> Object:
+    """A task of a DIJob."""
+    template = {"spec": {"containers": [{"name": "di-container", "image": "di"}]}}
+    return {"name": name, "type": "none", "replicas": replicas, "template": template, **fields}
+
+
+def dijob(*tasks: Object, **spec: Any) -> Object:
+    """A DIJob that the runner has taken over, as it is stored."""
+    return stored(
+        {
+            "apiVersion": "diengine.opendilab.org/v2alpha1",
+            "kind": "DIJob",
+            "metadata": {"name": "train"},
+            "spec": {**spec, "tasks": list(tasks or [task()])},
+        }
+    )
+
+
+def stored(job: Mapping[str, Any], *, taken: bool = True, **annotations: str) -> Object:
+    """A job as the API server gives it."""
+    about = {**({RUN_BY: RUNNER} if taken else {}), **job["metadata"].get("annotations", {}), **annotations}
+    metadata = {**job["metadata"], "namespace": "lab", "uid": UID, "generation": 1, "annotations": about}
+    return {**copy.deepcopy(dict(job)), "metadata": metadata}
+
+
+def subject(job: Mapping[str, Any], groups: str = "") -> Subject:
+    """A job as the runner reads it."""
+    kind = installed().get(job["apiVersion"], job["kind"])
+    assert kind is not None
+    found = read(kind, job, groups=groups)
+    assert found is not None
+    return found
+
+
+class World:
+    """The objects of one job. Nothing happens by itself."""
+
+    def __init__(self, job: Mapping[str, Any], groups: str = "") -> None:
+        """It begins with the job alone."""
+        self.job: Object = copy.deepcopy(dict(job))
+        self.now = START
+        self.jobs: dict[str, Object] = {}
+        self.pods: list[Object] = []
+        self.services: dict[str, Object] = {}
+        self.groups: dict[str, Object] = {}
+        self.events: list[Event] = []
+        self.log: list[str] = []
+        self.gone = False
+        self._groups = groups
+        self._count = 0
+
+    # What the runner does.
+
+    def observed(self) -> Observed:
+        """What the runner sees."""
+        found = (self.jobs.values(), self.pods, self.services.values(), self.groups.values())
+        return Observed(self.now, *(copy.deepcopy(list(one)) for one in found))
+
+    def plan(self) -> list[Action]:
+        """What the runner would do."""
+        return plan(subject(self.job, self._groups), self.observed())
+
+    def step(self, carried_out: int | None = None) -> list[Action]:
+        """Let the runner look once, and die after so many actions."""
+        actions = [] if self.gone else self.plan()
+        for action in actions[:carried_out]:
+            self._do(action)
+        return actions
+
+    def settle(self, most: int = 60) -> None:
+        """Let runner and Kubernetes work until nothing happens any more; all pods that are made run."""
+        for _ in range(most):
+            acts = [one for one in self.step() if not isinstance(one, Later)]
+            moved = self.kubernetes()
+            if not acts and not moved:
+                return
+        raise AssertionError(f"it never settles: {acts}")
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Create(manifest):
+                self._create(copy.deepcopy(dict(manifest)))
+            case Delete(found, foreground):
+                self._delete(found, foreground=foreground)
+            case Patch(found, changes):
+                merge(self._stored(found), changes)
+            case SetStatus(status):
+                self.job["status"] = {
+                    key: value for key, value in copy.deepcopy(dict(status)).items() if value is not None
+                }
+            case Event():
+                self.events.append(action)
+
+    def _create(self, manifest: Object) -> None:
+        name, place = manifest["metadata"]["name"], self._place(manifest["kind"])
+        if name in place:
+            return  # it exists: of an earlier look
+        self._count += 1
+        manifest["metadata"] |= {"uid": f"uid-{self._count}", "creationTimestamp": stamp(self.now)}
+        place[name] = manifest
+        self.log.append(f"create {manifest['kind']} {name}")
+
+    def _delete(self, found: Mapping[str, Any], *, foreground: bool) -> None:
+        kind, name = found.get("kind", "Pod"), found["metadata"]["name"]
+        self.log.append(f"delete {kind} {name}")
+        if kind == self.job["kind"]:
+            self.gone = True
+        elif kind == "Pod":
+            self.pods = [one for one in self.pods if one["metadata"]["name"] != name]
+        elif foreground:
+            self.jobs[name]["metadata"]["deletionTimestamp"] = stamp(self.now)
+        else:
+            gone = self._place(kind).pop(name)
+            self.pods = [one for one in self.pods if owner(one) != gone["metadata"]["uid"]]
+
+    def _stored(self, found: Mapping[str, Any]) -> Object:
+        if found["metadata"]["name"] == self.job["metadata"]["name"] and found["kind"] == self.job["kind"]:
+            return self.job
+        return self._place(found["kind"])[found["metadata"]["name"]]
+
+    def _place(self, kind: str) -> dict[str, Object]:
+        return {"Job": self.jobs, "Service": self.services, "PodGroup": self.groups}[kind]
+
+    # What Kubernetes does.
+
+    def kubernetes(self) -> bool:
+        """Let the Job controller and the garbage collector work once; tell whether they did something."""
+        before = copy.deepcopy((self.jobs, self.pods))
+        for name, batch in list(self.jobs.items()):
+            mine = [pod for pod in self.pods if owner(pod) == batch["metadata"]["uid"]]
+            if "deletionTimestamp" in batch["metadata"]:
+                del self.jobs[name]
+                self.pods = [pod for pod in self.pods if pod not in mine]
+            elif not finished(batch):
+                self._reconcile(batch, mine)
+        return before != (self.jobs, self.pods)
+
+    def _reconcile(self, batch: Object, pods: Sequence[Object]) -> None:
+        spec, status = batch["spec"], batch.setdefault("status", {})
+        live = [pod for pod in pods if phase(pod) in {"Pending", "Running"}]
+        if spec["suspend"]:
+            self.pods = [pod for pod in self.pods if pod not in live]
+            return
+        failed = [pod for pod in pods if phase(pod) == "Failed"]
+        done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
+        status |= {"failed": len(failed), "succeeded": len(done)}
+        given_up = {index(pod) for pod in failed} if "backoffLimitPerIndex" in spec else set()
+        fatal = any(is_fatal(spec, pod) for pod in failed)
+        if fatal or len(failed) > spec.get("backoffLimit", len(failed)):
+            self._end(batch, "Failed", live)
+        elif len(done | given_up) >= spec["completions"]:
+            self._end(batch, "Failed" if given_up else "Complete", live)
+        else:
+            there = {index(pod) for pod in live} | done | given_up
+            self.pods += [self._pod(batch, one) for one in range(spec["completions"]) if one not in there]
+            self.pods = [pod for pod in self.pods if pod not in live or index(pod) < spec["completions"]]
+
+    def _end(self, batch: Object, kind: str, live: Sequence[Object]) -> None:
+        condition = {"type": kind, "status": "True", "message": "as it was"}
+        batch["status"] |= {"conditions": [condition], "completionTime": stamp(self.now)}
+        self.pods = [pod for pod in self.pods if pod not in live]
+
+    def _pod(self, batch: Object, number: int) -> Object:
+        self._count += 1
+        name = f"{batch['metadata']['name']}-{number}"
+        self.log.append(f"pod {name}")
+        template = batch["spec"]["template"]
+        labels = {**template["metadata"]["labels"], COMPLETION_INDEX: str(number)}
+        reference = {"kind": "Job", "uid": batch["metadata"]["uid"], "controller": True}
+        metadata = {"name": f"{name}-{self._count}", "labels": labels, "ownerReferences": [reference]}
+        metadata |= {"uid": f"uid-{self._count}", "creationTimestamp": stamp(self.now)}
+        containers = [{"name": one["name"], "ready": True, "state": {}} for one in template["spec"]["containers"]]
+        ready = [{"type": "Ready", "status": "True"}, {"type": "Initialized", "status": "True"}]
+        status = {"phase": "Running", "conditions": ready, "containerStatuses": containers}
+        return {"kind": "Pod", "metadata": metadata, "spec": copy.deepcopy(template["spec"]), "status": status}
+
+    # What happens.
+
+    def pods_of(self, name: str, number: int) -> list[Object]:
+        """The pods of an index, the newest last."""
+        return [pod for pod in self.pods if pod["metadata"]["labels"][TASK_LABEL] == name and index(pod) == number]
+
+    def pod(self, name: str = "work", number: int = 0) -> Object:
+        """The newest pod of an index."""
+        return self.pods_of(name, number)[-1]
+
+    def end(self, name: str = "work", number: int = 0, code: int = 0) -> None:
+        """End a pod, if it runs."""
+        for pod in self.pods_of(name, number):
+            status = pod["status"]
+            if status["phase"] != "Running":
+                continue
+            ended = {"exitCode": code, "finishedAt": stamp(self.now)}
+            status |= {"phase": "Failed" if code else "Succeeded", "conditions": []}
+            status["containerStatuses"][0] |= {"ready": False, "state": {"terminated": ended}}
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(seconds=seconds)
+
+    def running(self) -> list[str]:
+        """The host names of all pods that run, in order."""
+        return sorted(host(pod) for pod in self.pods if phase(pod) == "Running")
+
+    @property
+    def status(self) -> Object:
+        """The status of the job."""
+        found: Object = self.job.get("status", {})
+        return found
+
+
+def merge(found: Object, changes: Mapping[str, Any]) -> None:
+    """Apply a merge patch."""
+    for key, value in changes.items():
+        if value is None:
+            found.pop(key, None)
+        elif isinstance(value, Mapping):
+            merge(found.setdefault(key, {}), value)
+        else:
+            found[key] = copy.deepcopy(value)
+
+
+def holding(status: Mapping[str, Any]) -> list[str]:
+    """The conditions that hold."""
+    return [one["type"] for one in status.get("conditions", ()) if one["status"] == "True"]
+
+
+def is_fatal(spec: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    """Whether the failure policy gives up after a pod."""
+    code = pod["status"]["containerStatuses"][0]["state"].get("terminated", {}).get("exitCode", 0)
+    tests: dict[str, Callable[[Any], bool]] = {
+        "In": lambda codes: code in codes,
+        "NotIn": lambda codes: code not in codes,
+    }
+    exits = [rule["onExitCodes"] for rule in spec.get("podFailurePolicy", {}).get("rules", ()) if "onExitCodes" in rule]
+    return any(tests[one["operator"]](one["values"]) for one in exits)
+
+
+def finished(batch: Mapping[str, Any]) -> bool:
+    """Whether a batch Job has ended."""
+    return bool(batch.get("status", {}).get("conditions"))
+
+
+def owner(pod: Mapping[str, Any]) -> str:
+    """The uid of a pod's batch Job."""
+    return str(pod["metadata"]["ownerReferences"][0]["uid"])
+
+
+def index(pod: Mapping[str, Any]) -> int:
+    """Which pod of its task it is."""
+    return int(pod["metadata"]["labels"][COMPLETION_INDEX])
+
+
+def host(pod: Mapping[str, Any]) -> str:
+    """The host name of a pod."""
+    return str(pod["metadata"]["name"]).rpartition("-")[0]
+
+
+def phase(pod: Mapping[str, Any]) -> str:
+    """The phase of a pod."""
+    return str(pod["status"]["phase"])
+
+
+def stamp(time: datetime) -> str:
+    """A time as Kubernetes writes it."""
+    return f"{time:%Y-%m-%dT%H:%M:%SZ}"
