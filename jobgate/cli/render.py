@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 import yaml
-from crdgen.cli.unusable import Unusable
 
 from crdgen.cli.command import Unusable
 from crdgen.cli.sources import objects
