@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 import yaml
-from crdgen.cli.unusable import Unusable
 
+from crdgen.cli.command import Unusable
 from crdgen.cli.sources import objects
 from jobgate.cli.settings import Told, installation
 from jobgate.kinds.common.runner import runner_of
