@@ -60,18 +60,6 @@ class Writer(Client):
             "PATCH", resource, _path(resource, found), {**changes, "metadata": metadata}, {}, _MERGE
         )
 
-    async def patch_status(
-        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Set the status of an object that is still as it was found, and return it as it is stored then.
-
-        Raises:
-            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
-            OSError, TimeoutError: no answer; it may have been changed.
-        """
-        body = {"metadata": _identity(found), "status": status}
-        return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
-
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
         """Delete an object that is still as it was found.
 

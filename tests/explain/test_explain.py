@@ -53,7 +53,7 @@ def callback(event: str, *commands: str) -> dict[str, Any]:
         ("imagenet", [MARKETPLACE, IMPORTED / "job-imagenet.yaml"]),
         ("debug_hook", [MARKETPLACE, IMPORTED / "job-debug_hook.yaml"]),
         ("imagenet-twice", [MARKETPLACE, FOLDER / "imagenet-twice.yaml"]),
-        ("pod", sorted(ROOT.glob("examples/prerequisites/*.yaml"))),
+        ("pod", [ROOT / "examples" / "prerequisites" / f"{name}.yaml" for name in ("items", "local", "pod")]),
         ("plugins", [ROOT / "examples" / "mxjob" / "plugins.yaml"]),
         ("volcano", [ROOT / "examples" / "vcjob" / "tensorflow.yaml"]),
     ],

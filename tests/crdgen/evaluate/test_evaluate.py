@@ -272,3 +272,8 @@ def test_all_violations_are_found_at_once() -> None:
 def test_any_json_is_judged(value: Any) -> None:
     evaluator = Evaluator(schema(a=SET | {"items": TEXT}, b=NAMED))
     assert isinstance(evaluator.validate(evaluator.default(evaluator.prune(value))), list)
+
+
+def test_an_empty_type_is_none_as_in_go() -> None:
+    free = {"type": "", "x-kubernetes-preserve-unknown-fields": True}
+    assert Evaluator({"type": "object", "properties": {"a": free}}).validate({"a": {"b": 1}}) == []
