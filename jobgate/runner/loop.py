@@ -36,8 +36,8 @@ _logger = logging.getLogger("jobgate")
 class Writes(Objects, Protocol):
     """What is asked of an API server beyond what the controller asks."""
 
-    async def patch_status(
-        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Change the status of an object that is still as it was found."""
 
@@ -134,7 +134,7 @@ class Loop:
                 self._wrote(found, "patch")
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
-                await self._objects.patch_status(resource, document, changes)
+                await self._objects.set_status(resource, document, changes)
                 self._metrics.writes.labels(f"{resource.plural}/status", "patch").inc()
             case Event():
                 await self._tell(document, action)

@@ -195,6 +195,13 @@ class PacedWrites(Paced):
         super().__init__(objects, pace)
         self._writes = objects
 
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Change the status of an object."""
+        await self._pace.wait()
+        return await self._writes.set_status(resource, found, changes)
+
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         """Delete an object, with what becomes of what it owns."""
         await self._pace.wait()

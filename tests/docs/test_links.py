@@ -9,9 +9,8 @@ TEXTS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt"}
 
 _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)")
 _PAGE = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.md\b")
-#: Pages of the reader's own in examples and tutorials, and one that is being written.
+#: Pages of the reader's own in examples and tutorials.
 _ELSEWHERE = {
-    "docs/kubernetes-versions.md",
     "docs/order.md",
     "docs/reference/differences/sweep.md",
     "docs/reference/kinds/sweep.md",

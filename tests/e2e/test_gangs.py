@@ -5,20 +5,21 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.assets import WholeAssets
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.fixtures import new_namespace
-from tests.controlplane.nodes import CAPACITY
-from tests.controlplane.runner import RUN, runner
-from tests.controlplane.simulation import end_pod
-from tests.controlplane.space import Space
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
-from tests.controlplane.whole import WholeControlPlane, has_account
+from controlplane.assets import WholeAssets
+from controlplane.client import ClusterApi
+from controlplane.fixtures import new_namespace
+from controlplane.nodes import CAPACITY
+from controlplane.runner import RUN, runner
+from controlplane.simulation import end_pod
+from controlplane.space import Space
+from controlplane.versions import GANGS_API, GANGS_GATES, HAS_GANGS
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane, has_account
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
-GATES = "--feature-gates=GenericWorkload=true,GangScheduling=true"
-API = "scheduling.k8s.io/v1alpha2"
+pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gangs itself from 1.36 on")
+
 #: Room for one pod of the tests.
 ONE = {**CAPACITY, "cpu": "1"}
 
@@ -26,10 +27,10 @@ ONE = {**CAPACITY, "cpu": "1"}
 @pytest.fixture(scope="module")
 def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeControlPlane]:
     """A control plane that schedules gangs, without nodes, and the runner on it."""
-    flags = [GATES, f"--runtime-config={API}=true"]
+    flags = [GANGS_GATES, f"--runtime-config={GANGS_API}=true"]
     folder = tmp_path_factory.mktemp("gangs")
     with (
-        WholeControlPlane(whole_assets, flags, nodes=0, scheduler_flags=[GATES]) as found,
+        WholeControlPlane(whole_assets, flags, nodes=0, scheduler_flags=[GANGS_GATES]) as found,
         InstalledWebhook(found, folder, RUN),
         runner(found, folder / "runner.log", ["--gangs"]),
     ):
@@ -65,7 +66,7 @@ def bound(space: Space) -> list[str]:
 
 def unschedulable(space: Space) -> bool:
     """Whether the scheduler has tried a gang, and found no room."""
-    conditions = [one for group in space.items("podgroups", API) for one in group["status"].get("conditions", ())]
+    conditions = [one for group in space.items("podgroups", GANGS_API) for one in group["status"].get("conditions", ())]
     return any(one["type"] == "PodGroupScheduled" and one["status"] == "False" for one in conditions)
 
 
@@ -101,4 +102,4 @@ def test_with_an_order_a_gang_is_what_starts_together(plane: WholeControlPlane, 
     one = Run(space, dijob("order", task("first", 2), task("then", 2, dependsOn={"name": ["first"]})))
     one.until("Running")
     wait_for(lambda: len(bound(space)) == 4, WAIT, what="all four have started")
-    assert sorted(space.names("podgroups", API)) == ["order-first", "order-then"]
+    assert sorted(space.names("podgroups", GANGS_API)) == ["order-first", "order-then"]

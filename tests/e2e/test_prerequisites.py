@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
 from jobgate.prerequisites.record import RECORD, read
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.controller.installed import controlling, install
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
-from tests.controlplane.whole import WholeControlPlane
 from tests.e2e.cluster import User
 
 WAIT = 60.0

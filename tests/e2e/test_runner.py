@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.runner import RUN, runner
-from tests.controlplane.simulation import end_pod, ends
-from tests.controlplane.space import Space
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
-from tests.controlplane.whole import WholeControlPlane
+from controlplane.client import ClusterApi
+from controlplane.runner import RUN, runner
+from controlplane.simulation import end_pod, ends
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
 from tests.operators.conftest import env_of
 from tests.runner.test_rendering import ORACLES
 from tests.runner.world import holding

@@ -232,6 +232,7 @@ RUNNER = Runner(
     waits=waits,
     succeeded=succeeded,
     gang=gang,
+    orphaned="torch-on-k8s as published does not start",
     rivals=("torch-on-k8s",),
     heeds=frozenset({"min_available", "priority_class_name", "depends_on", "ttl_seconds_after_finished"}),
     lonely=frozenset({_AI_MASTER}),
