@@ -64,7 +64,7 @@ docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md f
 	$(BIN)/python -m jobgate.doctor.handbook
 
 site: install ## Build the documentation as a website into build/site, and check its links
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file website/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml
 	@echo 'open build/site/index.html, or: $(BIN)/python -m http.server --directory build/site'
 
 controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree

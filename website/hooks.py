@@ -41,7 +41,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     at = page.file.src_uri
     source = next((name for name, uri in ROOT_PAGES.items() if uri == at), f"docs/{at}")
     texts = _FENCE.split(markdown)
-    texts[::2] = [_LINK.sub(lambda link: relink(link[1], source, at, str(config.repo_url)), text) for text in texts[::2]]
+    repository = str(config.repo_url)
+    texts[::2] = [_LINK.sub(lambda link: relink(link[1], source, at, repository), text) for text in texts[::2]]
     return "".join(texts)
 
 
