@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-# Tests start hundreds of programs: none is to compile what it imports anew, whatever the user's habit is elsewhere.
+# Tests start hundreds of programs: none is to compile its imports again, whatever the user's habit is elsewhere.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -51,7 +51,7 @@ check: install ## Lint, types, layers, spelling, and whether generated files are
 	$(BIN)/python -m jobgate.render.handbook --check
 	$(BIN)/python -m jobgate.doctor.handbook --check
 
-format: install ## Format the code, and mend what the linter can
+format: install ## Format the code, and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
