@@ -10,7 +10,6 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.render import Installation, objects
 from webhook import Registry
 
-
 _READ = ["get", "list", "watch"]
 #: Jobs whose pods it wires, and prerequisites that any pod may name.
 _PODS = [{"apiGroups": ["diengine.opendilab.org"], "resources": ["dijobs"], "verbs": _READ}]
