@@ -18,7 +18,7 @@ from crdgen.utf8 import as_read
 _HIDDEN: Final = ""
 
 
-def value_of(value: Any, kind: Type) -> Any:
+def value_of(value: Any, kind: Type) -> Any:  # noqa: PLR0911 - one for each type
     """Return the value as the library takes it. What is not of its type stays as it is, and fails where it is read."""
     match value:
         case dict() if kind.name == "object":
