@@ -34,7 +34,7 @@ lock: install ## Renew requirements.lock from pyproject.toml
 demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
 	$(BIN)/python -m examples.demo
 
-test: install controlplane ## Run all tests, against a real API server too; those of the chart: make chart
+test: install controlplane ## Run all tests, also against a real API server: KUBERNETES=1.36.3; those of the chart: make chart
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not helm"
 
 chart: install ## Test the chart with the real Helm, which is built first, once (some minutes)
@@ -63,7 +63,7 @@ docs: install ## Regenerate docs/kinds/ and docs/doctor.md from the code
 	$(BIN)/python -m jobgate.doctor.handbook
 
 controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
-	$(BIN)/python -m tests.controlplane build
+	$(BIN)/python -m controlplane build
 
 golden: install ## Regenerate the golden files of the tests; read the difference before you commit it
 	$(BIN)/python -m tests.crdgen.reading.oracle

@@ -12,7 +12,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.controlplane import ControlPlane, Terminal, find_or_build
+from controlplane import ControlPlane, Terminal, find_or_build
 from tests.crdgen.objects.comparison import Comparison
 from tests.crdgen.objects.report import page, summary
 from tests.crdgen.objects.schemas import every

@@ -12,7 +12,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.controlplane import ControlPlane, Terminal, find_or_build
+from controlplane import ControlPlane, Terminal, find_or_build
 from tests.differential.cases import full
 from tests.differential.comparison import Figures, figures
 from tests.differential.report import page

@@ -16,7 +16,7 @@ from bench.comparison.measuring import Bench, Measured
 from bench.comparison.report import draw, markdown, table
 from bench.comparison.scenarios import QUICK, SCENARIOS
 from bench.page import renew
-from tests.controlplane.run import BuildError
+from controlplane.run import BuildError
 
 
 def main(argv: list[str] | None = None) -> int:

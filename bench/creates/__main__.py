@@ -20,12 +20,12 @@ from bench.comparison import jobs, servers
 from bench.comparison.golang import MODULES, find_or_build
 from bench.comparison.servers import CONSTANT, GO, JOBGATE
 from bench.page import piped, renew
+from controlplane import ControlPlane, Terminal
+from controlplane import find_or_build as find_or_build_plane
+from controlplane.client import Answer, ClusterApi
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
 from jobgate.kinds.dijob import DIJOB
-from tests.controlplane import ControlPlane, Terminal
-from tests.controlplane import find_or_build as find_or_build_plane
-from tests.controlplane.client import Answer, ClusterApi
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
 from webhook import Phase
 
 _POLICIES = Path(__file__).with_name("policies.yaml")

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import yaml
 
+from controlplane.assets import find_or_build_whole
+from controlplane.controller import controller
+from controlplane.plane import ControlPlane
+from controlplane.progress import Terminal
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
 from jobgate.offline.difference import readable
-from tests.controlplane.assets import find_or_build_whole
-from tests.controlplane.controller import controller
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.progress import Terminal
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
-from tests.controlplane.whole import WholeControlPlane
 from tests.operators import DIOrchestrator
 
 JOBS = Path(__file__).parent.parent / "dijob"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen.cel.functions import FORMATS as NAMES
 from crdgen.evaluate import evaluate
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.crdgen.formats import LISTED, TEXTS, URLS
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -16,6 +16,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen import check_structural
 from crdgen.cli import main as crdgen
 from jobgate.cli import main
@@ -23,8 +25,6 @@ from jobgate.kinds import ENTRY_POINT, built_in, installed
 from jobgate.offline.judge import Circumstances, Verdict, judge
 from jobgate.render.definitions import definition
 from jobgate.render.handbook import page
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.corpus import announced, holds
 from webhook import Kind, Operation, Registry
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from controlplane.versions import KUBERNETES
 from crdgen.lint import Severity
 from crdgen.lint.checking import RULES
-from tests.controlplane.versions import KUBERNETES
 from tests.crdgen.lint.differential.comparison import Comparison
 
 _INTRODUCTION = """\
