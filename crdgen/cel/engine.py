@@ -24,6 +24,7 @@ from crdgen.cel.reading import read
 from crdgen.cel.tree import Call, Comprehension, Constant, ListOf, MapOf, Message, Node, walk
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
+from crdgen.durations import nanoseconds
 from crdgen.utf8 import as_read
 
 _FAULT: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
@@ -184,9 +185,9 @@ def _literals(tree: Node) -> Iterator[Node]:
 def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
     """Return literals that Kubernetes refuses when a rule is made (cel-go, cel/validator.go)."""
     match node:
-        case Call(None, "timestamp", (Constant(str(text)),)) if not _reads("timestamp", text):
+        case Call(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):
             return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
-        case Call(None, "duration", (Constant(str(text)),)) if not _reads("duration", text):
+        case Call(None, "duration", (Constant(str(text)),)) if nanoseconds(text) is None:
             return [f"{text!r} is no duration such as 1h30m"]
         case Call(_, "matches", (*_, Constant(str(text)))) if problem := re2.problem(text):
             return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
@@ -208,6 +209,6 @@ def _mixed(what: str, nodes: Iterable[Node]) -> list[str]:
     return [f"the values of a {what} must have one type, not {' and '.join(sorted(kinds))}"] if len(kinds) > 1 else []
 
 
-def _reads(function: str, text: str) -> bool:
-    result = _running().compile(f"{function}(self)").eval(data={"self": text_of(text)})
+def _is_time(text: str) -> bool:
+    result = _running().compile("timestamp(self)").eval(data={"self": text_of(text)})
     return bool(result.type().name() != "ERROR")

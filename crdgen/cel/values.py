@@ -18,7 +18,7 @@ from crdgen.utf8 import as_read
 _HIDDEN: Final = ""
 
 
-def value_of(value: Any, kind: Type) -> Any:
+def value_of(value: Any, kind: Type) -> Any:  # noqa: PLR0911 - one for each type
     """Return the value as the library takes it. What is not of its type stays as it is, and fails where it is read."""
     match value:
         case dict() if kind.name == "object":
@@ -32,6 +32,9 @@ def value_of(value: Any, kind: Type) -> Any:
             return text_of(value) if read is None else _read(read, text_of(value))
         case int() if kind.name == "double" and not isinstance(value, bool):
             return float(value)
+        case float() if kind.name == "int":
+            # The schema takes 3.0 for an integer, and a rule that reads it fails.
+            return str(value)
         case _:
             return value
 

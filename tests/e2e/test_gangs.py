@@ -67,7 +67,9 @@ def bound(space: Space) -> list[str]:
 def unschedulable(space: Space) -> bool:
     """Whether the scheduler has tried a gang, and found no room."""
     conditions = [one for group in space.items("podgroups", GANGS_API) for one in group["status"].get("conditions", ())]
-    return any(one["type"] == "PodGroupScheduled" and one["status"] == "False" for one in conditions)
+    # Before 1.37 it is called PodGroupScheduled.
+    types = {"PodGroupScheduled", "PodGroupInitiallyScheduled"}
+    return any(one["type"] in types and one["status"] == "False" for one in conditions)
 
 
 def test_gangs_start_whole_and_do_not_block_each_other(plane: WholeControlPlane, space: Space) -> None:

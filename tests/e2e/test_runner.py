@@ -96,7 +96,10 @@ def example(path: Path, **annotations: str) -> dict[str, Any]:
 
 
 def claimless(job: dict[str, Any]) -> dict[str, Any]:
-    """The job with an empty folder in the place of each volume that somebody would have to bring."""
+    """The job on any node, with an empty folder in the place of each volume that somebody would have to bring."""
+    for template in templates(job):
+        for field in ("nodeSelector", "affinity"):
+            template["spec"].pop(field, None)
     for volume in [*job["spec"].get("volumes", ()), *(one for each in templates(job) for one in volumes(each))]:
         if volume.pop("persistentVolumeClaim", None):
             volume["emptyDir"] = {}

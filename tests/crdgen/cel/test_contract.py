@@ -40,6 +40,7 @@ TAKEN = [
     "self.tasks.map(t, t.n).sum() > 2",
     "self.labels.all(k, v, k == v)",
     "self.?name.orValue('a') == 'a'",
+    "duration(self.name) > duration('5µs')",
     "ip.isCanonical('1.2.3.4') && ip('::1').family() == 6 && string(ip('::1')) == '::1'",
     "cidr('10.0.0.0/8').containsIP('10.0.0.1')",
     "quantity('1Gi').add(1).isGreaterThan(quantity('1G'))",

@@ -103,6 +103,11 @@ def test_what_no_rule_can_name_is_compared(schema: dict[str, Any], new: Any, old
     assert compiled.run(cel.activation(new, old, compiled.self_type), old=True) is same
 
 
+def test_a_number_with_a_point_is_no_integer_to_rules() -> None:
+    with pytest.raises(cel.Fault, match="no such overload"):
+        run("self > 2", 3.0, {"type": "integer"})
+
+
 TEXT = {"type": "string"}
 _CHAIN = "[self]" + ".map(x, '%s%s'.format([x, x]))" * 10
 

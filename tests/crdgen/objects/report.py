@@ -44,6 +44,7 @@ Known, and not mended:
   `+` adds items that are there already.
 - Rules see times to the nanosecond, except `min`, `max` and `sum`, which cut them to microseconds. A NUL in a text is seen as
   another control character.
+- `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
 - `validate` of a named format says only which format it is; other errors of rules are the API server's where it is known.
 - A time that its format takes and CEL cannot read makes the rule fail with another message.
 - Texts of violations are our own where the schema refuses, and the API server's where a rule does; nor are the fields
