@@ -44,9 +44,16 @@ def _helps(command: click.Command, name: str, parent: click.Context | None) -> I
 
 
 def _crdgen_help(program: str, *command: str) -> str:
+    before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = str(_WIDTH)
-    with redirect_stdout(StringIO()) as out:
-        crdgen([*command, "--help"], program=program)
+    try:
+        with redirect_stdout(StringIO()) as out:
+            crdgen([*command, "--help"], program=program)
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
     return out.getvalue()
 
 
