@@ -29,7 +29,7 @@ from tests.corpus import announced, holds
 from webhook import Kind, Operation, Registry
 
 PACKAGE = Path("examples/own-kind")
-TEXT = Path("docs/writing-a-kind.md").read_text(encoding="utf-8")
+TEXT = Path("docs/tutorials/writing-a-kind.md").read_text(encoding="utf-8")
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SWEEPS = "/apis/example.com/v1/namespaces/default/sweepjobs"
 #: The files, each in a fenced block below a line that is its name; and the sessions, each a block of `console`.
