@@ -29,7 +29,7 @@ class Pod:
         """
         spec = draft.at("spec")
         if spec is None:
-            raise ValueError("a pod without a spec cannot be wired")
+            raise ValueError("the pod has no spec")
         self.draft = draft
         self.spec = spec
         self.member = member

@@ -78,7 +78,7 @@ class Access:
                 answer = await self._ask(*question)
         except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
             fields = {"user": question[0].name[:253], "name": question[3], "reason": type(error).__qualname__}
-            _logger.warning("right not looked up", extra={"fields": fields})
+            _logger.warning("failed to check the permission", extra={"fields": fields})
             return
         self._answers[question] = answer, self._clock() + (ALLOWED if answer else DENIED)
         self._answers.move_to_end(question)

@@ -89,7 +89,7 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its text may hold values of the job
-        _logger.error("job unreadable", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
+        _logger.error("failed to read the job", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
         return Unreadable(uid)
     if not crew.asks:
         return _identity(crew)
@@ -117,7 +117,9 @@ class Room:
             if fits:
                 self._left -= size
             elif not self._full:
-                _logger.warning("no room for more jobs", extra={"fields": {"consequence": "each is looked up instead"}})
+                _logger.warning(
+                    "cache full", extra={"fields": {"consequence": "cache full: jobs are looked up one by one"}}
+                )
             self._full = not fits
             return fits
 

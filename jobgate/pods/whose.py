@@ -60,4 +60,4 @@ def _meets(requirement: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
         case "DoesNotExist":
             return key not in labels
         case other:
-            raise ValueError(f"a LabelSelector has no operator {other!r}")
+            raise ValueError(f"unknown LabelSelector operator {other!r}")

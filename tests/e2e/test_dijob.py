@@ -46,7 +46,7 @@ def test_kubectl_prints_the_four_faults_of_a_job_as_a_list(user: User) -> None:
             '* spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] is the job\'s learner already; '
             "give it more replicas, or type none"
         ),
-        "* spec.tasks[2].name: Required value: a task of type none needs a name of its own",
+        "* spec.tasks[2].name: Required value: must be set for a task of type none",
         (
             f'* metadata.name: Too long: "{name}": may not be more than 53 characters: DI-orchestrator calls the pods '
             "<job>-<task>-<index>, its Service di-<job>, each of at most 63 characters"

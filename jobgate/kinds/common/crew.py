@@ -96,7 +96,7 @@ def plugins_of(context: Context) -> Mapping[str, Plugin[Any]]:
     """
     for name, plugin in context.plugins.items():
         if not isinstance(plugin, Plugin):
-            raise TypeError(f"the plugin {name} is no {Plugin.__qualname__}")
+            raise TypeError(f"the plugin {name} is not a {Plugin.__qualname__}")
     return cast("Mapping[str, Plugin[Any]]", context.plugins)
 
 

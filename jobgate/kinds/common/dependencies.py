@@ -33,12 +33,10 @@ class Iteration(StrEnum):
 class DependsOn(Model):
     """The tasks that must be there before the pods of this one are made."""
 
-    name: Annotated[
-        list[str] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("The names of the tasks that are waited for.")
-    ] = None
-    iteration: Annotated[
-        Iteration | None, Doc("Whether one of these tasks is enough (any), or all are needed (all, as when absent).")
-    ] = None
+    name: Annotated[list[str] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Names of the tasks to wait for.")] = None
+    iteration: Annotated[Iteration | None, Doc("Wait for any of these tasks or for all of them. Defaults to all.")] = (
+        None
+    )
 
     @property
     def any_suffices(self) -> bool:
@@ -94,7 +92,7 @@ def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
         for place, name in task.names:
             first = seen.setdefault(name, place)
             if first is not place:
-                yield Duplicate(place, name, f"{first} names this task already")
+                yield Duplicate(place, name, f"already listed at {first}")
 
 
 @rule("tasks.depends_on", reads=("tasks.name",))
@@ -103,7 +101,7 @@ def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
     for task in map(Waiting, job.tasks):
         place = next((place for place, name in task.names if name == task.name), None)
         if place is not None:
-            yield Invalid(place, task.name, "this is the task itself, which would never start: leave it out")
+            yield Invalid(place, task.name, "a task cannot depend on itself: remove it")
 
 
 @rule("tasks.depends_on", reads=("tasks.name",))
@@ -125,7 +123,9 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
                 open_edges.pop()
                 done.add(way.popitem()[0])
             elif name in way:
-                yield Invalid(place, name, f"the tasks wait in a circle, {_circle(way, name)}: none would ever start")
+                yield Invalid(
+                    place, name, f"dependency cycle: {_circle(way, name)}; none of these tasks would ever start"
+                )
             elif name not in done:
                 way[name] = len(way)
                 open_edges.append(iter(graph[name].items()))
@@ -183,7 +183,7 @@ def gangs_can_start(*, refuse: bool) -> Rule:
             return  # where all wait there is a circle, which is told
         stated = job.word("min_available")
         fault = _deadlock(
-            job, [one.task for one in waiting], "give the job a minimum of" if stated is None else "set it to"
+            job, [one.task for one in waiting], "set the job's minimum to" if stated is None else "set it to"
         )
         if fault is None:
             return
@@ -194,20 +194,20 @@ def gangs_can_start(*, refuse: bool) -> Rule:
     return gangs_do_not_wait_for_themselves
 
 
-def _deadlock(job: Job[Any], waiting: Sequence[Task], mend: str) -> str | None:
-    """Return why no pod of a gang would ever start, and how to mend it; None where they can."""
+def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
+    """Return why no pod of a gang would ever start, and how to fix it; None if they can."""
     least, minima = gang_minimum(job), sum_of_minima(job)
     ready = sum(task.replicas for task in job.tasks) - sum(task.replicas for task in waiting)
     bound = next((task for task in waiting if task.min_available), None)
     if ready < least:
-        why = f"no pod is started before {least} are made, and only {ready} wait for no other task"
+        why = f"the gang starts with {least} pods, but only {ready} do not wait for other tasks"
     elif bound is not None and least >= minima:
         name = _said(bound.name or str(bound.path))
-        why = f"no pod is started before each task has its minimum made, and task {name} waits for others"
+        why = f"the gang starts with the minimum of every task, but task {name} waits for other tasks"
     else:
         return None
     most = ready if bound is None else min(ready, minima - 1)
-    return f"{why}: {mend} at most {most}" if most > 0 else f"{why}: leave out dependsOn"
+    return f"{why}; {fix} at most {most}" if most > 0 else f"{why}; remove dependsOn"
 
 
 def _enumerated(names: Sequence[str]) -> str:

@@ -13,18 +13,18 @@ from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule
 
 #: The words that an operator may act on, and what becomes of a job whose operator does not.
 _JOB_WORDS = {
-    "policies": "nothing will happen at these events",
-    "min_available": "its pods are not started as one gang",
-    "queue": "the job waits in no queue",
-    "scheduler_name": "the scheduler of the pod templates is used",
-    "priority_class_name": "the priority classes of the pod templates are used",
-    "ttl_seconds_after_finished": "the finished job stays until it is deleted",
-    "active_deadline_seconds": "the job runs as long as it takes",
+    "policies": "the policies have no effect",
+    "min_available": "the pods are not gang-scheduled",
+    "queue": "the job is not queued",
+    "scheduler_name": "the schedulerName of the pod templates applies",
+    "priority_class_name": "the priorityClassName of the pod templates applies",
+    "ttl_seconds_after_finished": "the finished job is kept until it is deleted",
+    "active_deadline_seconds": "the run time is not limited",
 }
 _TASK_WORDS = {
-    "policies": "nothing will happen at these events",
-    "min_available": "the pods of the task are not started as one gang",
-    "depends_on": "the pods of the task are made at once",
+    "policies": "the policies have no effect",
+    "min_available": "the task's pods are not gang-scheduled",
+    "depends_on": "the task's pods are created immediately",
 }
 
 #: All words that a profile can say its operator heeds.
@@ -38,9 +38,9 @@ def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
     if job.word("suspend") and not _acted_on("suspend", operator, job, context):
         yield Forbidden(
             job.at("suspend"),
-            f"{operator.name} does not act on it: the job would run at once. Leave it out, and apply the job when it "
-            f"may run; where something here holds suspended jobs back, the installation says so by the setting "
-            f"operator-can: [{job.kind.plural}/suspend]",
+            f"{operator.name} ignores this field: the job would start immediately. Remove it, and apply the job "
+            "when it should run. If another controller holds suspended jobs, an administrator declares that "
+            f"with the setting operator-can: [{job.kind.plural}/suspend]",
         )
 
 
@@ -74,7 +74,7 @@ def _says(word: str, value: Any) -> bool:
 
 
 def _ignored(path: Path, operator: Operator, consequence: str) -> Notice:
-    return Notice(path, f"{operator.name} does not act on it: {consequence}")
+    return Notice(path, f"{operator.name} ignores this field: {consequence}")
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -77,7 +77,7 @@ def metadata_causes(metadata: Any) -> Iterator[Cause]:
     That it is an object is the schema's to tell.
     """
     if metadata is None:
-        yield Required("metadata", "an object has a name")
+        yield Required("metadata", "an object must have a name")
     if isinstance(metadata, Mapping):
         yield from _names(metadata)
         for causes in (
@@ -98,7 +98,7 @@ def _names(metadata: Mapping[str, Any]) -> Iterator[Cause]:
         elif text and (fault := fault_of(text)):
             yield Invalid(f"metadata.{key}", text, fault)
     if not metadata.get("name") and not metadata.get("generateName"):
-        yield Required("metadata.name", "give a name, or a generateName")
+        yield Required("metadata.name", "name or generateName is required")
 
 
 def _words(
@@ -118,7 +118,7 @@ def _words(
         if fault := key_fault(key):
             yield Invalid(path, key, fault)
         if value is not None and not isinstance(value, str):
-            yield TypeInvalid(path.key(key), type_word(value), "must be a string: put it in quotes")
+            yield TypeInvalid(path.key(key), type_word(value), "must be a string: enclose it in quotes")
         elif value and (fault := value_fault(value)):
             yield Invalid(path.key(key), value, fault)
 

@@ -45,7 +45,7 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
     sent = mapping(job.word("plugins"))
     for name, value in mapping(mapping(mapping(applied).get("spec")).get("plugins")).items():
         if value is None and name not in sent:
-            yield Notice(job.at("plugins").key(name), f"kubectl drops what is null: write `{name}: []`")
+            yield Notice(job.at("plugins").key(name), f"kubectl drops null values: write `{name}: []`")
 
 
 @rule("plugins")
@@ -75,7 +75,7 @@ def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Not
     for name in [*before, *(name for name in after if name not in before)]:
         verb = "removed" if name not in after else "added" if name not in before else "changed"
         if verb != "changed" or (before[name] or None) != (after[name] or None):
-            text = f"it is {verb} for pods that are made from now on: those that are there, and keys, stay as they are"
+            text = f"{verb} for new pods only: existing pods and keys stay as they are"
             yield Notice(job.at("plugins").key(name), text)
 
 
@@ -103,12 +103,12 @@ def derived_names(derived: Iterable[Derived], context: Context) -> Iterator[Caus
     room = LABEL_LIMIT - longest.extra
     if len(name) > room:
         limit = room if given else room - len(GENERATED_SUFFIX)
-        detail = f"{_called(longest)}, of at most {LABEL_LIMIT} characters"
+        detail = f"{_called(longest)}, which may have at most {LABEL_LIMIT} characters"
         yield TooLong(place, given or context.generate_name, limit, detail)
 
 
 def _called(derived: Derived) -> str:
-    return f"{derived.maker} makes a {derived.thing} {derived.name}"
+    return f"{derived.maker} creates a {derived.thing} named {derived.name}"
 
 
 #: The rules, in the order in which a reader wants to know; for kinds whose operator has no plugins of its own.

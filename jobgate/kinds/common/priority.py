@@ -29,8 +29,8 @@ def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Noti
     for task in without:
         yield Notice(
             task.template_path / "spec" / "priorityClassName",
-            f"{_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority class, and this task "
-            "has none: its pods have the cluster's default priority, and the gang waits for them; give it one, too",
+            f"not set, but {_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority "
+            "class: the gang waits for these pods, which get the default priority of the cluster",
         )
 
 

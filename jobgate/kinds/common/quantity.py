@@ -39,14 +39,9 @@ _INT64: Final = 2**63
 _ZERO: Final = Decimal(0)
 _PARTS = re.compile(r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]?|[KMGTPE]i|[eE][+-]?[0-9]+)\Z")
 
-_WHAT_IS_RIGHT: Final = (
-    "must be a quantity: a number, with one of the suffixes n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or a "
-    "whole exponent as in 1e3, or with none"
-)
-_TOO_GREAT: Final = (
-    f"must be a quantity with an exponent between -{EXPONENT_LIMIT} and {EXPONENT_LIMIT}: "
-    "Kubernetes hangs on very great ones"
-)
+_WHAT_IS_RIGHT: Final = "must be a quantity: a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki, "
+"Mi, Gi, Ti, Pi, Ei) or exponent, such as 500m, 4Gi or 1e3"
+_TOO_GREAT: Final = f"must be a quantity with an exponent between -{EXPONENT_LIMIT} and {EXPONENT_LIMIT}"
 
 
 def parse(value: object) -> Decimal:

@@ -189,10 +189,12 @@ def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> I
         spec = mapping(task.template.get("spec"))
         for name, value in operator.overwrites.items():
             if spec.get(name) not in (None, "", value):
-                yield Notice(task.template_path / "spec" / name, f"{operator.name} sets it to {value} in every pod")
+                yield Notice(
+                    task.template_path / "spec" / name, f"{operator.name} sets this field to {value} in every pod"
+                )
         for name in operator.replaces:
             if spec.get(name):
-                yield Notice(task.template_path / "spec" / name, f"{operator.name} replaces it in every pod")
+                yield Notice(task.template_path / "spec" / name, f"{operator.name} overwrites this field in every pod")
         if operator.drops_metadata and task.template.get("metadata"):
             yield from _dropped(task, operator)
 
@@ -202,7 +204,7 @@ def _dropped(task: Task, operator: Operator) -> Iterator[Notice]:
     if written := sorted(key for key, value in metadata.items() if value):
         yield Notice(
             task.template_path / "metadata",
-            f"{operator.name} does not carry it over to the pods ({', '.join(written)})",
+            f"{operator.name} does not copy it to the pods ({', '.join(written)})",
         )
 
 

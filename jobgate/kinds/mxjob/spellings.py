@@ -25,7 +25,7 @@ def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[
     """
     for path, canonical, former, current, old in _spellings(job):
         if current and old and not (context.old is not None and current == old):
-            yield Forbidden(path / former, f"{canonical} is there too, and is the same field: leave {former} out")
+            yield Forbidden(path / former, f"same field as {canonical}, which is also set: remove {former}")
 
 
 @rule(reads=("replica_specs",))
@@ -33,7 +33,7 @@ def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[N
     """The old spelling works, and is no other tool's."""
     for path, canonical, former, current, old in _spellings(job):
         if old and not current:
-            yield Notice(path / former, f"the old spelling: write {canonical}")
+            yield Notice(path / former, f"deprecated spelling: use {canonical}")
 
 
 def _spellings(job: Job[MxJobSpec]) -> Iterator[tuple[Path, str, str, Any, Any]]:

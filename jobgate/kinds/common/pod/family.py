@@ -139,7 +139,7 @@ def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
         known: dict[str, Any] = {}
         for key, shape in shapes:
             if Never not in (shape, known.get(key, Never)) and shape != known[key]:
-                raise ValueError(f"two plain shapes for {key}: leave it to one family, and out of the keys of none")
+                raise ValueError(f"two plain shapes for {key}: exactly one family may define it")
             known[key] = Never if Never in (shape, known.get(key)) else shape
         fields = [(key, shape) if key in needs else (key, shape, UNSET) for key, shape in known.items()]
         fields.sort(key=len)

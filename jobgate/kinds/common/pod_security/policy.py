@@ -91,7 +91,7 @@ def standard(text: str) -> Standard:
         raise ValueError(f"{level!r} must be one of {', '.join(_LEVELS)}")
     minor = _MINOR.match(version)
     if version not in {"", "latest"} and minor is None:
-        raise ValueError(f"{version!r} must be latest or a version as v1.34")
+        raise ValueError(f"{version!r} must be latest or a version such as v1.34")
     return Standard(_LEVELS[level], int(minor[1]) if minor else None)
 
 

@@ -59,16 +59,16 @@ def _findings(
 def _finding(violation: Violation, policy: Policy, namespace: str, exempt: Any) -> tuple[int, Cause | Notice | None]:
     """Return a finding and its rank, the lower the surer."""
     enforced = policy.enforce.minds(violation)
-    by = f"namespace {namespace} enforces the Pod Security level {policy.enforce}"
+    by = f"namespace {namespace} enforces Pod Security level {policy.enforce}"
     if enforced is Certainty.YES and not exempt:
         return 0, _refusal(violation, f"{violation.right}: {by}")
     if enforced is Certainty.YES:
-        unless = f"unless the API server exempts the runtime class {shown(exempt)}, the pods are refused"
+        unless = f"the pods would be rejected unless the API server exempts runtime class {shown(exempt)}"
         return 1, Notice(violation.path, f"{violation.right}: {by}; {unless}")
     if enforced is Certainty.BY_VERSION:
-        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} refuses the pods")
+        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} would reject the pods")
     if policy.warn.minds(violation) is not Certainty.NO:
-        asked = f"namespace {namespace} warns of what the Pod Security level {policy.warn} forbids"
+        asked = f"namespace {namespace} warns on Pod Security level {policy.warn}"
         return 3, Notice(violation.path, f"{violation.right}: {asked}")
     return 4, None
 

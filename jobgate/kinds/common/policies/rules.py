@@ -44,11 +44,9 @@ def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
         for path, policy in policies.read("event", "events", "exit_code"):
             events = policy.event is not None or policy.events
             if not events and policy.exit_code is None:
-                yield Required(path, "a policy needs event, events or exitCode: without any it would never apply")
+                yield Required(path, "must set event, events or exitCode")
             elif events and policy.exit_code is not None:
-                yield Forbidden(
-                    path / "exitCode", "a policy is for events or for an exit code: make two policies of this one"
-                )
+                yield Forbidden(path / "exitCode", "may not be set together with event or events: use two policies")
 
 
 @rule("policies", "tasks.policies")
@@ -57,7 +55,7 @@ def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
     for policies in lists_of(job):
         for path, policy in policies.read("action"):
             if policy.action is None:
-                yield Required(path / "action", f"say what is done: {_one_of(USEFUL_ACTIONS)}")
+                yield Required(path / "action", f"must be {_one_of(USEFUL_ACTIONS)}")
 
 
 @rule("policies", "tasks.policies")
@@ -66,7 +64,7 @@ def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     for policies in lists_of(job):
         for place, event, _policy in policies.events():
             if event in INTERNAL_EVENTS:
-                detail = f"it is one of Volcano's internal events; use {_one_of(USEFUL_EVENTS)}"
+                detail = f"internal event of Volcano; use {_one_of(USEFUL_EVENTS)}"
                 yield NotSupported.of(place, event, detail)
 
 
@@ -79,7 +77,7 @@ def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     for policies in lists_of(job):
         for path, policy in policies.read("action"):
             if policy.action in INTERNAL_ACTIONS:
-                detail = f"it is one of Volcano's internal actions; use {_one_of(USEFUL_ACTIONS)}"
+                detail = f"internal action of Volcano; use {_one_of(USEFUL_ACTIONS)}"
                 yield NotSupported.of(path / "action", policy.action, detail)
 
 
@@ -91,7 +89,7 @@ def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
         for place, event, _policy in policies.events():
             first = seen.setdefault(event, place)
             if first is not place and event not in INTERNAL_EVENTS:
-                yield Duplicate(place, event, f"{first} is for this event already, and the first policy counts")
+                yield Duplicate(place, event, f"already handled by {first}; only the first policy applies")
 
 
 @rule("policies", "tasks.policies")
@@ -104,7 +102,7 @@ def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
         any_event = places.pop(Event.ANY, None)
         if any_event is not None and places:
             event, place = next(iter(places.items()))
-            detail = f'it is for every event, and {place} is for {event}: name all events, or "*" alone'
+            detail = f'"*" already includes {event} at {place}: use "*" alone, or list the events'
             yield Invalid(any_event, Event.ANY, detail)
 
 
@@ -114,7 +112,7 @@ def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
     for policies in lists_of(job):
         for path, policy in policies.read("exit_code"):
             if policy.exit_code == 0:
-                yield Invalid(path / "exitCode", 0, "0 is no failure: use event TaskCompleted for pods that succeed")
+                yield Invalid(path / "exitCode", 0, "must not be 0: use event TaskCompleted for pods that succeed")
 
 
 @rule("policies", "tasks.policies")
@@ -127,7 +125,7 @@ def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
                 continue
             first = seen.setdefault(policy.exit_code, path)
             if first is not path:
-                detail = f"{first} is for this exit code already, and the first policy counts"
+                detail = f"already handled by {first}; only the first policy applies"
                 yield Duplicate(path / "exitCode", policy.exit_code, detail)
 
 
@@ -146,11 +144,9 @@ def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
     for policies in lists_of(job):
         for place, event, _policy in policies.events():
             if event in NEVER_RAISED:
-                yield Notice(place, f"{event} is raised by no part of Volcano: leave it out")
+                yield Notice(place, f"Volcano never raises {event}: remove it")
             elif event in OF_THE_JOB and policies.of_a_task:
-                yield Notice(
-                    place, f"{event} is raised for the job, not for a task: it belongs into the job's policies"
-                )
+                yield Notice(place, f"Volcano raises {event} for the job, not for a task: move the policy to the job")
 
 
 @rule("policies", "tasks.policies")
@@ -159,7 +155,7 @@ def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
     for policies in lists_of(job):
         for place, event, policy in policies.events():
             if event is Event.POD_PENDING and policy.timeout is None:
-                yield Notice(place, "PodPending applies only with a timeout: say how long a pod may be pending")
+                yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")
 
 
 @rule("policies", "tasks.policies", whole=("tasks.template",))
@@ -172,8 +168,8 @@ def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
             for place in places:
                 yield Notice(
                     place,
-                    f"TaskFailed counts restarts of containers, and {whose} restartPolicy is Never: use PodFailed, or "
-                    "make the restartPolicy OnFailure",
+                    f"TaskFailed counts container restarts, but {whose} restartPolicy is Never: use PodFailed, "
+                    "or set restartPolicy to OnFailure",
                 )
 
 
@@ -191,9 +187,7 @@ def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
         if places and all(task.word("partition_policy") is None for task in policies.tasks(job)):
             who = "this task has" if policies.of_a_task else "the tasks have"
             for path in places:
-                yield Notice(
-                    path / "action", f"{who} no partitionPolicy, and so no partitions: use RestartTask or RestartPod"
-                )
+                yield Notice(path / "action", f"{who} no partitionPolicy: use RestartTask or RestartPod")
 
 
 @rule("policies", "tasks.policies")
@@ -205,7 +199,7 @@ def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notic
             if policy.exit_code and earlier:
                 place, event = earlier
                 what = "every event" if event is Event.ANY else "failed pods"
-                yield Notice(path, f"never applies: {place} is for {what} and counts first; put this policy before it")
+                yield Notice(path, f"never applies: {place} matches {what} first; move this policy before it")
             earlier = earlier or next(
                 ((path, event) for _, event in events_of(policy, path) if event in {Event.ANY, Event.POD_FAILED}), None
             )
@@ -224,7 +218,7 @@ def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
             events.discard(Event.POD_PENDING)
         codes = [policy.exit_code] if policy.exit_code else []
         if (events or codes) and handled.takes(events, codes):
-            yield Notice(path, "never applies: every task has policies of its own for that, which count first")
+            yield Notice(path, "never applies: the policies of every task match first")
 
 
 @dataclass(frozen=True, slots=True)
