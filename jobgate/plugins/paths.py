@@ -11,7 +11,7 @@ from webhook.text import short
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Tell whether an absolute path is a folder, or below it. `//etc` and `/x/../etc` are `/etc` to a container."""
+    """Return whether an absolute path is a folder, or below it. `//etc` and `/x/../etc` are `/etc` to a container."""
     return f"{_normal(path)}/".startswith(f"{_normal(folder)}/")
 
 

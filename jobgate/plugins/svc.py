@@ -103,7 +103,7 @@ def length_of_lists(crew: Crew) -> int:
 
 
 def lists_fit_into_pods(crew: Crew) -> bool:
-    """Tell whether containers can be started with the lists in their environment, and pods hold the references."""
+    """Return whether containers can be started with the lists in their environment, and pods hold the references."""
     lengths = [_NAMES_OF_HOSTS + len(part.name) + _length(crew, part) for part in crew.parts]
     keys = sum(_NAMES_OF_KEYS + 4 * len(part.name) for part in crew.parts)
     references = keys + 2 * len(crew.parts) * (_REFERENCE + len(_config_map(crew)))

@@ -50,7 +50,7 @@ class Access:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
-        """Tell whether a user may do something with an object; None where that is not known."""
+        """Return whether a user may do something with an object; None where that is not known."""
         answer, until = self._answers.get((user, verb, resource, name, namespace), (False, 0.0))
         return answer if until > self._clock() else None
 

@@ -111,7 +111,7 @@ class Room:
         self._lock = RLock()
 
     def take(self, size: int) -> bool:
-        """Tell whether there is room for so many bytes, and take it if so."""
+        """Return whether there is room for so many bytes, and take it if so."""
         with self._lock:
             fits = size <= self._left
             if fits:
@@ -130,7 +130,7 @@ class Room:
 
 
 class _Kept(ref[Crew]):
-    """A digest that is there as long as somebody has it, and the room that it takes."""
+    """A digest that is kept while it is referenced, and its size."""
 
     __slots__ = ("seal", "size")
 

@@ -62,7 +62,7 @@ class Unasked:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """There is no such job, and the pod names none as its owner: labels alone are nobody's word."""
+    """There is no such job, and the pod has no owner reference: labels alone prove nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Lookup:
 
     async def _ask(self, namespace: str, claim: Claim) -> Verdict:
         """Ask the cluster: what the cache says would be wrong, or half the truth."""
-        # By the uid too: what was asked before a job was made anew knows nothing of the new one.
+        # By the uid too: a lookup before the job was created again does not apply to the new one.
         key = namespace, claim.job, claim.uid
         flight = self._flights.get(key)
         if flight is None:
@@ -178,7 +178,7 @@ class Lookup:
     def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | Later | None]) -> None:
         del self._flights[key]
         if not flight.cancelled():
-            flight.exception()  # else asyncio complains where nobody waits for the answer any more
+            flight.exception()  # else asyncio logs an unretrieved exception
 
     def _absent(self, namespace: str, claim: Claim) -> Verdict:
         """Return the verdict on a claim to a job that is not there. An owner's uid is never given to another job."""
@@ -217,7 +217,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
 
 
 def _is_another(job: Read, claim: Claim) -> bool:
-    """Tell whether a job is another one of the same name."""
+    """Return whether a job is another one of the same name."""
     if claim.uid and job.uid != claim.uid:
         return True
     return isinstance(job, Crew) and any(job.facts.get(key, value) != value for key, value in claim.facts.items())

@@ -48,7 +48,7 @@ def test_a_person_reads_the_verdict_the_faults_and_the_changes() -> None:
     assert result.stdout.splitlines() == [
         "<stdin>:1: DIJob a.b: denied",
         "  * metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end "
-        "with a letter or a digit: DI-orchestrator names the pods <job>-<task>-<index>, its Service di-<job>; each name may have at most 63 characters",
+        "with a letter or a digit: DI-orchestrator names the pods <job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters",
         "<stdin>:9: DIJob job: allowed",
         "  would be stored with these changes:",
         "    + spec.tasks[0].replicas: 1",

@@ -49,7 +49,7 @@ def test_kubectl_prints_the_four_faults_of_a_job_as_a_list(user: User) -> None:
         "* spec.tasks[2].name: Required value: must be set for a task of type none",
         (
             f'* metadata.name: Too long: "{name}": may not be more than 53 characters: DI-orchestrator calls the pods '
-            "<job>-<task>-<index>, its Service di-<job>, each of at most 63 characters"
+            "<job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters"
         ),
         "* spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 2",
     ]

@@ -92,7 +92,7 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same JSON, to the order of keys. False says nothing."""
+    """Return whether two values are the same JSON, to the order of keys. False says nothing."""
     # The second asks what the first takes for equal: 1, 1.0 and true.
     try:
         return bool(one == other) and encode(one) == encode(other)
@@ -126,7 +126,7 @@ def _keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
-    """Tell whether a map has an entry; the API server drops one that is null and may not be."""
+    """Return whether a map has an entry; the API server drops one that is null and may not be."""
     return key in entries and (entries[key] is not None or shape.nullable)
 
 
@@ -196,7 +196,7 @@ class _Nothing:
                 stack.extend((one, here.below(step), False) for step, one in steps if isinstance(one, Mapping | list))
 
     def is_(self, value: Any, shape: Shape) -> bool:
-        """Tell whether a value is nothing at its place."""
+        """Return whether a value is nothing at its place."""
         if not isinstance(value, Mapping) or not value:
             return value is None or value in ("", [], {})
         name = id(value), id(shape.node)

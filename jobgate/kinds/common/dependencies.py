@@ -70,7 +70,7 @@ class Waiting:
 
 @rule("tasks.depends_on", whole=("tasks.name",))
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """A task that waits for one that is not there never starts."""
+    """A task that depends on a missing task never starts."""
     known = {task.name: None for task in job.tasks if task.name}
     near = [name for name in list(known)[:COMPARED_TASKS] if len(name) <= LABEL_LIMIT]
     there = f"the job's tasks are {_enumerated(list(known))}" if known else "no task of the job has a name"
@@ -86,7 +86,7 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
 
 @rule("tasks.depends_on")
 def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """To wait twice for a task means no more than once; what was meant may be another task."""
+    """A repeated dependency has no effect and is likely a mistake for another task."""
     for task in map(Waiting, job.tasks):
         seen: dict[str, Path] = {}
         for place, name in task.names:
@@ -97,7 +97,7 @@ def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """A task that waits for itself never starts."""
+    """A task that depends on itself never starts."""
     for task in map(Waiting, job.tasks):
         place = next((place for place, name in task.names if name == task.name), None)
         if place is not None:
@@ -106,9 +106,9 @@ def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """Tasks that wait for each other never start. Volcano refuses every circle, also where one of several would do.
+    """Tasks that depend on each other never start. Volcano refuses every cycle, even with iteration any.
 
-    A circle is told where it is closed, looking from the first task on; without the places that are told there is none.
+    Each cycle is reported once, at the dependency that closes it.
     """
     graph = _graph(job)
     done: set[str] = set()
@@ -148,7 +148,7 @@ def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, Path]]:
 
 
 def _circle(way: dict[str, int], first: str) -> str:
-    """Write the circle from `first` to the end of the way and back; of a long one, the beginning and the end."""
+    """Return the cycle from `first` back to itself as text; a long one is shortened in the middle."""
     names: list[str] = []
     for name in reversed(way):
         names.append(name)
@@ -172,12 +172,12 @@ def gangs_can_start(*, refuse: bool) -> Rule:
     tasks are enforced, as they are up to a minimum of the job below their sum, no task that waits may have one.
 
     Args:
-        refuse: whether such a job is refused; else its user is told.
+        refuse: whether such a job is refused; otherwise a warning is given.
     """
 
     @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)
     def gangs_do_not_wait_for_themselves(job: Job[Any], _: Context) -> Iterator[Cause | Notice]:
-        """The pods of tasks that wait for nothing must do for a gang: the others are made when these run."""
+        """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
         waiting = [task for task in map(Waiting, job.tasks) if task.names]
         if not waiting or len(waiting) == len(job.tasks):
             return  # where all wait there is a circle, which is told
@@ -216,7 +216,7 @@ def _enumerated(names: Sequence[str]) -> str:
 
 
 def _said(name: str) -> str:
-    """Return a name as a sentence has it: in quotes where it is none that a task can have."""
+    """Return a name for a message, in quotes if it is not a valid task name."""
     return shown(name) if dns_label(name) else name
 
 

@@ -24,7 +24,7 @@ def sum_of_minima(job: Job[Any]) -> int:
 
 @rule(whole=("tasks.replicas",))
 def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """An operator that adds up more pods than its integers hold gets a number that nobody wrote."""
+    """Operators count pods in 32-bit integers, which overflow above the limit."""
     total = 0
     for task in job.tasks:
         before, total = total, total + task.replicas

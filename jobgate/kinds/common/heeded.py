@@ -1,4 +1,4 @@
-"""The rule of words that nobody acts on: a job must not run because a word was ignored."""
+"""Rules for fields that the operator ignores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WORDS = frozenset({"suspend", *_JOB_WORDS, *_TASK_WORDS})
 
 @rule("suspend")
 def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """A job that asks to wait and runs at once is worse than one that is refused."""
+    """A suspended job must not start because its operator ignores the field."""
     operator = operator_of(job)
     if job.word("suspend") and not _acted_on("suspend", operator, job, context):
         yield Forbidden(
@@ -46,7 +46,7 @@ def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
 
 @rule(*_JOB_WORDS, *(f"tasks.{word}" for word in _TASK_WORDS))
 def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """What a user writes and nobody reads is no fault, but not what the user will get."""
+    """A field that the operator ignores is not an error, but has no effect."""
     operator = operator_of(job)
     for word, consequence in _JOB_WORDS.items():
         if _says(word, job.word(word)) and not _acted_on(word, operator, job, context):
@@ -69,7 +69,7 @@ def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) ->
 
 
 def _says(word: str, value: Any) -> bool:
-    """Tell whether a word asks for something. A minimum of 0 asks for no gang."""
+    """Return whether a word asks for something. A minimum of 0 asks for no gang."""
     return bool(value) if word == "min_available" else value is not None and value not in ([], {}, "")
 
 

@@ -17,12 +17,12 @@ class Loss(Enum):
 
     Attributes:
         FATAL: the job cannot run, or is less secure than asked for.
-        TOLD: the job runs, and not quite as meant.
+        MINOR: the job runs, but not exactly as intended.
         NONE: what the field says is so without it, or another lost field tells it.
     """
 
     FATAL = "fatal"
-    TOLD = "told"
+    MINOR = "minor"
     NONE = "none"
 
 
@@ -39,7 +39,7 @@ class New:
 
     since: int
     consequence: str = ""
-    loss: Loss | Callable[[Any], Loss] = Loss.TOLD
+    loss: Loss | Callable[[Any], Loss] = Loss.MINOR
     inner: Table | None = None
 
 
@@ -60,19 +60,19 @@ def _fatal_if(*values: Any) -> Callable[[Any], Loss]:
 
 def _told_unless(*values: Any) -> Callable[[Any], Loss]:
     """Return a judge by value: worth a word, except for these, which are the defaults."""
-    return lambda value: Loss.NONE if value in values else Loss.TOLD
+    return lambda value: Loss.NONE if value in values else Loss.MINOR
 
 
 def _recursive_read_only(value: Any) -> Loss:
-    return {"Enabled": Loss.FATAL, "IfPossible": Loss.TOLD}.get(str(value), Loss.NONE)
+    return {"Enabled": Loss.FATAL, "IfPossible": Loss.MINOR}.get(str(value), Loss.NONE)
 
 
 def _app_armor(value: Any) -> Loss:
-    return Loss.TOLD if isinstance(value, dict) and value.get("type") == "Unconfined" else Loss.FATAL
+    return Loss.MINOR if isinstance(value, dict) and value.get("type") == "Unconfined" else Loss.FATAL
 
 
 def _init_restart(value: Any) -> Loss:
-    return Loss.FATAL if value == "Always" else Loss.TOLD
+    return Loss.FATAL if value == "Always" else Loss.MINOR
 
 
 _PROBE: Final[Table] = {

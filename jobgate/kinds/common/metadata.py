@@ -74,7 +74,7 @@ def ordinary_metadata() -> Any:
 def metadata_causes(metadata: Any) -> Iterator[Cause]:
     """Yield what is wrong with an object's metadata, by `ValidateObjectMeta` of apimachinery.
 
-    That it is an object is the schema's to tell.
+    The schema checks that it is an object.
     """
     if metadata is None:
         yield Required("metadata", "an object must have a name")
@@ -107,7 +107,7 @@ def _words(
     key_fault: Callable[[str], str | None],
     value_fault: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Cause]:
-    """Labels and annotations are maps of strings. The value of an annotation is shown to nobody."""
+    """Labels and annotations are maps of strings. Values of annotations are never shown."""
     words, path = metadata.get(field), Path("metadata") / field
     if words is None:
         return

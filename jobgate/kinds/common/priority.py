@@ -21,7 +21,7 @@ def priority_class_of(job: Job[Any], task: Task) -> str:
 
 @rule(reads=("min_available", "priority_class_name"), whole=("tasks.min_available", "tasks.replicas", "tasks.template"))
 def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """A gang is as urgent as its least urgent pods: while they wait, or are evicted for others, all wait with them."""
+    """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
     having = [task for task in job.tasks if task.replicas and priority_class_of(job, task)]
     if not having or gang_minimum(job) < 2:
         return

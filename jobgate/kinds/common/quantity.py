@@ -62,7 +62,7 @@ def parse(value: object) -> Decimal:
 
 
 def is_whole(amount: Decimal) -> bool:
-    """Tell whether an amount is an integer, without spelling it out."""
+    """Return whether an amount is an integer, without spelling it out."""
     if not amount:
         return True
     _, digits, exponent = amount.as_tuple()
@@ -72,7 +72,7 @@ def is_whole(amount: Decimal) -> bool:
 
 
 def is_kept(value: object) -> bool:
-    """Tell whether Kubernetes keeps the text of a quantity, where others it writes anew (`1000` becomes `1k`).
+    """Return whether Kubernetes keeps the text of a quantity, and rewrites others (`1000` becomes `1k`).
 
     It keeps what looks canonical at a glance, and `+1` and `1e3` do. It matters only where texts are compared.
     """
@@ -95,12 +95,12 @@ def is_kept(value: object) -> bool:
 
 
 def is_binary(value: object) -> bool:
-    """Tell whether a quantity is written with a binary suffix."""
+    """Return whether a quantity is written with a binary suffix."""
     return isinstance(value, str) and value.rstrip(" ").endswith("i")
 
 
 def is_exponential(value: object) -> bool:
-    """Tell whether a quantity is written with a decimal exponent."""
+    """Return whether a quantity is written with a decimal exponent."""
     return bool(re.search(r"[eE][+-]?[0-9]+ *\Z", str(value)))
 
 

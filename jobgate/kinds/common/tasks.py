@@ -15,7 +15,7 @@ GENERATED_SUFFIX = "x" * 5
 
 @rule(reads=("tasks.name",))
 def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """Pods are called by their task's name: two tasks of one name would fight for the same pods."""
+    """Pods are named after their task: two tasks with the same name would share pods."""
     seen: dict[str, Task] = {}
     for task in job.tasks:
         if not task.name:

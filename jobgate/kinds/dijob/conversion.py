@@ -61,7 +61,7 @@ def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: lis
 
 
 def _metadata(written: Any, decisions: list[str]) -> Any:
-    """Return the metadata of a job that is to be stored anew. What is none is left for the review to refuse."""
+    """Return the metadata for a new job. Invalid metadata is left for the review to refuse."""
     if not isinstance(written, Mapping):
         return {} if written is None else written
     metadata = {key: value for key, value in written.items() if key not in _STORED}

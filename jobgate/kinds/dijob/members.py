@@ -23,7 +23,7 @@ def contract(member: Member) -> Iterator[Variable]:
     """Yield what DI-orchestrator sets in containers, for those that it passes over, and for pods that it did not make.
 
     DI-engine takes the entry number `DI_RANK` of `DI_NODES` for its own address. The operator gives a pod that it makes
-    anew the rank after the highest, beyond the list: only that is corrected.
+    again the rank after the highest, beyond the list: only that is corrected.
     """
     crew = member.crew
     nodes: list[str] = []

@@ -144,7 +144,7 @@ class DIJobSpec(Model):
     group: Annotated[str | None, Doc("Field of operator v1.0, not used: a pod label.")] = None
 
 
-class Condition(Model):
+class DIJobCondition(Model):
     """One condition of a job: whether it is, or was, in a phase."""
 
     type: Annotated[str, Doc("Phase that the condition describes.")]
@@ -164,7 +164,7 @@ class DIJobStatus(Model):
     phase: Annotated[
         str, Doc("Pending, Starting, Running, Restarting, Rescheduling, Succeeded, Failed or Unknown.")
     ] = "Pending"
-    conditions: Annotated[list[Condition] | None, Atomic, Doc("Phases the job has been in.")] = None
+    conditions: Annotated[list[DIJobCondition] | None, Atomic, Doc("Phases the job has been in.")] = None
     replicas: Annotated[int, Int32, Doc("Total number of pods of all tasks.")] = 0
     ready_replicas: Annotated[int, Int32, Doc("Number of ready containers.")] = 0
     task_status: Annotated[

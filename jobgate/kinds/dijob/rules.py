@@ -15,7 +15,7 @@ from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Required,
 
 @rule("tasks")
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
-    """The operator marks a job with two learners Failed after it is stored; refuse it while the user watches."""
+    """DI-orchestrator marks a job with two tasks of one type Failed after it is created."""
     seen: dict[TaskType, int] = {}
     for index, task in readable(job.spec.tasks, "type"):
         if task.type is TaskType.NONE:
@@ -28,7 +28,7 @@ def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[C
 
 @rule("tasks")
 def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
-    """A typed task is called by its type; a task without a type has nothing that the operator could call it by."""
+    """A typed task is named after its type; a task of type none needs a name."""
     for index, task in readable(job.spec.tasks, "type", "name"):
         if task.type is TaskType.NONE and not task.name:
             yield Required(f"spec.tasks[{index}].name", "must be set for a task of type none")
@@ -36,7 +36,7 @@ def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
 
 @rule("preemptible")
 def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
-    """DI-orchestrator v1.1 reads past the end of a list for such a job: its process dies, again at every start."""
+    """DI-orchestrator v1.1 crashes on a preemptible job, again at every start."""
     if job.spec.preemptible and PREEMPTIBLE not in context.settings.operator_can:
         yield Forbidden(
             "spec.preemptible",
@@ -57,15 +57,15 @@ def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cau
 
 
 @rule("group")
-def group_is_read_by_nobody(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
-    """The samples of operator v1.1 still write it, and its own definition drops it."""
+def group_is_not_used(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
+    """The samples of operator v1.1 still have this field, but its CRD drops it."""
     if job.spec.group:
         yield Notice("spec.group", "not read since operator v1.1: remove it, or use a label of the job")
 
 
 @rule("min_available", "tasks.min_available", reads=("min_available",), whole=OF_GANGS)
 def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """Who asks for a gang gets one that can start; the operator itself starts pods one by one."""
+    """A gang must be able to start."""
     yield from gangs_can_start(refuse=True)(job, context)
 
 
@@ -88,7 +88,7 @@ MAY_CHANGE = MayChange(
 
 RULES: tuple[Rule, ...] = (
     shape_is_the_one_with_tasks,
-    group_is_read_by_nobody,
+    group_is_not_used,
     at_most_one_task_of_each_type,
     plain_tasks_have_names,
     preemptible_only_where_the_operator_can,

@@ -14,7 +14,7 @@ _POLICIES = ("OnFailure", "Never")
 
 @rule(reads=("tasks.template",))
 def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The API server takes no batch Job whose pods are always restarted: it would never be done."""
+    """The API server rejects batch Jobs with restartPolicy Always."""
     for task in job.tasks:
         spec = task.template.get("spec")
         policy = mapping(spec).get("restartPolicy")
@@ -25,7 +25,7 @@ def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
 
 @rule(reads=("tasks.template",))
 def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The API server refuses a batch Job whose template says whose it is: nobody can know before it is made."""
+    """The API server sets these labels of batch Jobs and rejects templates that set them."""
     for task in job.tasks:
         labels = mapping(metadata_of(task.template).get("labels"))
         for key in BATCH_LABELS:
@@ -36,7 +36,7 @@ def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> It
 
 @rule(reads=("tasks.template",))
 def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
-    """The operator finds its pods by these labels, and overwrites what the template has."""
+    """The operator overwrites the labels that it selects pods by."""
     for task in job.tasks:
         labels = mapping(metadata_of(task.template).get("labels"))
         for key in LABELS:

@@ -97,7 +97,7 @@ class MxJobSpec(Model):
         return self.runtime_id or self.former_runtime_id or None
 
 
-class Condition(Model):
+class MxJobCondition(Model):
     """One condition of a job."""
 
     type: Annotated[str | None, Doc("Type of the condition.")] = None
@@ -136,7 +136,7 @@ class MxJobStatus(Model):
     phase: Annotated[str | None, Doc("Empty, Creating, Running, CleanUp, Failed or Done.")] = None
     reason: Annotated[str | None, Doc("Reason for the failure of the job.")] = None
     control_paused: Annotated[bool | None, Doc("Whether the operator ignores the job.")] = None
-    conditions: Annotated[list[Condition] | None, Atomic, Doc("Latest conditions of the job.")] = None
+    conditions: Annotated[list[MxJobCondition] | None, Atomic, Doc("Latest conditions of the job.")] = None
     state: Annotated[str | None, Doc("Unknown, Running, Succeeded or Failed.")] = None
     replica_statuses: Annotated[list[ReplicaStatus] | None, Atomic, Doc("Status of each role.")] = None
 

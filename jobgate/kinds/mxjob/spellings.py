@@ -19,7 +19,7 @@ FORMER_OF_A_ROLE = {"psRootPort": "PsRootPort"}
 
 @rule(reads=("replica_specs",))
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
-    """Of two spellings the operator reads the one that comes last: the user should say which.
+    """The operator reads the spelling that comes last, so only one may be set.
 
     A stored job may have both with one value: the operator writes its spelling beside the one that was put back.
     """
@@ -30,7 +30,7 @@ def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[
 
 @rule(reads=("replica_specs",))
 def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
-    """The old spelling works, and is no other tool's."""
+    """The old spelling works but is deprecated."""
     for path, canonical, former, current, old in _spellings(job):
         if old and not current:
             yield Notice(path / former, f"deprecated spelling: use {canonical}")

@@ -23,7 +23,7 @@ class CleanPodPolicy(StrEnum):
 
 
 class RestartPolicy(StrEnum):
-    """What happens to a pod that has ended; with ExitCode it is made anew where its exit code says that it may help."""
+    """What happens to a finished pod. With ExitCode, it is created again if its exit code is retryable."""
 
     ALWAYS = "Always"
     ON_FAILURE = "OnFailure"

@@ -206,7 +206,7 @@ def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Cont
 
 @rule("tasks.depends_on")
 def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
-    """torch-on-k8s of today cannot be told what a task waits for: it has a fixed order."""
+    """The current torch-on-k8s ignores dependencies and uses a fixed order."""
     if DEPENDS_ON in context.settings.operator_can:
         return
     for task in torch_tasks(job):

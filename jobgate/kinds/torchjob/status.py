@@ -9,7 +9,7 @@ from pydantic import Field
 from crdgen import Atomic, Doc, Int32, Int64, Model, Time
 
 
-class Condition(Model):
+class TorchJobCondition(Model):
     """One condition of a job: whether it is, or was, in a phase."""
 
     type: Annotated[str, Doc("Created, Queuing, Running, Restarting, Succeeded or Failed.")]
@@ -47,7 +47,7 @@ class ElasticStatus(Model):
 class TorchJobStatus(Model):
     """What the operator has seen of the job."""
 
-    conditions: Annotated[list[Condition] | None, Atomic, Doc("Conditions of the job, the latest last.")] = None
+    conditions: Annotated[list[TorchJobCondition] | None, Atomic, Doc("Conditions of the job, the latest last.")] = None
     task_statuses: Annotated[dict[str, TaskStatus] | None, Doc("Pods by task type.")] = None
     elastic_scaling_statues: Annotated[
         dict[str, ElasticStatus] | None, Doc("Scaling status by task type, in the spelling of torch-on-k8s.")

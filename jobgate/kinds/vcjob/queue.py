@@ -18,7 +18,7 @@ _OPEN = "Open"
 
 @rule("queue", "scheduler_name")
 def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """An empty name is no name, and cannot be overwritten: the job would wait where nobody looks."""
+    """An empty queue name is not replaced by the default, so the job would never be scheduled."""
     if context.operation is not Operation.CREATE:
         return
     for word, default in (("queue", DEFAULT_QUEUE), ("scheduler_name", SCHEDULER)):

@@ -35,7 +35,7 @@ def mode_of(part: Part, folder: str) -> int:
 
 
 def runs_as_root(container: Container, folder: str) -> bool:
-    """Tell whether a container runs as root; where that is for its image to say, by whose home the keys are in."""
+    """Return whether a container runs as root; where that is for its image to say, by whose home the keys are in."""
     return _in_home_of_root(folder) if container.root is None else container.root
 
 

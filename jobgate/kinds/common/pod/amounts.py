@@ -54,12 +54,12 @@ def written(resources: Json, side: str, name: str, amount: Decimal) -> Any:
 
 
 def may_overcommit(name: str) -> bool:
-    """Tell whether limits of a resource may exceed requests: what is Kubernetes' own, but for huge pages."""
+    """Return whether limits of a resource may exceed requests: what is Kubernetes' own, but for huge pages."""
     return is_native(name) and not name.startswith(HUGE_PAGES)
 
 
 def is_native(name: str) -> bool:
-    """Tell whether a resource is Kubernetes' own, and not a device that others tell it of."""
+    """Return whether a resource is Kubernetes' own, and not a device that others tell it of."""
     return "/" not in name or "kubernetes.io/" in name
 
 

@@ -131,7 +131,7 @@ def _divisor(divisor: Any, resource: Any, path: Path) -> Iterator[Cause]:
 
 
 def _is_among(divisor: Any, amount: Decimal, supported: tuple[str, ...]) -> bool:
-    """Tell whether Kubernetes writes a divisor as one of the supported ones: it compares texts, not amounts."""
+    """Return whether Kubernetes writes a divisor as one of the supported ones: it compares texts, not amounts."""
     if isinstance(divisor, str) and divisor in supported:
         return True
     if divisor != 1 and quantity.is_kept(divisor):

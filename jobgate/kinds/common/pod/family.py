@@ -83,11 +83,11 @@ class Families(Generic[Finding]):
         self._agreements = [(_only_key(one), one.agree) for one in self._families if one.agree is not _always]
 
     def plain(self, pod: Json) -> bool:
-        """Tell whether a Pod, or a pod template, is surely sound."""
+        """Return whether a Pod, or a pod template, is surely sound."""
         return self._fits(pod) and self.agree(pod["spec"])
 
     def agree(self, spec: Json) -> bool:
-        """Tell whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
+        """Return whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
         return _agree(self._agreements, spec)
 
     def __iter__(self) -> Iterator[Family[Finding]]:

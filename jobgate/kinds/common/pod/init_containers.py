@@ -46,7 +46,7 @@ def plain_init_containers_are_not_restarted_to_resize(container: Container) -> I
 
 
 def _is_stop_signal_only(lifecycle: object) -> bool:
-    """Tell whether an API server is left with no lifecycle: it drops `stopSignal`, a feature that is off by default."""
+    """Return whether no lifecycle is left: API servers drop `stopSignal`, a feature that is off by default."""
     if not isinstance(lifecycle, dict) or lifecycle.get("stopSignal") is None:
         return False
     return lifecycle.get("postStart") is None and lifecycle.get("preStop") is None

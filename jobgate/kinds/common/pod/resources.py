@@ -121,7 +121,7 @@ class _Requirements(Plain):
 
 @lru_cache(maxsize=4096)
 def _fits(name: str, request: str | int, limit: str | int | None) -> bool:
-    """Tell whether no rule has anything to say of a request and the limit beside it."""
+    """Return whether no rule has anything to say of a request and the limit beside it."""
     try:
         asked, most = quantity.parse(request), quantity.parse(limit)
     except ValueError:

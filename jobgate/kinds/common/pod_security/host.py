@@ -1,4 +1,4 @@
-"""What a pod may not share with its host: namespaces, ports, processes of Windows, and whom probes reach.
+"""What a pod may not share with its host: namespaces, ports, processes of Windows, and hosts that probes reach.
 
 From the checks hostNamespaces, hostPorts, windowsHostProcess and hostProbesAndHostLifecycle of Pod Security admission.
 """

@@ -47,7 +47,7 @@ class Standard:
     minor: int | None = None
 
     def minds(self, violation: Violation) -> Certainty:
-        """Tell whether a violation is one of this standard, on every API server or only on some."""
+        """Return whether a violation is one of this standard, on every API server or only on some."""
         newest = ALWAYS - 1 if self.minor is None else self.minor
         oldest = min(OLDEST, newest)
         if violation.level > self.level or violation.since > newest or violation.until <= oldest:
@@ -65,7 +65,7 @@ class Policy:
 
     Attributes:
         enforce: what its pods are refused for.
-        warn: what who makes them is told, beyond that.
+        warn: the level to warn on, in addition.
     """
 
     enforce: Standard = Standard()

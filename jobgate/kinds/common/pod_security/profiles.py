@@ -94,7 +94,7 @@ def _app_armor(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
 
 
 def _is_kept(profile: Any) -> bool:
-    """Tell whether the annotation of a profile leaves AppArmor on."""
+    """Return whether the annotation of a profile leaves AppArmor on."""
     return profile in (None, "", "runtime/default") or text(profile).startswith("localhost/")
 
 

@@ -20,11 +20,11 @@ NAMESPACES: Final = "namespaces.v1."
 
 @rule(reads=("tasks.template", "volumes"))
 def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
-    """A namespace's `pod-security.kubernetes.io/enforce` refuses pods, and never a job: its operator would fail alone.
+    """A namespace's `pod-security.kubernetes.io/enforce` rejects pods, not jobs: the operator would fail later.
 
-    https://kubernetes.io/docs/concepts/security/pod-security-standards/. Where nothing is known of the namespace,
-    nothing is said. What only some versions of Kubernetes refuse, what the API server may exempt by the pod's runtime
-    class, and what the namespace only warns of, is told.
+    https://kubernetes.io/docs/concepts/security/pod-security-standards/.
+    An unknown namespace is not checked. Rejections by some versions of Kubernetes only, those that the API server
+    may exempt by runtime class, and violations of the level to warn on are warnings.
     """
     policy = _policy(context)
     level = max(policy.enforce.level, policy.warn.level)

@@ -39,7 +39,7 @@ from webhook import (
 
 @rule("policies", "tasks.policies")
 def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano takes a policy for events or for an exit code, one of both."""
+    """A policy is for events or for an exit code, not both."""
     for policies in lists_of(job):
         for path, policy in policies.read("event", "events", "exit_code"):
             events = policy.event is not None or policy.events
@@ -51,7 +51,7 @@ def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A policy without an action would match, and keep all later ones from being looked at, for nothing."""
+    """A policy without an action would match and hide all later policies."""
     for policies in lists_of(job):
         for path, policy in policies.read("action"):
             if policy.action is None:
@@ -60,7 +60,7 @@ def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano answers its internal events by itself, before it looks at any policy."""
+    """Volcano handles its internal events before any policy."""
     for policies in lists_of(job):
         for place, event, _policy in policies.events():
             if event in INTERNAL_EVENTS:
@@ -70,7 +70,7 @@ def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Internal actions are steps of Volcano's controllers, of no use or harm to a job; exit codes are no exception.
+    """Internal actions are steps of Volcano's controllers and must not be used in a job.
 
     Volcano's own webhook looks at the actions of event policies only.
     """
@@ -83,7 +83,7 @@ def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Of two policies of one list for the same event, the second would never apply."""
+    """Only the first policy of a list applies to an event."""
     for policies in lists_of(job):
         seen: dict[Event, Path] = {}
         for place, event, _policy in policies.events():
@@ -94,7 +94,7 @@ def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano refuses `*` beside other events in a list, before or behind: they would be covered twice."""
+    """Volcano refuses `*` together with other events."""
     for policies in lists_of(job):
         places: dict[Event, Path] = {}
         for place, event, _policy in policies.events():
@@ -108,7 +108,7 @@ def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A policy for an exit code is looked at when a pod has failed, and then the code is not 0."""
+    """A policy for an exit code applies to failed pods, whose exit code is not 0."""
     for policies in lists_of(job):
         for path, policy in policies.read("exit_code"):
             if policy.exit_code == 0:
@@ -117,7 +117,7 @@ def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Of two policies of one list for the same exit code, the second would never apply."""
+    """Only the first policy of a list applies to an exit code."""
     for policies in lists_of(job):
         seen: dict[int, Path] = {}
         for path, policy in policies.read("exit_code"):
@@ -131,7 +131,7 @@ def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A duration that Go cannot hold stops every typed client that lists the jobs, the controller first."""
+    """A duration that overflows in Go breaks every typed client that lists the jobs."""
     for policies in lists_of(job):
         for path, policy in policies.read("timeout"):
             if policy.timeout is not None and overflows(policy.timeout):
@@ -140,7 +140,7 @@ def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Some events that Volcano's webhook takes reach no policy, or none of a task."""
+    """Some events that Volcano's webhook accepts are never raised, or not for tasks."""
     for policies in lists_of(job):
         for place, event, _policy in policies.events():
             if event in NEVER_RAISED:
@@ -151,7 +151,7 @@ def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
 
 @rule("policies", "tasks.policies")
 def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Every pod is pending at first: Volcano passes over a policy for that which does not say for how long."""
+    """Every pod starts as pending, so Volcano ignores a PodPending policy without a timeout."""
     for policies in lists_of(job):
         for place, event, policy in policies.events():
             if event is Event.POD_PENDING and policy.timeout is None:
@@ -160,7 +160,7 @@ def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
 
 @rule("policies", "tasks.policies", whole=("tasks.template",))
 def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Volcano raises TaskFailed when the containers of a task have restarted too often; some never restart."""
+    """Volcano raises TaskFailed after too many container restarts, which restartPolicy Never excludes."""
     for policies in lists_of(job):
         places = [place for place, event, _policy in policies.events() if event is Event.TASK_FAILED]
         if places and all(_never_restarts(task) for task in policies.tasks(job)):
@@ -181,7 +181,7 @@ def _never_restarts(task: Task) -> bool:
 
 @rule("policies", "tasks.policies", whole=("tasks.partition_policy",))
 def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """RestartPartition is about the group of pods that the pod belongs to; without groups nothing is restarted."""
+    """RestartPartition restarts the partition of the pod; without partitions it does nothing."""
     for policies in lists_of(job):
         places = [path for path, policy in policies.read("action") if policy.action is Action.RESTART_PARTITION]
         if places and all(task.word("partition_policy") is None for task in policies.tasks(job)):
@@ -192,7 +192,7 @@ def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
 
 @rule("policies", "tasks.policies")
 def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """An exit code comes with PodFailed: an earlier policy for that, or for `*`, is taken first."""
+    """A failed pod also raises PodFailed, so an earlier policy for PodFailed or `*` applies first."""
     for policies in lists_of(job):
         earlier: tuple[Path, Event] | None = None
         for path, policy in policies.read("event", "events", "exit_code"):
@@ -207,7 +207,7 @@ def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notic
 
 @rule("policies", whole=("tasks.policies",))
 def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """The job's policies are for what those of a task leave over; where every task has its own, they never apply."""
+    """A policy of the job never applies if every task handles the same event."""
     own = Policies(job)
     if not own.policies or not job.tasks:
         return
@@ -257,7 +257,7 @@ class _Handled:
         return events, codes
 
     def takes(self, events: Iterable[Event], codes: Iterable[int]) -> bool:
-        """Tell whether none of these events and exit codes is left for the job."""
+        """Return whether none of these events and exit codes is left for the job."""
         by_code = Event.POD_FAILED in self.events
         return self.events.issuperset(events) and all(by_code or code in self.codes for code in codes)
 

@@ -95,7 +95,7 @@ def _iscsi_name(name: str, path: Path) -> Iterator[Cause]:
 
 
 def _is_qualified_iscsi_name(name: str) -> bool:
-    """Tell whether `iqn.<year>-<month>.<authority>:<name>` ends the text.
+    """Return whether `iqn.<year>-<month>.<authority>:<name>` ends the text.
 
     Kubernetes searches for it anywhere, so that what stands before is free; taken apart here, to stay linear.
     """
