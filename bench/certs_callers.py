@@ -17,10 +17,10 @@ from functools import lru_cache
 from typing import Any, Self
 
 from bench.comparison import bodies
+from controlplane.client import ClusterApi
+from controlplane.forwarding import carry
+from controlplane.plane import ControlPlane
 from jobgate.kinds.dijob import DIJOB
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.forwarding import carry
 from webhook import Phase
 
 SERVER_NAME = "jobgate-webhook.jobgate-system.svc"

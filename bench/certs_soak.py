@@ -46,11 +46,11 @@ from certs import Changes, KeyType, Rotation, Settings, Stored, Target, Targets,
 from certs.bundle import read_certificates
 from certs.mark import number_of
 from certs.store import Store
+from controlplane import ControlPlane, Terminal, find_or_build
+from controlplane.client import ClusterApi
+from controlplane.webhook import jobgate
 from jobgate.cli.rotating import Installation, connected
 from jobgate.cluster.bundles import Selection
-from tests.controlplane import ControlPlane, Terminal, find_or_build
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.webhook import jobgate
 
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -72,7 +72,7 @@ WARM = 100.0
 
 # Forked from one that has imported everything: killed and followed by the next within a fraction of a second.
 _processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.cli.rotating", "tests.controlplane.webhook"])
+_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.cli.rotating", "controlplane.webhook"])
 
 
 @dataclass

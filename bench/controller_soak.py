@@ -19,15 +19,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from controlplane import Terminal, WholeControlPlane, find_or_build_whole
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
 from jobgate.controller.desired import Desired, desired
 from jobgate.controller.difference import Verdict, judge
 from jobgate.controller.jobs import Reader
 from jobgate.kinds.dijob import DIJOB
 from tests.controller import installed
 from tests.controller.builder import job
-from tests.controlplane import Terminal, WholeControlPlane, find_or_build_whole
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
 
 #: What a job may ask for; of every tenth job, something foreign is in the way.
 PLUGINS: tuple[dict[str, Any], ...] = ({}, {"svc": []}, {"env": [], "svc": [], "ssh": []}, {"ssh": []})

@@ -12,14 +12,14 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.controlplane import ControlPlane, Terminal, find_or_build
+from controlplane import ControlPlane, Terminal, find_or_build
 from tests.differential.cases import full
 from tests.differential.comparison import Figures, figures
 from tests.differential.report import page
 from tests.differential.run import Oracle, Remembered, asking, compare
 
 SEED = 20260921
-PAGE = Path(__file__).parent.parent / "docs" / "pod-templates.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "pod-templates.md"
 _CAUGHT_AT_LEAST = 98.0
 
 

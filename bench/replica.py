@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from tests.controlplane.webhook import COMMAND, environment
+from controlplane.webhook import COMMAND, environment
 
 #: For a server to start on a busy machine, and to stop, in seconds.
 START, STOP = 120.0, 40.0

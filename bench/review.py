@@ -7,12 +7,12 @@ bench.comparison`.
 """
 
 import argparse
+import statistics
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
 import yaml
 
 from bench.comparison import bodies, jobs
@@ -20,11 +20,14 @@ from bench.page import piped, renew
 from jobgate.kinds import installed
 from webhook import Context, Job, Kind, Phase, Registry, Request, review
 from webhook.review import mutated
+from webhook.server.answer import review as encoded
 from webhook.server.body import decode
 from webhook.view import view
 
 TASKS = (1, 3, 30, 300)
-STAGES = ("decode", "default", "schema", "view", "rules", "encode", "whole")
+STAGES = ("decode", "default", "schema", "view", "rules", "encode", "whole", "cold")
+#: What is read before a review whose caches are to be cold, in bytes: more than the caches of a core hold.
+EVICTING = 4 * 1024 * 1024
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -32,7 +35,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.review", description=__doc__.split("\n")[0])
     parser.add_argument("file", type=Path, nargs="?", help="the job that is reviewed")
     parser.add_argument("--rounds", type=int, default=500, help="reviews of the smallest job; fewer of larger ones")
-    parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
     command = parser.parse_args(argv)
     measured: dict[str, dict[Phase, dict[str, float]]] = {}
     for name, job in _jobs(command.file).items():
@@ -69,21 +72,25 @@ def stages(kind: Kind, phase: Phase, job: dict[str, Any], rounds: int) -> dict[s
     measured: dict[str, Callable[[], Any]] = {
         "decode": lambda: Request.parse(decode(body)),
         "default": lambda: mutated(kind, request.document, circumstances),
-        "schema": lambda: kind.schema.check(stored),
-        "encode": lambda: orjson.dumps(answer.to_review()),
-        "whole": lambda: orjson.dumps(review(Request.parse(decode(body)), phase, kinds).to_review()),
+        "schema": lambda: kind.schema.fits(stored) if phase is Phase.MUTATE else kind.schema.plain(stored),
+        "encode": lambda: encoded(request.uid, answer),
     }
+
+    def whole() -> None:
+        encoded(request.uid, review(Request.parse(decode(body)), phase, kinds))
+
     if phase is Phase.VALIDATE:
         measured["view"] = lambda: view(kind.spec, stored["spec"])
         measured["rules"] = lambda: _judge(kind, stored, circumstances)
-    return {name: microseconds(stage, rounds) for name, stage in measured.items()}
+    times = {name: microseconds(stage, rounds) for name, stage in {**measured, "whole": whole}.items()}
+    return {**times, "cold": cold_microseconds(whole, rounds)}
 
 
 def _judge(kind: Kind, job: dict[str, Any], circumstances: Context) -> None:
-    """Run every rule, and view the job for them."""
-    viewed: Job[Any] = Job(kind, job, view(kind.spec, job["spec"])[0])
-    for rule in kind.rules:
-        for _ in rule(viewed, circumstances):
+    """Call the rules that are called for a plain job, and view it for them."""
+    viewed: Job[Any] = Job(kind, job, view(kind.spec, job["spec"])[0], plain=kind.schema.plain(job))
+    for rule, seen in kind.plan.calls(viewed, whole=True, updates=False):
+        for _ in rule.check(seen, circumstances):
             pass
 
 
@@ -96,6 +103,17 @@ def microseconds(stage: Callable[[], Any], rounds: int) -> float:
             stage()
         runs.append((time.process_time_ns() - started) / max(1, rounds // 5) / 1000)
     return min(runs)
+
+
+def cold_microseconds(stage: Callable[[], Any], rounds: int) -> float:
+    """Return the CPU time of one call that finds nothing in the core's caches, the median of many."""
+    evicting, runs = bytearray(EVICTING), []
+    for _ in range(max(11, rounds // 5)):
+        bytes(evicting)
+        started = time.thread_time_ns()
+        stage()
+        runs.append((time.thread_time_ns() - started) / 1000)
+    return statistics.median(runs)
 
 
 def _rows(measured: Mapping[str, Mapping[str, float]]) -> list[list[str]]:

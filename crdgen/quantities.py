@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from crdgen.words import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING
 
 # What `resource.ParseQuantity` takes (k8s.io/apimachinery, pkg/api/resource/quantity.go), with two differences from the
 # pattern that generated CRDs usually carry. An exponent is whole: the usual pattern lets "1e1.5" pass, which no typed

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest_plugins = ["tests.controlplane.fixtures"]
+pytest_plugins = ["controlplane.fixtures"]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

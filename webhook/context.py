@@ -43,6 +43,7 @@ class Settings:
             declares (`Kind.settings`).
         plugins: what the installation asks for, for every job, each by its name with its arguments.
         domain: of the cluster's Services.
+        runs: the kinds whose jobs jobgate itself runs, by qualified plural.
         enforces: whether what is wrong is refused; else it is told as a warning, and let through.
     """
 
@@ -51,6 +52,7 @@ class Settings:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
     domain: str = DOMAIN
+    runs: frozenset[str] = frozenset()
     enforces: bool = True
 
 

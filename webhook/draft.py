@@ -224,7 +224,7 @@ def _is_json(value: Any) -> bool:
 
 def _pointer(way: tuple[str | int, ...]) -> str:
     """Return the JSON pointer of a field."""
-    pointer = "/".join(("", *map(str, way)))
+    pointer = "/" + "/".join(map(str, way))
     return "".join([f"/{escape(step)}" for step in way]) if "~" in pointer or pointer.count("/") > len(way) else pointer
 
 

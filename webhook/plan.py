@@ -90,7 +90,8 @@ class Plan:
         self._part = part_of(kind.spec, kind.parts)
         self.rules = tuple(Planned(rule) for rule in kind.rules if self._has(rule))
         when = sorted({word for planned in self.rules for word in planned.rule.when})
-        self._asked = tuple((word, self.word(word)) for word in when if not word.startswith(TASKS))
+        asked = ((word, self.word(word)) for word in when if not word.startswith(TASKS))
+        self._asked = tuple((word, meaning) for word, meaning in asked if meaning.attributes)
         self._asked_of_tasks = tuple((word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS))
 
     def word(self, word: str) -> Word:

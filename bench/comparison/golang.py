@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bench.comparison.servers import GO, TEMPLATES
-from tests.controlplane import Terminal
-from tests.controlplane.cache import cache_folder, is_program, locked
-from tests.controlplane.golang import find_or_install_go
-from tests.controlplane.run import run_with_news
+from controlplane import Terminal
+from controlplane.cache import cache_folder, is_program, locked
+from controlplane.golang import find_or_install_go
+from controlplane.run import run_with_news
 
 _GO = Path(__file__).parent.parent / "go"
 MODULES: Mapping[str, Path] = {GO: _GO / "basic", TEMPLATES: _GO / "templates"}

@@ -20,12 +20,12 @@ from bench.comparison import jobs, servers
 from bench.comparison.golang import MODULES, find_or_build
 from bench.comparison.servers import CONSTANT, GO, JOBGATE
 from bench.page import piped, renew
+from controlplane import ControlPlane, Terminal
+from controlplane import find_or_build as find_or_build_plane
+from controlplane.client import Answer, ClusterApi
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
 from jobgate.kinds.dijob import DIJOB
-from tests.controlplane import ControlPlane, Terminal
-from tests.controlplane import find_or_build as find_or_build_plane
-from tests.controlplane.client import Answer, ClusterApi
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
 from webhook import Phase
 
 _POLICIES = Path(__file__).with_name("policies.yaml")
@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.creates", description=__doc__)
     parser.add_argument("--rounds", type=int, default=150, help="creates in each namespace")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures in this file")
-    parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
     command = parser.parse_args(argv)
     go = find_or_build(MODULES[GO])
     with ExitStack() as stack:

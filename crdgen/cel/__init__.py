@@ -1,22 +1,43 @@
-"""CEL rules of a schema: whether they compile. What they may cost is told by `crdgen.cel.costs`.
+"""CEL rules of a schema: whether they compile, what they may cost, and what they say of an object.
 
-Wants the extra `cel`; without it nothing is found.
+Wants the extra `cel`: Google's own library parses, types and evaluates the expressions (`engine`), with Kubernetes'
+functions added (`functions`). The other libraries on PyPI do not type. What is ours, and why:
 
-Google's own library parses and types the expressions (`crdgen.cel.compiling`); what it compiled is evaluated here
-(`crdgen.cel.interpreter`), because its Python face cannot carry Kubernetes' own types, such as quantities, and does not
-compare lists of sets and maps as Kubernetes does.
+- `cost`: the API server refuses rules by an estimate of their cost, which no library has; it also bounds what is
+  evaluated here
+- `tree` and `reading`: the library gives the syntax tree as bytes of a message that no package has the classes of
+- `types` and `descriptors`: the library types objects by protobuf descriptors only
 
 `schema` is always that of `self`. Property names stand in rules as Kubernetes escapes them.
 """
 
+import json
 import re
 from functools import cache
 from importlib.util import find_spec
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from crdgen.schema.walk import Schema
+from crdgen.cel.faults import Fault, NotEvaluated, Refused
+from crdgen.schema import VALIDATIONS, Schema
 
-__all__ = ["available", "problems", "uses_old_self"]
+if TYPE_CHECKING:
+    from crdgen.cel.engine import Compiled
+    from crdgen.cel.types import Type
+
+__all__ = [
+    "NOT_INSTALLED",
+    "Fault",
+    "NotEvaluated",
+    "Refused",
+    "activation",
+    "available",
+    "compiled",
+    "problems",
+    "uses_old_self",
+]
+
+#: Why rules are not checked.
+NOT_INSTALLED: Final = "the CEL library is not installed (pip install 'jobgate[cel]')"
 
 _RESULTS: Final = {"bool": ("BOOL", "true or false"), "string": ("STRING", "a text")}
 
@@ -34,6 +55,35 @@ def available() -> bool:
     return find_spec("cel_expr_python") is not None and find_spec("google.protobuf") is not None
 
 
+def compiled(expression: str, schema: Schema, *, root: bool = False, optional_old_self: bool = False) -> "Compiled":
+    """Return the compiled expression.
+
+    Args:
+        expression: The rule or messageExpression.
+        schema: The schema of `self`.
+        root: Whether self is a whole resource, of which rules see type and name even if the schema does not list them.
+        optional_old_self: Whether the rule says `optionalOldSelf`.
+
+    Raises:
+        Refused: The API server would not compile it.
+        NotEvaluated: The library is not installed, or does not take the expression.
+    """
+    if not available():
+        raise NotEvaluated(NOT_INSTALLED)
+    from crdgen.cel.engine import compile_  # noqa: PLC0415 - the library is optional
+
+    # Types do not depend on rules, and one environment serves all rules of a field.
+    typed = {keyword: value for keyword, value in schema.items() if keyword != VALIDATIONS}
+    return compile_(expression, json.dumps(typed, sort_keys=True), root=root, optional=optional_old_self)
+
+
+def activation(value: Any, old: Any, kind: "Type") -> Any:
+    """Return the variables `self` and `oldSelf`, if it is not None, for any number of rules on values of this type."""
+    from crdgen.cel.engine import activation as made  # noqa: PLC0415 - the library is optional
+
+    return made(value, old, kind)
+
+
 def problems(
     expression: str,
     schema: Schema,
@@ -42,25 +92,19 @@ def problems(
     root: bool = False,
     optional_old_self: bool = False,
 ) -> list[str]:
-    """Return what the API server's compiler refuses in the expression, one sentence each; none without a library.
+    """Return what the API server's compiler refuses in the expression, one sentence each.
 
-    Args:
-        expression: The rule or messageExpression.
-        schema: The schema of `self`.
-        returns: What the expression must give.
-        root: Whether self is a whole resource, of which rules see type and name even if the schema does not list them.
-        optional_old_self: Whether the rule says `optionalOldSelf`.
+    `returns` is what the expression must give.
+
+    Raises:
+        NotEvaluated: The library is not installed, or does not take the expression.
     """
-    if not available():
-        return []
-    from crdgen.cel.compiling import OPTIONAL, PLAIN, Refused, compile_  # noqa: PLC0415 - the library is optional
-
     try:
-        compiled = compile_(expression, schema, root=root, old=OPTIONAL if optional_old_self else PLAIN)
+        found = compiled(expression, schema, root=root, optional_old_self=optional_old_self)
     except Refused as refused:
         return refused.sentences
     kind, words = _RESULTS[returns]
-    return [] if compiled.returns == kind else [f"it must give {words}, and gives {compiled.returns.lower()}"]
+    return [] if found.returns == kind else [f"it must give {words}, and gives {found.returns.lower()}"]
 
 
 def uses_old_self(expression: str) -> bool:

@@ -1,10 +1,17 @@
-"""Protobuf descriptors of declared types, which the CEL library's type checker reads."""
+"""The types of a schema as protobuf descriptors, which the CEL library's type checker reads.
+
+Protobuf has no lists of lists and no maps of lists or maps: what is inside of those is not typed (`dyn`) where they are
+fields. Everything else is typed as the API server types it.
+"""
 
 from typing import Any, Final
 
-from google.protobuf import descriptor_pb2, descriptor_pool, duration_pb2, struct_pb2, timestamp_pb2
+from google.protobuf import descriptor_pb2, duration_pb2, struct_pb2, timestamp_pb2
+from google.protobuf.descriptor_pool import DescriptorPool
 
-from crdgen.cel.declared import PACKAGE, Mapping, Scalar, Sequence, Structure, Type
+from crdgen.cel.types import Type
+
+PACKAGE: Final = "schema"
 
 _FIELD: Final = descriptor_pb2.FieldDescriptorProto
 _SCALARS: Final = {
@@ -17,6 +24,8 @@ _SCALARS: Final = {
 _MESSAGES: Final = {
     "duration": ".google.protobuf.Duration",
     "dyn": ".google.protobuf.Value",
+    "list": ".google.protobuf.ListValue",
+    "map": ".google.protobuf.Struct",
     "timestamp": ".google.protobuf.Timestamp",
 }
 _FILES: Final = (duration_pb2, struct_pb2, timestamp_pb2)
@@ -26,7 +35,7 @@ class Descriptors:
     """The messages of one schema, numbered, and what each stands for."""
 
     def __init__(self) -> None:
-        self.structures: dict[str, Structure] = {}
+        self.objects: dict[str, Type] = {}
         self._file = descriptor_pb2.FileDescriptorProto(
             # Of proto2, which does not mind names that differ in case only.
             name="schema.proto",
@@ -35,9 +44,9 @@ class Descriptors:
             dependency=[module.DESCRIPTOR.name for module in _FILES],
         )
 
-    def pool(self) -> Any:
+    def pool(self) -> DescriptorPool:
         """Return the descriptors as the library wants them."""
-        pool = descriptor_pool.DescriptorPool()
+        pool = DescriptorPool()
         for module in _FILES:
             pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
         pool.AddSerializedFile(self._file.SerializeToString())
@@ -45,76 +54,41 @@ class Descriptors:
 
     def reference(self, kind: Type) -> dict[str, Any]:
         """Return the type as the configuration of a variable names it; messages of it are added."""
-        match kind:
-            case Scalar(name):
-                return {"type_name": name}
-            case Sequence(items):
-                return {"type_name": "list", "params": [self.reference(items)]}
-            case Mapping(values):
-                return {"type_name": "map", "params": [{"type_name": "string"}, self.reference(values)]}
-            case Structure():
-                return {"type_name": self._message(kind)}
+        if kind.name == "object":
+            return {"type_name": self._message(kind)}
+        inner = [self.reference(kind.inner)] if kind.inner else []
+        return {"type_name": kind.name, "params": [{"type_name": "string"}] * (kind.name == "map") + inner}
 
-    def _message(self, structure: Structure) -> str:
-        name = f"T{len(self.structures)}"
-        self.structures[f"{PACKAGE}.{name}"] = structure
+    def _message(self, kind: Type) -> str:
+        name = f"T{len(self.objects)}"
+        self.objects[f"{PACKAGE}.{name}"] = kind
         message = descriptor_pb2.DescriptorProto(name=name)
-        for number, (field, kind) in enumerate(structure.fields.items(), start=1):
-            self._field(message, field, _place(number), kind)
+        for number, (field, inner) in enumerate(kind.fields.items(), start=1):
+            self._field(message, field, number, inner)
         self._file.message_type.append(message)
         return f"{PACKAGE}.{name}"
 
     def _field(self, message: Any, name: str, number: int, kind: Type) -> None:
-        label = _FIELD.LABEL_OPTIONAL
-        if isinstance(kind, Sequence):
-            label, kind = _FIELD.LABEL_REPEATED, kind.items
-        elif isinstance(kind, Mapping):
-            name_of_entry = _entry(name)
-            if any(nested.name == name_of_entry for nested in message.nested_type):
-                self._single(message, name, number, kind)
-                return
-            entry = message.nested_type.add(name=name_of_entry)
-            entry.options.map_entry = True
-            self._field(entry, "key", 1, Scalar("string"))
-            self._single(entry, "value", 2, kind.values)
-            type_name = f".{PACKAGE}.{message.name}.{entry.name}"
-            message.field.add(
-                name=name,
-                json_name=f"f{number}",
-                number=number,
-                label=_FIELD.LABEL_REPEATED,
-                type=_FIELD.TYPE_MESSAGE,
-                type_name=type_name,
-            )
-            return
-        self._single(message, name, number, kind, label)
+        entry = "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "Entry"
+        # Fields that differ in `_` only share the name that protobuf wants for a map's entries: one of them has none.
+        if kind.name == "map" and kind.inner and not any(nested.name == entry for nested in message.nested_type):
+            nested = message.nested_type.add(name=entry)
+            nested.options.map_entry = True
+            nested.field.add(name="key", number=1, label=_FIELD.LABEL_OPTIONAL, type=_FIELD.TYPE_STRING)
+            self._value(nested.field.add(name="value", number=2, label=_FIELD.LABEL_OPTIONAL), kind.inner)
+            kind, label = Type(f".{PACKAGE}.{message.name}.{entry}"), _FIELD.LABEL_REPEATED
+        elif kind.name == "list" and kind.inner:
+            kind, label = kind.inner, _FIELD.LABEL_REPEATED
+        else:
+            label = _FIELD.LABEL_OPTIONAL
+        # 19000 to 19999 are protobuf's own. `a_b` and `aB` would have the same JSON name.
+        place = number if number < 19000 else number + 1000
+        self._value(message.field.add(name=name, json_name=f"f{number}", number=place, label=label), kind)
 
-    def _single(self, message: Any, name: str, number: int, kind: Type, label: Any = _FIELD.LABEL_OPTIONAL) -> None:
-        """Add a field of one value, or of a list of values; what protobuf cannot type is not typed."""
-        # With a JSON name of its own, because `a_b` and `aB` would have the same one.
-        added = message.field.add(name=name, json_name=f"f{number}", number=number, label=label)
-        if isinstance(kind, Scalar) and kind.name in _SCALARS:
+    def _value(self, added: Any, kind: Type) -> None:
+        """Say of what type a field is; what protobuf cannot type is not typed."""
+        if kind.name in _SCALARS:
             added.type = _SCALARS[kind.name]
         else:
-            added.type, added.type_name = _FIELD.TYPE_MESSAGE, self._type_name(kind)
-
-    def _type_name(self, kind: Type) -> str:
-        match kind:
-            case Structure():
-                return f".{self._message(kind)}"
-            case Scalar(name):
-                return _MESSAGES[name]
-            case Sequence():
-                return ".google.protobuf.ListValue"
-            case Mapping():
-                return ".google.protobuf.Struct"
-
-
-def _entry(field: str) -> str:
-    """Return the name that protobuf wants for the entries of a map field; fields that differ in `_` only share it."""
-    return "".join(part[:1].upper() + part[1:] for part in field.split("_")) + "Entry"
-
-
-def _place(number: int) -> int:
-    """Return the number of the field; 19000 to 19999 are protobuf's own."""
-    return number if number < 19000 else number + 1000
+            name = f".{self._message(kind)}" if kind.name == "object" else _MESSAGES.get(kind.name, kind.name)
+            added.type, added.type_name = _FIELD.TYPE_MESSAGE, name

@@ -1,258 +1,109 @@
-"""Values of rules: JSON as its schema types it (k8s.io/apiserver, pkg/cel/common/valuesunstructured.go).
-
-Scalars are Python's: None, bool, int, `Unsigned`, float, str, bytes, with `Timestamp` and `Duration`. Lists and objects
-of self are `Items` and `Fields`, which convert what is asked of them; those that a rule makes are list and dict.
-"""
+"""JSON as rules see it, for the CEL library (k8s.io/apiserver, pkg/cel/common/valuesunstructured.go)."""
 
 import base64
 import binascii
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable
 from typing import Any, Final
 
-from crdgen.cel.declared import with_meta
-from crdgen.cel.names import unescape
-from crdgen.cel.times import NANO, Duration, Fault, Timestamp, timestamp
-from crdgen.cel.tree import Unsigned
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from crdgen.cel.types import Type
 from crdgen.escaping import escape
 from crdgen.formats import duration
-from crdgen.schema.walk import Schema
-from crdgen.words import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE
+from crdgen.utf8 import as_read
 
-#: What `find` gives where there is nothing.
-MISSING: Final = object()
-
-
-class NoOverload(Fault):
-    """A function has no form for these arguments; only values without a static type come so far."""
-
-    def __init__(self) -> None:
-        super().__init__("no such overload")
+#: The key of an object's fields that no schema describes: rules compare them, and cannot name them.
+_HIDDEN: Final = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Optional:
-    """CEL's optional value: nothing where `value` is MISSING."""
-
-    value: Any = MISSING
-
-
-@dataclass(frozen=True, slots=True)
-class TypeName:
-    """A type as a value, which `type(x)` gives."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """A value that no schema describes: rules can compare it, and nothing else."""
-
-    value: Any
-
-
-class Items:
-    """A list of self. Lists of sets and maps compare and add as sets and maps do."""
-
-    __slots__ = ("elements", "keys", "kind", "schema")
-
-    def __init__(self, elements: list[Any], schema: Schema, kind: str = "", keys: tuple[str, ...] = ()) -> None:
-        self.elements = elements
-        self.schema = schema
-        self.kind = kind
-        self.keys = keys
-
-    def __len__(self) -> int:
-        return len(self.elements)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (value_of(element, self.schema) for element in self.elements)
-
-    def at(self, index: int) -> Any:
-        """Return one element."""
-        return value_of(self.elements[index], self.schema)
-
-    def key(self, element: Any) -> Any:
-        """Return what tells an element from others, given as JSON."""
-        if self.kind == "map" and isinstance(element, dict):
-            return tuple(hashable(element.get(key)) for key in self.keys)
-        return hashable(element)
-
-    def plus(self, other: "Items | list[Any]") -> "Items":
-        """Return both: of a set or map, an element that is there already is not added, or takes its place."""
-        found = list(self.elements)
-        places = (
-            {self.key(element): index for index, element in enumerate(found)} if self.kind in {"map", "set"} else {}
-        )
-        for element in map(plain, other):
-            place = places.get(self.key(element))
-            if place is None:
-                places[self.key(element)] = len(found)
-                found.append(element)
-            elif self.kind == "map":
-                found[place] = element
-            else:
-                continue
-        return Items(found, self.schema, self.kind, self.keys)
-
-
-class Fields:
-    """An object of self."""
-
-    __slots__ = ("schema", "value")
-
-    def __init__(self, value: dict[str, Any], schema: Schema) -> None:
-        self.value = value
-        self.schema = schema
-
-    def __len__(self) -> int:
-        return len(self.value)
-
-    def __iter__(self) -> Iterator[str]:
-        named = "properties" in self.schema
-        for key in self.value:
-            if self.child(key) is not None:
-                yield (escape(key) or key) if named else key
-
-    def child(self, key: str) -> Schema | None:
-        """Return the schema of a field, or None where the schema does not list it."""
-        if "properties" in self.schema:
-            found: Schema | None = self.schema["properties"].get(key)
-            return found
-        extra = self.schema.get("additionalProperties")
-        return extra if isinstance(extra, dict) else None
-
-    def find(self, key: Any) -> Any:
-        """Return the value of a key as rules write it, or MISSING."""
-        if not isinstance(key, str):
-            raise NoOverload
-        named = "properties" in self.schema
-        name = unescape(key) if named else key
-        if name is None or name not in self.value or (named and self.value[name] is None):
-            return MISSING
-        schema = self.child(name)
-        return MISSING if schema is None else value_of(self.value[name], schema)
-
-
-def value_of(value: Any, schema: Schema) -> Any:  # noqa: C901, PLR0911, PLR0912 - one for each type
-    """Return JSON as rules see it; Fault where it is not of the schema's type."""
-    if value is None:
-        if schema.get("nullable"):
-            return None
-        raise Fault("invalid data, got null for schema with nullable=false")
-    if schema.get(INT_OR_STRING):
-        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-            return value
-        raise Fault("invalid data, expected XIntOrString value to be either a string or integer")
-    match schema.get("type"), value:
-        case "object", dict():
-            embedded = schema.get(EMBEDDED)
-            return Fields(value, with_meta(schema) if embedded else schema)
-        case "object", _:
-            raise Fault("invalid data, expected a map for the provided schema with type=object")
-        case "array", list():
-            keys = tuple(escape(key) or key for key in schema.get(LIST_MAP_KEYS, ()))
-            return Items(value, schema["items"], schema.get(LIST_TYPE, ""), keys)
-        case "array", _:
-            raise Fault("invalid data, expected an array for the provided schema with type=array")
-        case "string", str():
-            return _text(value, schema.get("format", ""))
-        case "string", _:
-            raise Fault(f"invalid data, expected string, got {go_type(value)}")
-        case "number", int() | float() if not isinstance(value, bool):
+def value_of(value: Any, kind: Type) -> Any:  # noqa: PLR0911 - one for each type
+    """Return the value as the library takes it. What is not of its type stays as it is, and fails where it is read."""
+    match value:
+        case dict() if kind.name == "object":
+            return _object(value, kind)
+        case dict() if kind.inner:
+            return {text_of(key): value_of(each, kind.inner) for key, each in value.items()}
+        case list() if kind.inner:
+            return [value_of(each, kind.inner) for each in value]
+        case str():
+            read = _TEXTS.get(kind.timed or kind.name)
+            return text_of(value) if read is None else _read(read, text_of(value))
+        case int() if kind.name == "double" and not isinstance(value, bool):
             return float(value)
-        case "number", _:
-            raise Fault(f"invalid data, expected float, got {go_type(value)}")
-        case "integer", int() if not isinstance(value, bool):
-            return value
-        case "integer", _:
-            raise Fault(f"invalid data, expected int, got {go_type(value)}")
-        case "boolean", bool():
-            return value
-        case "boolean", _:
-            raise Fault(f"invalid data, expected bool, got {go_type(value)}")
-        case _:
-            return Hidden(value)
-
-
-def _text(value: str, form: str) -> Any:
-    match form:
-        case "duration":
-            length = duration(value)
-            if length is None:
-                raise Fault(f"Invalid duration {value}: unable to parse {value} as duration")
-            return Duration(length)
-        case "date":
-            try:
-                return Timestamp((date.fromisoformat(value) - date(1970, 1, 1)).days * 86400 * NANO)
-            except ValueError as error:
-                raise Fault(f"Invalid date formatted string {value}: {error}") from None
-        case "date-time":
-            try:
-                return timestamp(value)
-            except Fault as error:
-                raise Fault(f"Invalid date-time formatted string {value}: {error}") from None
-        case "byte":
-            try:
-                return base64.urlsafe_b64decode(value)
-            except (binascii.Error, ValueError) as error:
-                raise Fault(f"Invalid byte formatted string {value}: {error}") from None
+        case float() if kind.name == "int":
+            # The schema takes 3.0 for an integer, and a rule that reads it fails.
+            return str(value)
         case _:
             return value
 
 
-def go_type(value: Any) -> str:
-    """Return what Go calls the type of a JSON value."""
-    names = {bool: "bool", int: "int64", float: "float64", str: "string", dict: "map[string]interface {}"}
-    return names.get(type(value), "[]interface {}")
+def text_of(text: str) -> str:
+    """Return a text as the library takes it: it ends one at a NUL, so that is another control character."""
+    return as_read(text).replace("\0", "\1")
 
 
-def plain(value: Any) -> Any:
-    """Return the JSON of a value."""
-    match value:
-        case Items():
-            return value.elements
-        case Fields():
-            return value.value
-        case Hidden(inner):
-            return inner
-        case _:
-            return value
+def in_order(old: Any, value: Any, kind: Type) -> Any:
+    """Return the old value with its sets and map lists in the order of the new one, where order does not matter.
+
+    The library compares lists by their order; so the two are equal where they are to the API server.
+    """
+    if isinstance(old, dict) and isinstance(value, dict):
+        types = {key: kind.inner or kind.fields.get(escape(key) or "") for key in old}
+        return {
+            key: in_order(each, value.get(key), inner) if (inner := types[key]) else each for key, each in old.items()
+        }
+    if not isinstance(old, list) or not isinstance(value, list) or kind.keys is None or kind.inner is None:
+        return old
+    places = {_identity(item, kind.keys): place for place, item in enumerate(value)}
+    found = sorted(old, key=lambda item: places.get(_identity(item, kind.keys), len(value)))
+    held = (places.get(_identity(item, kind.keys)) for item in found)
+    return [item if at is None else in_order(item, value[at], kind.inner) for item, at in zip(found, held, strict=True)]
 
 
-def hashable(value: Any) -> Any:
-    """Return what tells a JSON value from others, as a key."""
-    if isinstance(value, dict | list):
-        return "json", json.dumps(value, sort_keys=True, default=str)
-    return type(value).__name__, value
+def _identity(item: Any, keys: tuple[str, ...] | None) -> str:
+    """Return what tells an item of a list from others."""
+    return json.dumps([item.get(key) for key in keys] if keys and isinstance(item, dict) else item, sort_keys=True)
 
 
-def kind(value: Any) -> str:
-    """Return what CEL calls the type of a value."""
-    match value:
-        case None:
-            return "null_type"
-        case bool():
-            return "bool"
-        case Unsigned():
-            return "uint"
-        case list() | Items():
-            return "list"
-        case dict() | Fields():
-            return "map"
-        case _:
-            return _KINDS.get(type(value)) or str(getattr(value, "cel_type", "unknown"))
+def _object(value: dict[str, Any], kind: Type) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    hidden: dict[str, Any] = {}
+    for key, each in value.items():
+        name = escape(key)
+        field = kind.fields.get(name) if name else None
+        if name is None or field is None:
+            hidden[key] = each
+        elif each is not None:
+            seen[name] = value_of(each, field)
+    return seen | {_HIDDEN: json.dumps(hidden, sort_keys=True)} if hidden else seen
 
 
-_KINDS: Final[dict[type, str]] = {
-    int: "int",
-    float: "double",
-    str: "string",
-    bytes: "bytes",
-    Timestamp: "google.protobuf.Timestamp",
-    Duration: "google.protobuf.Duration",
-    TypeName: "type",
-    Optional: "optional_type",
+def _read(read: Callable[[str], Any], text: str) -> Any:
+    try:
+        return read(text)
+    except (ValueError, binascii.Error):
+        return text
+
+
+def _timestamp(text: str) -> Timestamp:
+    made = Timestamp()
+    made.FromJsonString(text)
+    return made
+
+
+def _duration(text: str) -> Duration:
+    made, count = Duration(), duration(text)
+    if count is None:
+        raise ValueError(text)
+    made.FromNanoseconds(count)
+    return made
+
+
+_TEXTS: Final[dict[str, Callable[[str], Any]]] = {
+    "bytes": base64.urlsafe_b64decode,
+    "date": lambda text: _timestamp(f"{text}T00:00:00Z"),
+    "date-time": _timestamp,
+    "duration": _duration,
 }

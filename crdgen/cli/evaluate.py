@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crdgen.cel import available
 from crdgen.cli.command import Command, Unusable
 from crdgen.cli.sources import name_of, objects, one_definition
 from crdgen.evaluate import Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import Manifest
 from crdgen.resource.text import to_yaml
-from crdgen.schema import VALIDATIONS
 from crdgen.schema.look import mapping, missing
 
 _ABOUT: Final = """Say what the API server would make of objects: what it prunes, what it fills in, what it refuses.
@@ -76,8 +74,6 @@ def _definition(file: str) -> dict[str, Any]:
     for finding in lint(definition):
         if finding.severity is Severity.REFUSED:
             raise Unusable(f"{file}: the API server refuses the CRD: {finding.path}: {finding.problem} (crdgen lint)")
-    if VALIDATIONS in json.dumps(definition) and not available():
-        sys.stderr.write("note: the CEL rules of the CRD are not run: install jobgate[cel]\n")
     return definition
 
 
@@ -98,6 +94,8 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
         found = evaluate(definition, written, old=old)
     except ValueError as error:
         raise Unusable(f"{manifest.file}:{manifest.line}: {error}") from error
+    for sentence in found.unchecked:
+        sys.stderr.write(f"{manifest.file}:{manifest.line}: note: {sentence}\n")
     gone = dict(missing(written, found.object))
     return _Verdict(
         manifest,

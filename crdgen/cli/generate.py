@@ -34,6 +34,8 @@ def _run(options: Namespace) -> int:
     for finding in lint(definition):
         if finding.severity is Severity.REFUSED:
             raise Unusable(f"{finding.path}: {finding.problem}; {finding.fix}")
+        if finding.rule == "rule-is-checked":
+            sys.stderr.write(f"note: {finding.path}: {finding.problem}\n")
     sys.stdout.write(to_yaml(definition))
     return 0
 

@@ -12,10 +12,10 @@ duration that the API server takes, and CEL cannot read.
 from collections.abc import Mapping
 from typing import Any
 
-from crdgen.cel import available
+from crdgen import cel
 from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, Node, walk
 from crdgen.diff.logic import Known, holds, rewritten
-from crdgen.schema import EMBEDDED, VALIDATIONS
+from crdgen.schema import EMBEDDED
 
 _SELF = Identifier("self")
 _OLD = Identifier("oldSelf")
@@ -23,17 +23,11 @@ _OLD = Identifier("oldSelf")
 
 def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool) -> Node | None:
     """Return the tree of a rule; None for one that does not compile, and without the extra `cel`."""
-    if not available():
-        return None
-    from crdgen.cel.compiling import OPTIONAL, PLAIN, Refused, compile_  # noqa: PLC0415 - the library is optional
-
     whole = root or bool(schema.get(EMBEDDED))
-    # Types do not depend on rules, and one environment serves all rules of a field.
-    typed = {keyword: value for keyword, value in schema.items() if keyword != VALIDATIONS}
     try:
-        return compile_(rule, typed, root=whole, old=OPTIONAL if optional else PLAIN).tree
-    except (Refused, AttributeError, KeyError, TypeError, ValueError):
-        return None  # a rule, or a schema, that the API server refuses
+        return cel.compiled(rule, dict(schema), root=whole, optional_old_self=optional).tree
+    except (cel.Refused, cel.NotEvaluated, AttributeError, KeyError, TypeError, ValueError):
+        return None  # a rule, or a schema, that the API server refuses, or no library
 
 
 def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -> bool:

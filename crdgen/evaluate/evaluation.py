@@ -49,11 +49,19 @@ _VALUES: Final = frozenset({"default", "enum", "example"})
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was pruned (its paths), the object as it would be stored, what it is refused for (none: it is taken)."""
+    """What becomes of an object.
+
+    Attributes:
+        pruned: The paths of what was pruned.
+        object: The object as it would be stored.
+        violations: What it is refused for; none, and it is taken.
+        unchecked: A sentence about each rule that was not evaluated.
+    """
 
     pruned: tuple[str, ...]
     object: dict[str, Any]
     violations: tuple[Violation, ...]
+    unchecked: tuple[str, ...] = ()
 
 
 def evaluate(
@@ -96,6 +104,7 @@ def evaluate(
         if before is not None and "status" in before:
             pruned["status"] = before["status"]
     result = evaluator.default(pruned)
+    unchecked: list[str] = []
     found = [
         *_type(spec, name, written),
         *metadata.of_custom_resource(
@@ -103,10 +112,10 @@ def evaluate(
             None if old is None else mapping(old, "metadata"),
             namespaced=spec.get("scope") != "Cluster",
         ),
-        *evaluator.validate(result, before),
+        *evaluator.validate(result, before, unchecked),
         *scale(served[name].get("subresources", {}), result),
     ]
-    return Evaluation(paths, result, tuple(found))
+    return Evaluation(paths, result, tuple(found), tuple(dict.fromkeys(unchecked)))
 
 
 def _decoded(schema: Any) -> Any:

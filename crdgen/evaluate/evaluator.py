@@ -27,6 +27,11 @@ class Evaluator:
         self._rules = rules(schema)
         self._schema = schema
 
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """A sentence about each rule that is never evaluated: without the CEL library that is all of them."""
+        return () if self._rules is None else self._rules.unchecked
+
     def prune(self, value: Any) -> Any:
         """Return the object without the fields that the schema does not know, nor Kubernetes in embedded metadata."""
         return self._prune(value)
@@ -39,18 +44,21 @@ class Evaluator:
         """
         return self._default(value)
 
-    def validate(self, value: Any, old: Any = None) -> list[Violation]:
+    def validate(self, value: Any, old: Any = None, unchecked: list[str] | None = None) -> list[Violation]:
         """Return what in the object the schema and its rules refuse; the object has been pruned and defaulted before.
 
         Of one list or map, the first thousand violations are enough: the verdict is the same. With the object that is
-        stored (`old`), what did not change is not refused again, and rules may compare the two.
+        stored (`old`), what did not change is not refused again, and rules may compare the two. Rules that were not
+        evaluated refuse nothing; a sentence about each is added to `unchecked`.
         """
         found = self._check(value) or []
         if old is not None and found:
             found = self._new(found, value, old)
         if self._resources is not None:
             found = [*found, *(self._resources(value) or ())]
-        return found if self._rules is None else [*found, *self._rules.validate(value, old, found)]
+        if self._rules is None:
+            return found
+        return [*found, *self._rules.validate(value, old, found, [] if unchecked is None else unchecked)]
 
     def _new(self, found: list[Violation], value: Any, old: Any) -> list[Violation]:
         """Return the violations of what changed; where items were there twice before, they still may be."""

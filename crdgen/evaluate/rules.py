@@ -1,25 +1,25 @@
 """x-kubernetes-validations (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel/validation.go).
 
-A schema without rules costs nothing. Rules want the extra `cel`; without it they are not run, and nothing is refused
-because of one.
+A schema without rules costs nothing. Rules want the extra `cel`. What is not evaluated refuses nothing, and is named:
+rules without the library, those that do not compile, which the API server would not take into a CRD, and those that may
+take too long: so the rules of a CRD stall nobody, whoever wrote them.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crdgen import cel
+from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.correlation import Before, counterpart
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
 from crdgen.utf8 import utf8
 
 if TYPE_CHECKING:
-    from crdgen.cel.tree import Node
+    from crdgen.cel.engine import Compiled
 
-
-#: What all rules of one object may cost together (k8s.io/apiserver, pkg/apis/cel/config.go).
-PER_OBJECT: Final = 10_000_000
 _LONGEST_MESSAGE: Final = 5 * 1024
 _REASONS: Final = {
     "FieldValueInvalid": Reason.INVALID,
@@ -37,11 +37,12 @@ _NOT_CHECKED: Final = (
 
 
 class _Rule(NamedTuple):
-    """One compiled rule; `tree` is None where the expression is empty."""
+    """One compiled rule, and the expression of its message, if it has one."""
 
     source: Mapping[str, Any]
-    tree: "Node"
-    message: "Node | None"
+    where: str
+    compiled: "Compiled"
+    message: "Compiled | None"
     path: tuple[str | int, ...]
     uses_old_self: bool
     optional: bool
@@ -57,38 +58,55 @@ class _Node(NamedTuple):
 
     schema: Schema
     rules: tuple[_Rule, ...]
-    fields: dict[str, "_Node"] = field(default_factory=dict)
-    others: "_Node | None" = None
-    items: "_Node | None" = None
+    fields: dict[str, "_Node"]
+    others: "_Node | None"
+    items: "_Node | None"
 
 
 @dataclass
-class _Budget:
-    """What rules may still cost; None of it left stops all that follow."""
+class _Run:
+    """One evaluation of all rules of an object: which were not evaluated, and what the others may have cost."""
 
-    left: int = PER_OBJECT
+    unchecked: list[str]
+    cost: int = 0
+
+    def of(self, compiled: "Compiled", variables: Any, most: int, *, old: bool) -> Any:
+        """Return what an expression gives, if that costs no more than the API server allows.
+
+        That is estimated, as no CEL library counts it, from sizes as they are: nothing is larger than `most`.
+        """
+        cost = compiled.cost(most)
+        if cost > LIMIT or self.cost + cost > LIMIT_OF_ALL:
+            raise cel.NotEvaluated("may take too long")
+        self.cost += cost
+        return compiled.run(variables, old=old)
 
 
+@dataclass(frozen=True)
 class Rules:
-    """All rules of the schema of a whole object."""
+    """All rules of the schema of a whole object; `unchecked` names those that are never evaluated, and says why."""
 
-    def __init__(self, root: "_Node") -> None:
-        self._root = root
+    root: "_Node"
+    unchecked: tuple[str, ...]
 
-    def validate(self, value: Any, old: Any, found: list[Violation]) -> list[Violation]:
-        """Return what the rules refuse; `found` is what the schema refuses already, which may leave rules unchecked."""
+    def validate(self, value: Any, old: Any, found: list[Violation], unchecked: list[str]) -> list[Violation]:
+        """Return what the rules refuse; `found` is what the schema refuses already, which may leave rules unchecked.
+
+        Which rules of this object were not evaluated is added to `unchecked`.
+        """
+        run = _Run(unchecked)
+        run.unchecked += self.unchecked
         if any(violation.reason in _BLOCKING for violation in found):
             return [Violation((), Reason.INVALID, None, _NOT_CHECKED)]
         before = None if old is None else Before.of(value, old)
-        return list(_walk(self._root, value, old, before, None, _Budget()))
+        return list(_walk(self.root, value, old, before, None, run))
 
 
 def rules(schema: Schema) -> Rules | None:
-    """Return the rules of a schema, compiled, or None where it has none, or where there is no CEL library."""
-    if not has_rules(schema) or not cel.available():
-        return None
-    root = _compile(schema, root=True)
-    return None if root is None else Rules(root)
+    """Return the rules of a schema, compiled, or None where it has none."""
+    compiler = _Compiler()
+    root = compiler.node(schema, "", root=True)
+    return None if root is None else Rules(root, tuple(compiler.unchecked))
 
 
 def has_rules(schema: Schema) -> bool:
@@ -103,40 +121,47 @@ def _children(schema: Schema) -> Iterator[Schema]:
             yield schema[keyword]
 
 
-def _compile(schema: Schema, *, root: bool = False) -> _Node | None:
-    if not has_rules(schema):
-        return None
-    whole = root or bool(schema.get(EMBEDDED))
-    extra, items = schema.get("additionalProperties"), schema.get("items")
-    fields = {name: node for name, child in schema.get("properties", {}).items() if (node := _compile(child))}
-    own = tuple(rule for source in schema.get(VALIDATIONS, ()) if (rule := _rule(source, schema, whole)))
-    if whole:
-        from crdgen.cel.declared import with_meta  # noqa: PLC0415 - with the library only
+@dataclass
+class _Compiler:
+    """Compiles the rules of a schema; `unchecked` names those that are not evaluated."""
 
-        schema = with_meta(schema)
-    return _Node(
-        schema,
-        own,
-        fields,
-        _compile(extra) if isinstance(extra, dict) else None,
-        _compile(items) if isinstance(items, dict) else None,
-    )
+    unchecked: list[str] = field(default_factory=list)
 
+    def node(self, schema: Any, path: str, *, root: bool = False) -> _Node | None:
+        """Return the rules at a place and below it."""
+        if not isinstance(schema, dict) or not has_rules(schema):
+            return None
+        whole = root or bool(schema.get(EMBEDDED))
+        own = (self._rule(source, schema, path, whole) for source in schema.get(VALIDATIONS, ()))
+        below = {
+            name: self.node(child, f"{path}.{name}".lstrip(".")) for name, child in schema.get("properties", {}).items()
+        }
+        return _Node(
+            schema,
+            tuple(rule for rule in own if rule),
+            {name: node for name, node in below.items() if node},
+            self.node(schema.get("additionalProperties"), f"{path}.*"),
+            self.node(schema.get("items"), f"{path}[]"),
+        )
 
-def _rule(source: Mapping[str, Any], schema: Schema, whole: bool) -> _Rule | None:
-    """Return the compiled rule, or None for what the API server would not have taken into the CRD."""
-    from crdgen.cel.compiling import OPTIONAL, PLAIN, Refused, compile_  # noqa: PLC0415 - with the library only
+    def _rule(self, source: Mapping[str, Any], schema: Schema, path: str, whole: bool) -> _Rule | None:
+        rule, text = source.get("rule", ""), source.get("messageExpression")
+        optional = bool(source.get("optionalOldSelf"))
+        where = f"{path or 'the object'}: rule `{' '.join(rule.split())}`"
+        compiled = self._compiled(rule, schema, where, whole=whole, optional=optional)
+        if compiled is None:
+            return None
+        where_message = f"{where}: messageExpression"
+        message = self._compiled(text, schema, where_message, whole=whole, optional=optional) if text else None
+        uses_old_self = cel.uses_old_self(rule)
+        return _Rule(source, where, compiled, message, _steps(source.get("fieldPath", "")), uses_old_self, optional)
 
-    optional = bool(source.get("optionalOldSelf"))
-    old = OPTIONAL if optional else PLAIN
-    try:
-        compiled = compile_(source.get("rule", ""), schema, root=whole, old=old)
-        message = source.get("messageExpression")
-        tree = compile_(message, schema, root=whole, old=old).tree if message else None
-    except Refused:
-        return None
-    uses_old_self = cel.uses_old_self(source["rule"])
-    return _Rule(source, compiled.tree, tree, _steps(source.get("fieldPath", "")), uses_old_self, optional)
+    def _compiled(self, text: str, schema: Schema, where: str, *, whole: bool, optional: bool) -> "Compiled | None":
+        try:
+            return cel.compiled(text, schema, root=whole, optional_old_self=optional)
+        except (cel.Refused, cel.NotEvaluated) as error:
+            self.unchecked.append(f"{where} was not checked: {error}")
+            return None
 
 
 def _steps(path: str) -> tuple[str, ...]:
@@ -156,7 +181,7 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 def _walk(
-    node: _Node, value: Any, old: Any, before: Before | None, around: Before | None, budget: _Budget
+    node: _Node, value: Any, old: Any, before: Before | None, around: Before | None, run: _Run
 ) -> Iterator[Violation]:
     """Yield what the rules at a place and below it refuse.
 
@@ -165,14 +190,12 @@ def _walk(
     """
     if value is None:
         return
-    yield from _own(node, value, old, before or around, budget)
+    yield from _own(node, value, old, before or around, run)
     for step, inner in _below(node, value):
         was = _held(node.schema, value, old, step)
         pair = before.step(step, node.schema) if before else None
-        for violation in _walk(inner, value[step], was, pair, before or around, budget):
+        for violation in _walk(inner, value[step], was, pair, before or around, run):
             yield violation.under(step)
-        if budget.left < 0:
-            return
 
 
 def _below(node: _Node, value: Any) -> Iterator[tuple[Any, _Node]]:
@@ -195,79 +218,41 @@ def _held(schema: Schema, value: Any, old: Any, step: str | int) -> Any:
     return old.get(step) if isinstance(old, dict) else None
 
 
-def _own(node: _Node, value: Any, old: Any, before: Before | None, budget: _Budget) -> Iterator[Violation]:
+def _own(node: _Node, value: Any, old: Any, before: Before | None, run: _Run) -> Iterator[Violation]:
     """Yield what the rules at this very place refuse."""
+    rules = [rule for rule in node.rules if not rule.uses_old_self or old is not None or rule.optional]
+    if not rules:
+        return
     kind = node.schema.get("type")
-    for rule in node.rules:
-        if rule.uses_old_self and old is None and not rule.optional:
-            continue
-        variables = _variables(rule, node.schema, value, old)
-        holds, fault, cost = _outcome(rule, variables)
-        budget.left -= cost
-        if budget.left < 0 and not fault:
-            fault = "validation failed due to running out of cost budget, no further validation rules will be run"
-        if fault:
-            yield Violation((), Reason.INVALID, kind, fault)
-            if budget.left < 0:
-                return
-        elif not holds and (rule.uses_old_self or before is None or not before.same):
-            # A rule that does not compare is not held against a part that is as it was.
-            reason = _REASONS.get(rule.source.get("reason", ""), Reason.INVALID)
-            yield Violation(rule.path, reason, value, _message(rule, variables))
+    variables = cel.activation(value, old, rules[0].compiled.self_type)
+    most = len(json.dumps([value, old]))
+    for rule in rules:
+        try:
+            holds = run.of(rule.compiled, variables, most, old=old is not None) is True
+        except cel.NotEvaluated as error:
+            run.unchecked.append(f"{rule.where} was not checked: it {error}")
+        except cel.Fault as fault:
+            yield Violation((), Reason.INVALID, kind, _failure(fault, rule))
+        else:
+            if not holds and (rule.uses_old_self or before is None or not before.same):
+                # A rule that does not compare is not held against a part that is as it was.
+                reason = _REASONS.get(rule.source.get("reason", ""), Reason.INVALID)
+                yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
 
 
-def _variables(rule: _Rule, schema: Schema, value: Any, old: Any) -> dict[str, Any]:
-    from crdgen.cel.values import Optional  # noqa: PLC0415 - with the library only
-
-    variables = {"self": _read(value, schema)}
-    if rule.optional:
-        variables["oldSelf"] = Optional() if old is None else Optional(_read(old, schema))
-    elif old is not None:
-        variables["oldSelf"] = _read(old, schema)
-    return variables
-
-
-def _read(value: Any, schema: Schema) -> Any:
-    """Return the value as rules see it, or the Fault that they run into."""
-    from crdgen.cel.times import Fault  # noqa: PLC0415 - with the library only
-    from crdgen.cel.values import value_of  # noqa: PLC0415
-
-    try:
-        return value_of(value, schema)
-    except Fault as fault:
-        return fault
-
-
-def _outcome(rule: _Rule, variables: dict[str, Any]) -> tuple[bool, str, int]:
-    """Return whether the rule holds, or what went wrong with it, and what it cost."""
-    from crdgen.cel.interpreter import Run, TooExpensive  # noqa: PLC0415 - with the library only
-    from crdgen.cel.times import Fault  # noqa: PLC0415
-    from crdgen.cel.values import NoOverload  # noqa: PLC0415
-
-    run = Run(variables)
-    holds = False
-    try:
-        holds, fault = run.value(rule.tree) is True, ""
-    except TooExpensive:
-        why = "no further validation rules will be run due to call cost exceeds limit for rule"
-        return False, f"'operation cancelled: actual cost limit exceeded': {why}: {rule.name}", PER_OBJECT + 1
-    except NoOverload as error:
+def _failure(fault: cel.Fault, rule: _Rule) -> str:
+    if str(fault) == "no such overload":
         why = "call arguments did not match a supported operator, function or macro signature for rule"
-        fault = f"'{error}': {why}: {rule.name}"
-    except Fault as error:
-        fault = f"{error} evaluating rule: {rule.name}"
-    return holds, fault, run.cost
+        return f"'{fault}': {why}: {rule.name}"
+    return f"{fault} evaluating rule: {rule.name}"
 
 
-def _message(rule: _Rule, variables: dict[str, Any]) -> str:
+def _message(rule: _Rule, run: _Run, variables: Any, most: int, *, old: bool) -> str:
     """Return what the API server says: what messageExpression gives, if it is proper, or the message, or the rule."""
-    from crdgen.cel.interpreter import Run, TooExpensive  # noqa: PLC0415 - with the library only
-    from crdgen.cel.times import Fault  # noqa: PLC0415
-
     if rule.message is not None:
         try:
-            text = Run(variables).value(rule.message)
-        except (Fault, TooExpensive):
+            text = run.of(rule.message, variables, most, old=old)
+        except (cel.Fault, cel.NotEvaluated):
             text = ""
         text = text.strip() if isinstance(text, str) else ""
         if text and "\n" not in text and len(utf8(text)) <= _LONGEST_MESSAGE:

@@ -30,7 +30,7 @@ _MOST_FLOAT: Final = 2**128 - 2**103
 
 def scalar_checker(schema: Schema) -> Check:
     """Return the check of a scalar; the schema's type may be left out, and then any scalar has a right type."""
-    wanted = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type")
+    wanted = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type") or None
     text = [*_length(schema), *_pattern(schema), *_format(schema)]
     number = [*_size(schema), *_bounds(schema)]
     enum = _enum(schema)

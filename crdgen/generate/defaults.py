@@ -125,7 +125,7 @@ def _violation(value: Any, schema: Schema) -> Violation | None:
     if not found and (embedded := resources(schema)):
         found = embedded(value)
     if not found and (own := rules(schema)):
-        found = own.validate(value, None, [])
+        found = own.validate(value, None, [], [])
     return found[0] if found else None
 
 

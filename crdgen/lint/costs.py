@@ -1,24 +1,14 @@
-"""What rules in CEL may cost: the API server estimates it, and refuses what may cost too much.
-
-What estimates it is loaded where there is a rule: most schemas have none.
-"""
-
-from __future__ import annotations
+"""What rules in CEL may cost: the API server estimates it, and refuses what may cost too much."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from crdgen import cel
+from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL, Estimate, estimate, most_in_a_request
 from crdgen.lint.node import Node
 from crdgen.lint.rule import COMPILED, Found, refused, surprising
 from crdgen.lint.validations import expressions
-
-if TYPE_CHECKING:
-    from crdgen.cel.costs import Estimate, Extent
-
-#: What one expression may cost, times how often it may be evaluated, and all those of one schema together.
-#: (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go)
-LIMIT, LIMIT_OF_ALL = 10_000_000, 100_000_000
 
 # From which part of a limit on it is worth saying. A rule grows with the bounds around it, and there are few dear ones;
 # a sum of many that are cheap is more certain.
@@ -89,25 +79,20 @@ def _seen(node: Node) -> Iterator[Node]:
 
 
 def _prices(node: Node) -> Iterator[_Priced]:
-    rules = list(expressions(node))
-    if not rules:
-        return
-    from crdgen.cel import costs  # noqa: PLC0415 - only where there are rules
-
-    extent = costs.extent(node.schema, root=node.is_resource)
-    if extent is None:
-        return
-    times = _times(node, extent)
-    for path, rule, expression, message in rules:
+    for path, rule, expression, message in expressions(node):
         optional = rule.get("optionalOldSelf") is True
-        # A message is made for one value only: the API server does not ask how often.
-        for word, text, often in (("rule", expression, times), ("messageExpression", message, 1)):
-            found = costs.estimate(text, node.schema, extent, root=node.is_resource, optional_old_self=optional)
-            if text and found:
-                yield _Priced(node, f"{path}.{word}", word, text, found, often)
+        for word, text in (("rule", expression), ("messageExpression", message)):
+            try:
+                found = cel.compiled(text, node.schema, root=node.is_resource, optional_old_self=optional)
+            except (cel.Refused, cel.NotEvaluated):
+                continue
+            # A message is made for one value only: the API server does not ask how often.
+            times = 1 if word == "messageExpression" else _times(node, most_in_a_request(found.self_type))
+            price = estimate(found.tree, found.types, found.self_type)
+            yield _Priced(node, f"{path}.{word}", word, text, price, times)
 
 
-def _times(node: Node, extent: Extent) -> int:
+def _times(node: Node, most: int) -> int:
     """Return how many values there may be: by the bounds around them, or as many as fit into a request.
 
     Source: apiextensions cel_validation.go, extractMaxElements; schema/cel/compilation.go, maxCardinality
@@ -115,7 +100,7 @@ def _times(node: Node, extent: Extent) -> int:
     product = 1
     for _, bound in _around(node):
         if bound is None:
-            return extent.most_in_a_request
+            return most
         product *= max(0, bound)
     return product
 
@@ -136,8 +121,8 @@ def _below(root: Node, priced: _Priced) -> str:
 
 
 def _of_one(priced: _Priced) -> tuple[str, str]:
-    """Return what is wrong with one expression, and how to mend it."""
-    sources = dict.fromkeys([*priced.estimate.ranges, *priced.estimate.sources()])
+    """Return what is wrong with one expression, and how to fix it."""
+    sources = dict.fromkeys([*priced.estimate.ranges, *priced.estimate.sources])
     around = list(_around(priced.node))[::-1] if priced.times > 1 else []
     endless = {source.name: source.keyword for source in sources if source.keyword and not source.bounded}
     repeated = {_place(place): _keyword(place) for place, bound in around if bound is None}

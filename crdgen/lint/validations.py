@@ -111,20 +111,40 @@ def _has_cel_type(schema: Schema, *, resource: bool) -> bool:
 @refused("schema/cel/compilation.go", VALIDATIONS, phase=COMPILED)
 def rule_compiles(node: Node) -> Iterator[Found]:
     """A rule is an expression of CEL that is true or false, and its messageExpression one that is a text."""
+    for at, text, problems, _ in _compiled(node):
+        for problem in problems:
+            yield Found(at, f"{text!r}: {problem}", "correct the expression")
+
+
+@surprising("ours; the CEL library is optional, and takes a little less than the API server", VALIDATIONS)
+def rule_is_checked(node: Node) -> Iterator[Found]:
+    """What nobody has compiled may not compile: the API server decides."""
+    for at, text, _, unchecked in _compiled(node):
+        if unchecked:
+            fix = "install it" if unchecked == cel.NOT_INSTALLED else "write the expression shorter"
+            yield Found(at, f"{text!r} was not checked: {unchecked}", fix)
+
+
+def _compiled(node: Node) -> Iterator[tuple[str, str, list[str], str]]:
+    """Yield each expression: where it is, what is wrong with it, and why it could not be compiled."""
     if node.branch:
         return
     for path, rule, expression, message in expressions(node):
         optional = rule.get("optionalOldSelf") is True
-        for problem in cel.problems(
-            expression, node.schema, returns="bool", root=node.is_resource, optional_old_self=optional
-        ):
-            yield Found(f"{path}.rule", f"{expression!r}: {problem}", "correct the expression")
-        if not message:
-            continue
-        for problem in cel.problems(
-            message, node.schema, returns="string", root=node.is_resource, optional_old_self=optional
-        ):
-            yield Found(f"{path}.messageExpression", f"{message!r}: {problem}", "correct the expression")
+        texts = {"rule": expression, "messageExpression": message}
+        for word, text in ((word, text) for word, text in texts.items() if text):
+            try:
+                found = cel.problems(
+                    text,
+                    node.schema,
+                    returns="bool" if word == "rule" else "string",
+                    root=node.is_resource,
+                    optional_old_self=optional,
+                )
+            except cel.NotEvaluated as error:
+                yield f"{path}.{word}", text, [], str(error)
+            else:
+                yield f"{path}.{word}", text, found, ""
 
 
 @refused("apiextensions validation.go, forbidOldSelfValidations", VALIDATIONS)

@@ -25,6 +25,8 @@ _COMMANDS = {
     "fit": "jobgate.cli.fit:fit",
     "serve": "jobgate.cli.serve:serve",
     "control": "jobgate.cli.control:control",
+    "run": "jobgate.cli.run:run",
+    "render": "jobgate.cli.render:render",
     "manifests": "jobgate.cli.manifests:manifests",
     "crdgen": "jobgate.cli.crdgen:crdgen",
     "certs": "jobgate.cli.certs:certs_group",

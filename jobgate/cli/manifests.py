@@ -53,6 +53,8 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--queueing", "queueing", metavar="SYSTEM[=SCHEDULER]", callback=checked_queueing)
 @CLUSTER_DOMAIN
 @_choice("--conversion-crd", "conversion_crds", multiple=True, metavar="NAME")
+@_choice("--run", "run", multiple=True, metavar="KIND")
+@_choice("--gangs/--no-gangs", "gangs")
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD")
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(

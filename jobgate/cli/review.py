@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Told, installation
 from jobgate.importing.document import looks_like_openpai
 from jobgate.kinds.common.pod_security.policy import Standard, standard
+from jobgate.kinds.common.runner import left_alone
 from jobgate.offline.files import Files
 from jobgate.offline.judge import Circumstances, Verdict, judge
 from webhook import Operation
@@ -81,7 +83,7 @@ def review(  # noqa: PLR0913 - one argument an option
         stored=tuple(manifest.object for manifest in stored),
         objects=Files([manifest.object for manifest in manifests], namespace, pod_security),
     )
-    verdicts = [(manifest, judge(manifest.object, circumstances)) for manifest in manifests]
+    verdicts = [(manifest, _judged(manifest.object, circumstances)) for manifest in manifests]
     _print(verdicts, output)
     if broken or unreadable:
         context.exit(2)
@@ -89,6 +91,15 @@ def review(  # noqa: PLR0913 - one argument an option
         click.echo("nothing was reviewed: no object is of a kind that is known here", err=True)
         context.exit(2)
     context.exit(0 if all(verdict.allowed for _, verdict in verdicts) else 1)
+
+
+def _judged(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
+    """Return the verdict on an object, with a warning where nothing would run it."""
+    verdict = judge(document, circumstances)
+    kind = circumstances.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
+    settings = circumstances.settings
+    why = left_alone(kind, settings.runs, settings.operator_can) if kind is not None else ""
+    return replace(verdict, warnings=(*verdict.warnings, why)) if why else verdict
 
 
 def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:

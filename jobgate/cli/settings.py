@@ -12,6 +12,7 @@ import click
 from jobgate import plugins
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
 from jobgate.kinds import installed
+from jobgate.kinds.common.runner import runner_of
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments
@@ -46,7 +47,12 @@ class Told:
 
 def installation(command: F) -> F:
     """Add the settings that say what an installation is like; the command gets them as one argument, `told`."""
-    return _told(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN))
+    return _told(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN, RUN))
+
+
+def running(command: F) -> F:
+    """Add the settings of what runs jobs; as `told` too."""
+    return _told(command, _WIRING, (RUN,))
 
 
 def wiring(command: F) -> F:
@@ -56,7 +62,7 @@ def wiring(command: F) -> F:
 
 def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
     @functools.wraps(command)
-    def collected(
+    def collected(  # noqa: PLR0913 - a setting each
         *args: Any,
         queueing: Mapping[str, Arguments],
         cluster_domain: str,
@@ -64,6 +70,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
         kinds: Registry,
         operator_can: tuple[str, ...] = (),
         forgetful_writer: tuple[str, ...] = (),
+        run: tuple[str, ...] = (),
         kind_settings: tuple[KindFile, ...] = (),
         mode: str = _ENFORCE,
         **rest: Any,
@@ -79,6 +86,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             kinds=settings,
             plugins=queueing,
             domain=cluster_domain,
+            runs=frozenset(run),
             enforces=mode == _ENFORCE,
         )
         return command(*args, told=Told(said, Registry(kinds, plugins.installed()), kind_settings), **rest)
@@ -165,6 +173,24 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
     return values
 
 
+def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Take kinds that the runner can run.
+
+    Raises:
+        click.BadParameter: one is none.
+    """
+    among(values, [kind.qualified_plural for kind in installed() if runner_of(kind) is not None])
+    return values
+
+
+#: The kinds whose jobs the runner runs.
+RUN = setting(
+    "--run",
+    multiple=True,
+    metavar="KIND",
+    callback=_runnable,
+    help="A kind whose jobs `jobgate run` runs, as torchjobs.train.distributed.io; may be repeated.",
+)
 #: Where the pods of jobs are queued whose operator knows no queues.
 QUEUEING = setting(
     "--queueing",

@@ -94,7 +94,7 @@ class Cluster:
         self.enforces = settings is None or settings.enforces
         prerequisites = Prerequisites(self.cache, self.access)
         self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces)
-        self.workloads = WorkloadReviewer(prerequisites, enforces=self.enforces)
+        self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         if reached:
             for resource, known in self.cache.informers.items():
                 watch_age(metrics, resource, known)

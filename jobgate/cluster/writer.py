@@ -60,18 +60,6 @@ class Writer(Client):
             "PATCH", resource, _path(resource, found), {**changes, "metadata": metadata}, {}, _MERGE
         )
 
-    async def patch_status(
-        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Set the status of an object that is still as it was found, and return it as it is stored then.
-
-        Raises:
-            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
-            OSError, TimeoutError: no answer; it may have been changed.
-        """
-        body = {"metadata": _identity(found), "status": status}
-        return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
-
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
         """Delete an object that is still as it was found.
 
@@ -80,6 +68,38 @@ class Writer(Client):
             OSError, TimeoutError: no answer; it may have been deleted.
         """
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": _identity(found)}
+        await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
+
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Change the status of an object that is still as it was found, by a merge patch.
+
+        Raises:
+            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
+            OSError, TimeoutError: no answer; it may have been changed.
+        """
+        body = {"metadata": _identity(found), "status": dict(changes)}
+        return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
+
+    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+        """Delete an object, whatever has become of it: it has the uid that was found.
+
+        Args:
+            resource: that it is one of.
+            found: the object.
+            propagation: what becomes of what it owns: `Foreground`, `Background` or `Orphan`.
+
+        Raises:
+            Rejected: with the answer's code: 409 where it is another one of its name.
+            OSError, TimeoutError: no answer; it may have been deleted.
+        """
+        options = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": found["metadata"]["uid"]},
+            "propagationPolicy": propagation,
+        }
         await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
 
     async def _write(

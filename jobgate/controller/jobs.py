@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.crew import written_plugins
 from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
 from jobgate.pods import Digest, Digests, Room, Unkept
 from webhook import Kind, Settings
@@ -33,6 +34,7 @@ class Remembered(NamedTuple):
         over: whether it is finished or being deleted, so that nothing is made for it any more.
         understood: whether all that it asks for is understood. Where a package is missing, or a newer version takes
             less than an older one, a running job does not lose what it has.
+        waits_since: when the job was made, where nobody has taken it up: it has no status, and no runner. Empty else.
         unkept: a job for which there was no room: it is read again when it is looked at (`Jobs.read`).
     """
 
@@ -40,6 +42,7 @@ class Remembered(NamedTuple):
     over: bool = False
     understood: bool = True
     unkept: Unkept | None = None
+    waits_since: str = ""
 
 
 class Jobs:
@@ -130,7 +133,10 @@ class Reader:
             return Remembered(None, over, unkept=digest)
         if not isinstance(digest, Crew):
             return Remembered(None, over, understood=False)
-        return Remembered(digest, over, set(written_plugins(self._kind, document)) <= set(digest.plugins))
+        understood = set(written_plugins(self._kind, document)) <= set(digest.plugins)
+        taken_up = bool(mapping(document.get("status"))) or is_run(document)
+        since = "" if taken_up else str(document["metadata"].get("creationTimestamp") or "")
+        return Remembered(digest, over, understood, waits_since=since)
 
 
 def _teller(resource: Resource, changed: Callable[[Key], None]) -> Callable[[tuple[str, str]], None]:

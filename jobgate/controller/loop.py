@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from jobgate.cluster.informer import Refused
@@ -25,7 +26,11 @@ from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
 
 #: The reasons of Events.
-IN_THE_WAY, INCOMPLETE, CANNOT_MAKE = "ObjectInTheWay", "ObjectIncomplete", "CannotMakeObject"
+IN_THE_WAY, INCOMPLETE, CANNOT_MAKE, NOT_RUN = "ObjectInTheWay", "ObjectIncomplete", "CannotMakeObject", "JobNotRun"
+
+#: A job without a status after so many seconds has no operator; the next resync says so.
+NOBODY = 300.0
+_NOT_RUN = "no operator has taken up this job: see whether the operator of its kind runs, or run it with `jobgate run`"
 
 _FORBIDDEN = 403
 _NO_SECRETS = (
@@ -64,6 +69,8 @@ class Loop:
         if remembered is None or remembered.crew is None or remembered.over:
             return Outcome.FINE  # what a deleted job leaves is garbage-collected; a finished one keeps what it has
         crew = remembered.crew
+        if remembered.waits_since and _age(remembered.waits_since) > NOBODY:
+            await self._events.warn(crew, NOT_RUN, _NOT_RUN)
         wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
         undeclared = self._undeclared(crew, wanted) if remembered.understood else []
@@ -192,6 +199,14 @@ class Loop:
         self._metrics.writes.labels(resource.plural, action).inc()
         fields = {"object": f"{resource.plural}/{name}", "namespace": crew.namespace, "job": crew.name}
         _logger.info(action, extra={"fields": fields})
+
+
+def _age(timestamp: str) -> float:
+    """Return how long ago something was, in seconds."""
+    try:
+        return (datetime.now(UTC) - datetime.fromisoformat(timestamp)).total_seconds()
+    except (ValueError, TypeError):
+        return 0.0
 
 
 def _passing(error: Refused) -> bool:

@@ -90,7 +90,7 @@ class Controller:
         territory = Territory(self._settings.namespace, self._settings.backoff)
         loop = Loop(jobs, owned, objects, Events(objects), self._metrics, territory)
         self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)
-        statuses = Statuses(Paced(self._cluster, pace), self._settings.backoff)
+        statuses = Statuses(self._cluster, pace, self._settings.backoff)
         self._informers = [territory.namespaces, *jobs.informers.values(), *owned.informers.values()]
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         try:
@@ -144,7 +144,7 @@ class Controller:
 class Paced:
     """An API server that is not called too often."""
 
-    def __init__(self, objects: Cluster, pace: Pace) -> None:
+    def __init__(self, objects: Objects, pace: Pace) -> None:
         self._objects = objects
         self._pace = pace
 
@@ -164,13 +164,6 @@ class Paced:
         """Change an object."""
         await self._pace.wait()
         return await self._objects.patch(resource, found, changes)
-
-    async def patch_status(
-        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Set the status of an object."""
-        await self._pace.wait()
-        return await self._objects.patch_status(resource, found, status)
 
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
         """Delete an object."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
 from jobgate.cluster.informer import Refused, slim
+from jobgate.controller.pace import Pace
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.resolve import finder
 from jobgate.prerequisites.status import status_of
@@ -26,10 +27,10 @@ _logger = logging.getLogger("jobgate")
 class Writes(Protocol):
     """What writes a status."""
 
-    async def patch_status(
-        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Set the status of an object that is still as it was found."""
+        """Change the status of an object that is still as it was found."""
 
 
 def _now() -> str:
@@ -39,9 +40,12 @@ def _now() -> str:
 class Statuses:
     """Keeps the status of all prerequisites, of which `get` makes it a `webhook.Objects`."""
 
-    def __init__(self, writes: Writes, backoff: Backoff | None = None, now: Callable[[], str] = _now) -> None:
+    def __init__(
+        self, writes: Writes, pace: Pace, backoff: Backoff | None = None, now: Callable[[], str] = _now
+    ) -> None:
         """Know nothing yet."""
         self._writes = writes
+        self._pace = pace
         self._now = now
         self._changed = asyncio.Event()
         self.informers = {
@@ -97,7 +101,8 @@ class Statuses:
     async def _set(self, resource: Resource, found: Mapping[str, Any], status: dict[str, Any]) -> bool:
         try:
             gone = dict.fromkeys((found.get("status") or {}).keys() - status.keys())
-            await self._writes.patch_status(resource, found, {**gone, **status})
+            await self._pace.wait()
+            await self._writes.set_status(resource, found, {**gone, **status})
         except (Refused, OSError, TimeoutError) as error:
             if isinstance(error, Refused) and error.code in {_CONFLICT, _NOT_FOUND}:
                 return True  # it changed meanwhile, which is seen by itself

@@ -11,6 +11,7 @@ from jobgate.doctor import (
     configurations,
     definitions,
     endpoints,
+    jobs,
     policies,
     rights,
     selectors,
@@ -25,7 +26,7 @@ Check = Callable[[Observed, Expected], Iterator[Finding]]
 
 _FAMILIES = (
     certificates, bundles, configurations, selectors, policies, endpoints, workloads, rights, definitions, versions,
-    clock,
+    clock, jobs,
 )  # fmt: skip
 
 CHECKS: Sequence[Check] = tuple(family.check for family in _FAMILIES)

@@ -16,7 +16,7 @@ from jobgate.cluster.endpoints import HANDSHAKE, Address, addresses_of, shown
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.server import Server, is_loopback
 from jobgate.cluster.writer import Writer
-from jobgate.doctor import rights
+from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
 from jobgate.doctor.configurations import concerns
@@ -45,6 +45,7 @@ from jobgate.doctor.observed import (
 )
 from jobgate.doctor.selectors import opted_out
 from jobgate.doctor.targets import conversion_client
+from jobgate.kinds.common.runner import runner_of
 from jobgate.render import certificates, controller, workload
 from jobgate.render.configurations import NAME
 from jobgate.render.installation import LABELS
@@ -120,7 +121,9 @@ async def look(
         wanted = expected(kinds, read_back(eyes.observed(), kinds, namespace, told), shipped)
     except ValueError as error:
         raise CannotLook(f"these choices make no installation: {error}") from error
-    await eyes.gather(Ref(SECRETS, wanted.installation.secret, namespace), *_opted_out_jobs(eyes, wanted))
+    await eyes.gather(
+        Ref(SECRETS, wanted.installation.secret, namespace), *_opted_out_jobs(eyes, wanted), *_jobs(wanted)
+    )
     observed = await eyes.rights([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
     observed = replace(observed, served=await _served(client, observed, wanted, way))
     return without_strangers(observed, wanted), wanted
@@ -162,6 +165,10 @@ def _foreign_services(eyes: _Eyes, kinds: Iterable[Kind]) -> list[Ref]:
     clients += [client for ref in _of_kinds(kinds) if (client := conversion_client(observed.get(*ref[:2]))) is not None]
     services = (client["service"] for client in clients if client.get("service"))
     return list(dict.fromkeys(Ref(SERVICES, one["name"], one["namespace"]) for one in services))
+
+
+def _jobs(wanted: Expected) -> list[Ref]:
+    return [Ref(jobs.resource_of(kind)) for kind in wanted.kinds if runner_of(kind) is not None]
 
 
 def _opted_out_jobs(eyes: _Eyes, wanted: Expected) -> list[Ref]:

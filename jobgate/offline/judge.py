@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonpatch
 
+from jobgate.kinds.common.schema import unchecked_rules
 from jobgate.offline.difference import difference
 from jobgate.offline.namespaces import is_namespace
 from webhook import Invalid, Kind, Objects, Operation, Phase, Registry, Request, Response, Settings, User, review
@@ -74,7 +75,7 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     pruned = kind.schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = kind.schema.default(pruned)
     old = _old(sent, kind, circumstances)
-    warnings = list(_unknown_fields(document, pruned))
+    warnings = [*_unknown_fields(document, pruned), *unchecked_rules(kind)]
     if old is None and circumstances.operation is Operation.UPDATE:
         warnings.append(
             "reviewed as if it were new: the stored objects that were given hold none of this kind and name"

@@ -40,10 +40,14 @@ class Env(Plugin[EnvArguments]):
             yield cause  # the other tasks' are hardly shorter
 
     def wire(self, pod: Pod, member: Member, arguments: EnvArguments) -> None:
-        """Set the variables of the kind's contract, and those of the place in the task and in the job."""
+        """Set the variables of the kind's contract, and those of the place in the task and in the job.
+
+        Of a job that nobody has checked, those of the contract are left out where no pod can hold them.
+        """
         del arguments
-        if member.crew.size <= MOST_PODS:
-            for variable in member.crew.contract(member):
+        contract = list(member.crew.contract(member)) if member.crew.size <= MOST_PODS else []
+        if _too_large(contract, member.part, Path()) is None:
+            for variable in contract:
                 pod.promise(variable)
         for name in ("VK_TASK_INDEX", "VC_TASK_INDEX"):
             pod.variable(name, str(member.index))

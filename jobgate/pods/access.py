@@ -19,6 +19,8 @@ from webhook import User
 ALLOWED, DENIED = 30.0, 3.0
 #: How many answers are kept; the one that was not asked for longest is forgotten.
 MOST: Final = 4096
+#: Questions a second, and at once, for all namespaces together: who sends reviews may make up their names.
+RATE, BURST = 200.0, 400.0
 #: Questions on their way at once, and how long all that a review needs may take, in seconds: the API server waits 5 s.
 AT_ONCE: Final = 16
 WAIT: Final = 2.0
@@ -45,6 +47,7 @@ class Access:
         self._ask = ask
         self._clock = clock
         self._budget = budget or Budget(clock)
+        self._for_all = Budget(clock, RATE, BURST)
         self._answers: OrderedDict[Question, tuple[bool, float]] = OrderedDict()
         self._flights: dict[Question, asyncio.Task[None]] = {}
         self._turns = asyncio.Semaphore(AT_ONCE)
@@ -67,7 +70,7 @@ class Access:
 
     def _flight(self, question: Question) -> asyncio.Task[None] | None:
         flight = self._flights.get(question)
-        if flight is None and self._budget.take(question[4]):
+        if flight is None and self._budget.take(question[4]) and self._for_all.take(""):
             flight = self._flights[question] = asyncio.create_task(self._fly(question))
             flight.add_done_callback(lambda _: self._flights.pop(question, None))
         return flight

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
-from jobgate.plugins import Crew, Member
+from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.budget import Budget
 from jobgate.pods.digest import Digest, Read, TooLarge, Unreadable
@@ -109,6 +109,14 @@ class Lookup:
         self._turns = Turns()
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | Later | None]] = {}
         self._forged = Forgeries(clock)
+
+    def part(self, namespace: str, claim: Claim) -> Part | None:
+        """Return the task that a claim names, where the cache knows it; the cluster is not asked."""
+        try:
+            known = self._known.get(claim.job, namespace)
+        except LookupError:
+            return None
+        return known.part(claim.task) if isinstance(known, Crew) and not _is_another(known, claim) else None
 
     async def find(self, namespace: str, claim: Claim) -> Verdict:
         """Return what is to be made of a pod's claim, asking the cluster at most once."""

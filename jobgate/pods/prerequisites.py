@@ -9,7 +9,7 @@ from typing import Any
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
 from jobgate.kinds.common.prerequisites import USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS
-from jobgate.plugins import Member
+from jobgate.plugins import Part
 from jobgate.pods.access import Access, Question
 from jobgate.prerequisites import record
 from jobgate.prerequisites.content import content_of
@@ -22,8 +22,8 @@ from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, Re
 #: The controllers of these, by how a control plane runs them: with an account for each, or with one for all.
 _CONTROLLERS, _MANAGER = "system:serviceaccount:kube-system:", "system:kube-controller-manager"
 
-_METADATA = Path("metadata")
-_PLACE = (_METADATA / "annotations").key(ANNOTATION)
+#: The annotation of a pod.
+PLACE = (Path("metadata") / "annotations").key(ANNOTATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Wanted:
         trusted: whether the right to them was checked when the pod's job or workload was created.
         start: whose chain messages begin with.
         plugins: whether plugins may be among them: the pod is of a job.
+        place: of the annotation.
     """
 
     references: tuple[Reference, ...]
@@ -43,25 +44,27 @@ class Wanted:
     trusted: bool = False
     start: str = ""
     plugins: bool = False
+    place: Path = PLACE
 
 
-def wanted(pod: Mapping[str, Any], member: Member | None, request: Request) -> Wanted | Cause | None:
+def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: Path = PLACE) -> Wanted | Cause | None:
     """Return what a pod names, or what is wrong with that; None where it names nothing.
 
-    Of a job's pod the job says it: who created the job may use it. What a pod says beside has to be allowed to who
-    creates the pod.
+    Of a job's pod the job says it, by the `part` that the pod belongs to: who created the job may use it. What a pod
+    says beside has to be allowed to who creates the pod.
     """
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
         own = () if said is None else annotated(said)
     except Unreadable as error:
-        return Invalid(_PLACE, said, str(error))
+        return Invalid(place, said, str(error))
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
-    if member is not None and (part := member.part).prerequisites and own in {(), part.prerequisites}:
+    if part is not None and part.prerequisites and own in {(), part.prerequisites}:
         return Wanted(part.prerequisites, part.container, trusted=True, start=start, plugins=True)
     if not own:
         return None
-    return Wanted(own, trusted=_is_made_by_a_controller(pod, request.user), start=start, plugins=member is not None)
+    trusted = _is_made_by_a_controller(pod, request.user)
+    return Wanted(own, trusted=trusted, start=start, plugins=part is not None, place=place)
 
 
 def _is_made_by_a_controller(pod: Mapping[str, Any], user: User) -> bool:
@@ -117,7 +120,7 @@ class Prerequisites:
             if True not in answers:
                 unknown = None if None in answers else False
                 chain = (wanted.start, *one.chain)
-                causes.append(Forbidden(_PLACE, refusal(request.user, one.item, chain, unknown), source))
+                causes.append(Forbidden(wanted.place, refusal(request.user, one.item, chain, unknown), source))
         return causes
 
 
@@ -137,9 +140,9 @@ def removed(draft: Draft) -> list[Cause]:
         return []
     paths = ", ".join(dict.fromkeys(str(operation["path"]).lstrip("/").replace("/", ".") for operation in draft.patch))
     detail = f"{paths[:500]} lack what prerequisites put there; look for a webhook or a client that removes it"
-    return [Required(_PLACE, detail)]
+    return [Required(PLACE, detail)]
 
 
 def _cause(problem: Problem, wanted: Wanted) -> Cause:
     name = "" if problem.place is None else wanted.references[problem.place].name
-    return Invalid(_PLACE, name, problem.said(wanted.start))
+    return Invalid(wanted.place, name, problem.said(wanted.start))

@@ -5,15 +5,18 @@ Their controllers make the pods later, under accounts that have no rights of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.wiring import WORKLOADS
+from jobgate.plugins import Part
 from jobgate.pods import shape
+from jobgate.pods.lookup import Lookup
 from jobgate.pods.prerequisites import Prerequisites, wanted
+from jobgate.pods.whose import whose
 from jobgate.prerequisites.reference import ANNOTATION
-from webhook import Cause, Draft, Operation, Request, Response
+from webhook import Cause, Draft, Kind, Operation, Path, Request, Response
 
 
 def template_of(workload: Any) -> Mapping[str, Any]:
@@ -27,9 +30,20 @@ def template_of(workload: Any) -> Mapping[str, Any]:
 class WorkloadReviewer:
     """Answers the API server about workloads: it changes nothing."""
 
-    def __init__(self, prerequisites: Prerequisites, *, enforces: bool = True) -> None:
-        """Take what puts prerequisites into pods; `enforces` as in the settings."""
+    def __init__(
+        self, prerequisites: Prerequisites, lookups: Iterable[tuple[Kind, Lookup]] = (), *, enforces: bool = True
+    ) -> None:
+        """Make a reviewer.
+
+        Args:
+            prerequisites: puts them into pods.
+            lookups: find the jobs of which a workload may run a task: who created the job was checked.
+            enforces: as in the settings.
+        """
+        lookups = tuple(lookups)
         self._prerequisites = prerequisites
+        self._kinds = tuple(kind for kind, _ in lookups)
+        self._lookups = {kind.gvk: one for kind, one in lookups}
         self._enforces = enforces
 
     async def review(self, request: Request) -> Response | None:
@@ -46,11 +60,18 @@ class WorkloadReviewer:
         )
         return response if self._enforces else response.forgiving(told=True)
 
+    def _part(self, pod: Mapping[str, Any], namespace: str) -> Part | None:
+        found = whose(pod, self._kinds)
+        return None if found is None else self._lookups[found.kind.gvk].part(namespace, found.claim)
+
     async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
         if faults := list(shape.faults(pod)):
             return faults
-        found = wanted(pod, None, request)
+        start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
+        found = wanted(
+            pod, self._part(pod, request.namespace), request, (Path(start) / "metadata" / "annotations").key(ANNOTATION)
+        )
         if found is None or isinstance(found, Cause):
             return [] if found is None else [found]
         try:

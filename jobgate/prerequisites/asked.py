@@ -65,10 +65,17 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
     if where.in_spec and (listing := _mapping(job.get("spec")).get(WORD)) is not None:
         of_job = _read(listed, listing, Path("spec") / WORD)[0]
     for key, task in parts(job, where):
-        annotations = _annotations(task.get("template"))
-        said = task.get(WORD) if where.in_spec else annotations.get(ANNOTATION)
-        if said is None and not of_job:
-            continue
+        # Nearly all jobs name none, and may have a thousand tasks.
+        if where.in_spec:
+            said = task.get(WORD)
+            if said is None and not of_job:
+                continue
+            annotations = _annotations(task.get("template"))
+        else:
+            annotations = _annotations(task.get("template"))
+            said = annotations.get(ANNOTATION)
+            if said is None:
+                continue
         path = where.path(key)
         if where.in_spec:
             found, unreadable = _read(listed, said, path / WORD)
@@ -86,13 +93,13 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
             )
 
 
-def parts(job: Mapping[str, Any], where: Where) -> Iterator[tuple[int | str, Mapping[str, Any]]]:
-    """Yield the tasks of a job that are objects, each with its place in the list or map of them."""
+def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping[str, Any]]]:
+    """Return the tasks of a job that are objects, each with its place in the list or map of them."""
     found: Any = job
     for field in where.tasks:
         found = _mapping(found).get(field)
     entries = enumerate(found) if isinstance(found, list) else _mapping(found).items()
-    return ((key, one) for key, one in entries if isinstance(one, dict))
+    return [(key, one) for key, one in entries if isinstance(one, dict)]
 
 
 def _read(

@@ -90,6 +90,12 @@ class Installation(BaseModel):
             description="What queues the pods of jobs whose operator knows no queues: SYSTEM[=SCHEDULER].",
         ),
     ] = ""
+    run: Annotated[
+        tuple[Subdomain, ...], Field(description="Kinds whose jobs jobgate itself runs, as <plural>.<group>.")
+    ] = ()
+    gangs: Annotated[
+        bool, Field(description="Start the pods of a job together: needs Kubernetes' own PodGroups, 1.36 or newer.")
+    ] = False
     cluster_domain: Annotated[Subdomain, Field(description="The domain of the cluster's Services.")] = DOMAIN
     conversion_crds: Annotated[
         tuple[Subdomain, ...],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins import offered
 from jobgate.render.certificates import certificates
 from jobgate.render.configurations import configuration
@@ -13,6 +14,7 @@ from jobgate.render.installation import Installation
 from jobgate.render.monitoring import monitoring
 from jobgate.render.network import network
 from jobgate.render.roles import rights, roles
+from jobgate.render.runner import runner
 from jobgate.render.tree import resolve
 from jobgate.render.workload import namespace, server, service
 from webhook import Phase, Registry
@@ -27,6 +29,7 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
         "service": [service()],
         "server": [server(kinds)],
         "controller": controller(kinds),
+        "runner": runner(kinds),
         "certificates": certificates(),
         "monitoring": monitoring(),
         "webhooks": [configuration(phase, kinds) for phase in Phase],
@@ -68,6 +71,7 @@ def _check(kinds: Registry, installation: Installation) -> None:
         ("kind", installation.kinds, names),
         ("kind", installation.kind_settings, names),
         ("plugin", installation.plugins, offered()),
+        ("kind that can be run", installation.run, [kind.qualified_plural for kind in kinds if runner_of(kind)]),
     ):
         if unknown := sorted(set(said) - set(known)):
             raise ValueError(f"{unknown[0]!r} is no {what} of this installation: there are {', '.join(known)}")

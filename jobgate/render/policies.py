@@ -26,9 +26,20 @@ def policy(
         validations: what must hold for each.
         variables: what the expressions of these have in common.
     """
-    metadata = {"name": account, "labels": LABELS}
     user = joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{account}'")
-    named = [{"name": name, "expression": expression} for name, expression in (variables or {}).items()]
+    return policy_for_all(account, constraints, validations, variables, [{"name": "the-account", "expression": user}])
+
+
+def policy_for_all(
+    name: str,
+    constraints: Mapping[str, Any],
+    validations: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, str | Word] | None = None,
+    conditions: Sequence[Mapping[str, Any]] = (),
+) -> list[dict[str, Any]]:
+    """Return a policy for the requests of everybody, or of whom the conditions (`matchConditions`) leave."""
+    metadata = {"name": name, "labels": LABELS}
+    named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
     return [
         {
             "apiVersion": f"{GROUP}/v1",
@@ -37,7 +48,7 @@ def policy(
             "spec": {
                 "failurePolicy": "Fail",
                 "matchConstraints": constraints,
-                "matchConditions": [{"name": "the-account", "expression": user}],
+                **({"matchConditions": list(conditions)} if conditions else {}),
                 **({"variables": named} if named else {}),
                 "validations": list(validations),
             },
@@ -46,7 +57,7 @@ def policy(
             "apiVersion": f"{GROUP}/v1",
             "kind": "ValidatingAdmissionPolicyBinding",
             "metadata": metadata,
-            "spec": {"policyName": account, "validationActions": ["Deny"]},
+            "spec": {"policyName": name, "validationActions": ["Deny"]},
         },
     ]
 

@@ -155,6 +155,22 @@ class Equal(Word):
 
 
 @dataclass(frozen=True, slots=True)
+class Has(Word):
+    """Whether a list has this item."""
+
+    of: Word
+    item: str
+
+    def value(self, scope: Scope) -> bool:
+        """Look for it."""
+        return self.item in self.of.value(scope)
+
+    def go(self) -> str:
+        """Return a search."""
+        return f"(has {json.dumps(self.item)} {self.of.go()})"
+
+
+@dataclass(frozen=True, slots=True)
 class Begins(Word):
     """Whether a text begins with this one."""
 

@@ -139,6 +139,7 @@ def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
             "--drain-seconds=15",
             *told(kinds),
             When(Equal(Given("mode"), "warn"), "--mode=warn"),
+            Each(Given("run"), joined("--run=", Item())),
             Each(Given("operator_can"), joined("--operator-can=", Item())),
             Each(Given("forgetful_writers"), joined("--forgetful-writer=", Item())),
             Each(

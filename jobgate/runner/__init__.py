@@ -9,6 +9,12 @@ Pure:
 - `outcome`: what becomes of the job; `progress`: how far it is
 - `plan`: what is done next, as `actions`
 
+With a cluster:
+
+- `seen`: what is there of all jobs that are run
+- `loop`: one look at one job; `run`: its life
+- `rivals`: operators that run beside
+
 What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
 """
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from jobgate.kinds.common.runner import Wait
 from jobgate.runner.subject import Subject
+
+#: The API group of Kubernetes' own PodGroup.
+GROUP: Final = "scheduling.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)

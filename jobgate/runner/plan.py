@@ -37,7 +37,8 @@ def plan(subject: Subject, observed: Observed) -> list[Action]:
     if metadata_of(document).get("deletionTimestamp") or subject.runner.paused(subject.job):
         return []  # what a job is made of goes with it: the job owns it
     if not is_run(document):
-        return [Patch(document, adoption(subject.job))]
+        # A job that ended under another operator stays as that one left it.
+        return [] if _ended(subject) is not None else [Patch(document, adoption(subject.job))]
     return list(_next(subject, look(subject, observed)))
 
 

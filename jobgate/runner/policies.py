@@ -153,7 +153,9 @@ def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Happening]:
 def _of_group(group: Any, sight: Sight) -> Iterator[Happening]:
     """Yield that a gang which has run cannot be scheduled whole any more."""
     for one in mapping(group.get("status")).get("conditions") or ():
-        scheduled = one.get("type") == "PodGroupScheduled" and one.get("status") == "False"
+        # From Kubernetes 1.37 on it has the other name.
+        types = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
+        scheduled = one.get("type") in types and one.get("status") == "False"
         runs = any(pod.phase == "Running" for task in sight.tasks.values() for pod in task.pods)
         if scheduled and runs and (since := moment(one.get("lastTransitionTime"))):
             yield Happening(since, Event.UNKNOWN)

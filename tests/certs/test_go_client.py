@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from certs import Generation, KeyType, issue_generation
+from controlplane.golang import find_or_install_go
+from controlplane.progress import silent
 from tests.certs.handshake import loopback_server, server_context
 from tests.certs.moments import NAMES, TODAY, generation_of
 from tests.certs.test_strict_mode import ANSWERS_TO
-from tests.controlplane.golang import find_or_install_go
-from tests.controlplane.progress import silent
 
 PROGRAM = Path(__file__).parent / "go"
 

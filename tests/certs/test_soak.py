@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.controlplane.assets import Assets, find_or_build
-from tests.controlplane.progress import Terminal
+from controlplane.assets import Assets, find_or_build
+from controlplane.progress import Terminal
 
 #: For ten rotations on a busy machine, in seconds. It ends by itself before that.
 LIMIT = 480

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
 from jobgate.cli import main
 from jobgate.cli.audit import Listed
 from jobgate.kinds import built_in
 from tests.controller.installed import install
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
 from tests.kinds.dijob import jobs
 
 JOBS = "/apis/diengine.opendilab.org/v2alpha1/namespaces/{}/dijobs"

@@ -22,13 +22,13 @@ import pytest
 from click.testing import CliRunner
 
 from certs import Generation, issue_generation, service_names
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
+from controlplane.webhook import environment
 from jobgate.cli import main
 from jobgate.cli.certificate import SecretName, SecretSource
 from jobgate.cluster import Page, Resource
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import environment
 from tests.webhook.server.wire import shown_files, until
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics

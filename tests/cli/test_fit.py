@@ -10,11 +10,11 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
 from crdgen import crd
 from jobgate.cli import main, settings
 from jobgate.kinds.mxjob import MXJOB
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
 from webhook import Registry
 
 NAME = MXJOB.qualified_plural

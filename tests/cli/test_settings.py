@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from certs import issue_generation, service_names
+from controlplane.waiting import wait_for
 from jobgate.cli import main
 from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.limits import limits_of
@@ -20,7 +21,6 @@ from jobgate.cli.reload import Reloader
 from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
-from tests.controlplane.waiting import wait_for
 from tests.webhook.server.wire import shown_files
 from webhook import Settings
 from webhook.server.limits import Limits

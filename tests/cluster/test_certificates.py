@@ -20,11 +20,11 @@ from click.testing import CliRunner, Result
 
 from certs.bundle import read_certificates
 from certs.mark import number_of
+from controlplane.client import JSON, MERGE_PATCH, ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
+from controlplane.webhook import COMMAND, environment
 from jobgate.cli.certs import certs_group
-from tests.controlplane.client import JSON, MERGE_PATCH, ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import COMMAND, environment
 
 KINDS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 GROUP = "/apis/admissionregistration.k8s.io/v1"

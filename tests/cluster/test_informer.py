@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
 from jobgate.cluster import Backoff, Cache, Informer, Page, Refused, Resource, slim
 from jobgate.cluster import informer as informers
 from jobgate.cluster.informer import Api, labels
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
 
 GROUP, VERSION = "scheduling.volcano.sh", "v1beta1"
 QUEUES = f"queues.{VERSION}.{GROUP}"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
 from jobgate.cluster import Resource
 from jobgate.cluster.lease import LEASES, Lease, Times
 from jobgate.cluster.objects import Rejected
 from tests.controller.cluster import MemoryCluster, unreachable
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
 
 #: An unheld Lease says in whole seconds how long it holds: less cannot be said.
 QUICK = Times(duration=1.0, deadline=0.6, retry=0.05, call=0.3)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
 from jobgate.cluster import Informer, Pages, Resource, informer
 from jobgate.cluster.client import Client, Narrowed
 from tests.cluster.listing import Listing, client_of, serving
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
 
 THINGS = Resource("things", "v1", "example.com")
 KIB = 1024

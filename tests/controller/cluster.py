@@ -117,10 +117,10 @@ class MemoryCluster:
             done()
         return stored
 
-    async def patch_status(
-        self, resource: Resource, found: Mapping[str, Any], status: Mapping[str, Any]
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> dict[str, Any]:
-        return await self.patch(resource, found, {"status": status})
+        return await self.patch(resource, found, {"status": changes})
 
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
         done = self._call("delete", resource, found["metadata"]["name"])

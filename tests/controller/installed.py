@@ -8,14 +8,14 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from jobgate.cluster.lease import Times
 from jobgate.kinds import installed
 from jobgate.render import Installation
 from jobgate.render.controller import ACCOUNT
 from jobgate.render.objects import base, definitions
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 
 SYSTEM = "jobgate-system"
 #: A dead one's Lease is free after four seconds; a busy machine answers within two.

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.fixtures import new_namespace
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from tests.controller import installed
 from tests.controller.builder import job
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.fixtures import new_namespace
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 
 WAIT = 90.0
 PLUGINS: dict[str, list[str]] = {"env": [], "svc": []}

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from bench.controller_soak import soak
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
+from controlplane.whole import WholeControlPlane
 from tests.controller import installed
 from tests.controller.test_real import Cluster, train
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.whole import WholeControlPlane
 
 
 def test_killed_again_and_again_it_ends_in_the_right_state(

@@ -4,11 +4,11 @@ import os
 import signal
 from pathlib import Path
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from tests.controller import installed
 from tests.controller.test_real import WAIT, Cluster, train
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/jobgate-system/leases/jobgate-controller"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.controlplane import keeper
-from tests.controlplane.folder import PREFIX, make_folder, reap
-from tests.controlplane.keeper import PIDS_FILE
-from tests.controlplane.programs import Program
-from tests.controlplane.waiting import wait_for
+from controlplane import keeper
+from controlplane.folder import PREFIX, make_folder, reap
+from controlplane.keeper import PIDS_FILE
+from controlplane.programs import Program
+from controlplane.waiting import wait_for
 
 # Notes in `log` when it is told to end.
 _NOTES_ITS_END = "trap 'echo {name} >> {log}; exit 0' TERM; while :; do sleep 0.05; done"

@@ -1,12 +1,14 @@
 """The Go modules that are built: computed from upstream's go.mod."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.controlplane.module import etcd_version, helm_go_mod, kubernetes_go_mod, staging_modules
-from tests.controlplane.sources import KUBERNETES_SOURCE, KWOK_SOURCE
-from tests.controlplane.versions import KUBERNETES, KWOK, staging_version
+from controlplane.module import etcd_version, helm_go_mod, kubernetes_go_mod, staging_modules
+from controlplane.versions import KWOK, LOCKED, staging_version
+
+LOCK = Path("controlplane/go")
 
 
 def folder_replace(path: str) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
         "Replace": [folder_replace("k8s.io/api")],
     }
     assert kubernetes_go_mod("v1.36.3", kubernetes_mod, "v0.8.0").splitlines() == [
-        "module jobgate.dev/tests/controlplane",
+        "module jobgate.dev/controlplane",
         "",
         "go 1.26.0",
         "",
@@ -69,7 +71,7 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
 
 def test_the_module_of_helm_requires_it_alone() -> None:
     assert helm_go_mod("v3.21.4", {"Go": "1.26.0", "Replace": None}).splitlines() == [
-        "module jobgate.dev/tests/controlplane/helm",
+        "module jobgate.dev/controlplane/helm",
         "",
         "go 1.26.0",
         "",
@@ -99,17 +101,17 @@ def test_what_is_no_kubernetes_version_has_no_staging_version() -> None:
 
 
 def test_the_locked_module_is_of_the_version_that_is_built() -> None:
-    locked = (KUBERNETES_SOURCE.folder / "go.mod").read_text(encoding="utf-8")
-    assert f"\tk8s.io/kubernetes {KUBERNETES}\n" in locked
-    assert f"\tk8s.io/api => k8s.io/api {staging_version(KUBERNETES)}\n" in locked
+    locked = (LOCK / "go.mod").read_text(encoding="utf-8")
+    assert f"\tk8s.io/kubernetes {LOCKED}\n" in locked
+    assert f"\tk8s.io/api => k8s.io/api {staging_version(LOCKED)}\n" in locked
 
 
 def test_the_sources_of_each_locked_replace_are_summed() -> None:
-    sums = (KUBERNETES_SOURCE.folder / "go.sum").read_text(encoding="utf-8")
-    assert f"k8s.io/kubernetes {KUBERNETES} h1:" in sums
-    assert f"k8s.io/apiserver {staging_version(KUBERNETES)} h1:" in sums
+    sums = (LOCK / "go.sum").read_text(encoding="utf-8")
+    assert f"k8s.io/kubernetes {LOCKED} h1:" in sums
+    assert f"k8s.io/apiserver {staging_version(LOCKED)} h1:" in sums
 
 
 def test_the_locked_module_of_kwok_is_of_the_version_that_is_built() -> None:
-    assert f"sigs.k8s.io/kwok {KWOK}\n" in (KWOK_SOURCE.folder / "go.mod").read_text(encoding="utf-8")
-    assert f"sigs.k8s.io/kwok {KWOK} h1:" in (KWOK_SOURCE.folder / "go.sum").read_text(encoding="utf-8")
+    assert f"sigs.k8s.io/kwok {KWOK}\n" in (LOCK / "go.mod").read_text(encoding="utf-8")
+    assert f"sigs.k8s.io/kwok {KWOK} h1:" in (LOCK / "go.sum").read_text(encoding="utf-8")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.controlplane.assets import Assets, WholeAssets
-from tests.controlplane.client import APPLY_PATCH, ClusterApi
-from tests.controlplane.folder import PREFIX
-from tests.controlplane.keeper import PIDS_FILE
-from tests.controlplane.plane import ControlPlane, ControlPlaneError, KubectlError, reserve_port
-from tests.controlplane.waiting import wait_for
+from controlplane.assets import Assets, WholeAssets
+from controlplane.client import APPLY_PATCH, ClusterApi
+from controlplane.folder import PREFIX
+from controlplane.keeper import PIDS_FILE
+from controlplane.plane import ControlPlane, ControlPlaneError, KubectlError, reserve_port
+from controlplane.waiting import wait_for
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIG_MAPS = "/api/v1/namespaces/{}/configmaps"
@@ -57,7 +57,7 @@ def run_and_end(assets: Assets, number: signal.Signals, *flags: str) -> None:
     """Run a control plane in a process of its own, end that with a signal, and see everything go."""
     programs = {field: str(path) for field, path in asdict(assets).items()}
     environment = {**os.environ, **{f"TEST_ASSET_{field.upper()}": path for field, path in programs.items()}}
-    command = [sys.executable, "-m", "tests.controlplane", "run", *flags]
+    command = [sys.executable, "-m", "controlplane", "run", *flags]
     with subprocess.Popen(
         command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as run:

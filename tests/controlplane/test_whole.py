@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.keeper import PIDS_FILE
-from tests.controlplane.nodes import is_open, node
-from tests.controlplane.plane import ControlPlaneError, KubectlError
-from tests.controlplane.simulation import end_pod, ends
-from tests.controlplane.space import Space
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
-from tests.controlplane.whole import WholeControlPlane
+from controlplane.client import ClusterApi
+from controlplane.keeper import PIDS_FILE
+from controlplane.nodes import is_open, node
+from controlplane.plane import ControlPlaneError, KubectlError
+from controlplane.simulation import end_pod, ends
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
 
 TIMEOUT = 60.0
 # Controllers learn of a new resource when they next ask for the list of resources, twice a minute.

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen import Model, crd
 from crdgen.evaluate import Evaluator
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.crdgen.zoo import PLAIN, Bounds, Enums, Kubernetes, Lists, Nested, Optionals, Scalars, WithPods, resource
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

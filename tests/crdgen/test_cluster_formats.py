@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from crdgen.cel.declarations import FORMATS as NAMES
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
+from crdgen.cel.functions import FORMATS as NAMES
 from crdgen.evaluate import evaluate
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.crdgen.formats import LISTED, TEXTS, URLS
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -129,9 +129,10 @@ def test_numbers_and_untyped_values_are_judged_as_by_the_server(serve: Any) -> N
 
 def test_rules_see_the_parts_of_a_url_that_the_server_sees(serve: Any) -> None:
     rules = [{"rule": f"!isURL(self) || {index} < 0", "messageExpression": part} for index, part in enumerate(PARTS)]
-    why = {"messageExpression": "format.uri().validate(self).orValue(['is one'])[0]"}
-    text = {"type": "string", "maxLength": 60, "x-kubernetes-validations": [*rules, {"rule": "isURL(self)"} | why]}
-    served = serve({"type": "object", "properties": {"urls": {"type": "array", "maxItems": MANY, "items": text}}})
+    text = {"type": "string", "maxLength": 60, "x-kubernetes-validations": [*rules, {"rule": "isURL(self)"}]}
+    served = serve(
+        {"type": "object", "properties": {"urls": {"type": "array", "maxItems": MANY, "items": text}}},
+    )
     plain = [url for url in URLS if PLAIN.fullmatch(url)]
     for start in range(0, len(plain), MANY):
         urls = plain[start : start + MANY]
@@ -176,14 +177,13 @@ def test_named_formats_say_of_texts_what_the_server_says(serve: Any) -> None:
     fields = {}
     for name in NAMES:
         rule = {"rule": f"!format.{name}().validate(self).hasValue()"}
-        told = {"messageExpression": f"format.{name}().validate(self).orValue([''])[0]"}
-        item = {"type": "string", "maxLength": 260, "x-kubernetes-validations": [rule | told]}
+        item = {"type": "string", "maxLength": 260, "x-kubernetes-validations": [rule]}
         fields[name] = {"type": "array", "maxItems": len(texts), "items": item}
     served = serve({"type": "object", "properties": fields})
     for name in NAMES:
         causes, violations = served.judged({name: texts})
-        theirs = sorted((cause["field"], _message(cause["message"])) for cause in causes)
-        ours = sorted((f"spec.{name}[{one.path[2]}]", _message(f': "": {one.message}')) for one in violations)
+        theirs = sorted(cause["field"] for cause in causes)
+        ours = sorted(f"spec.{name}[{one.path[2]}]" for one in violations)
         assert ours == theirs, name
 
 

@@ -7,6 +7,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from crdgen import (
     Atomic,
     AtomicMap,
@@ -39,9 +42,6 @@ from crdgen import (
     rules,
 )
 from crdgen.podtemplate import MINORS, load
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 STRICT = {"dryRun": "All", "fieldValidation": "Strict"}

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from crdgen.cli import main
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 
-TEXT = Path("docs/crdgen-tutorial.md").read_text(encoding="utf-8")
+TEXT = Path("docs/tutorials/crdgen.md").read_text(encoding="utf-8")
 #: The files, each in a block below a line that is its name; and the commands with what they print.
 FILES = dict(re.findall(r"^`([\w./-]+)`\n\n```(?:python|yaml)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 SESSIONS = re.findall(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

@@ -10,7 +10,7 @@ from typing import Any
 
 import kubernetes_validate
 
-from tests.controlplane.versions import KUBERNETES
+from controlplane.versions import KUBERNETES
 
 _ROOT = "io.k8s.api.core.v1.PodTemplateSpec"
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"

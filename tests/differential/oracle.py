@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.controlplane.client import ClusterApi
+from controlplane.client import ClusterApi
 from tests.differential.answer import Answer, Finding
 from tests.differential.case import Pod
 

@@ -1,10 +1,10 @@
-"""The page of figures and disagreements, `docs/pod-templates.md`."""
+"""The page of figures and disagreements, `docs/explanation/pod-templates.md`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tests.controlplane.versions import KUBERNETES
+from controlplane.versions import KUBERNETES
 from tests.differential.answer import Answer
 from tests.differential.case import FAMILIES
 from tests.differential.comparison import Comparison, Figures, brief, figures

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.controlplane.client import ClusterApi
+from controlplane.client import ClusterApi
 from tests.differential.answer import Answer, Finding
 from tests.differential.case import Case, Pod
 from tests.differential.comparison import Comparison

@@ -2,9 +2,9 @@
 
 import pytest
 
+from controlplane.client import ClusterApi
 from jobgate.kinds.common.pod_security.levels import violations
 from jobgate.kinds.common.pod_security.policy import Certainty, labels_of, standard
-from tests.controlplane.client import ClusterApi
 from tests.differential.pod_security import PODS
 from webhook.path import Path
 

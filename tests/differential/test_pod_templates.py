@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.fixtures import cluster_api, controlplane
+from controlplane.client import ClusterApi
+from controlplane.fixtures import cluster_api, controlplane
 from tests.differential.cases import sample
 from tests.differential.comparison import Comparison, Figures, figures
 from tests.differential.run import asking, compare

@@ -238,6 +238,12 @@ def opted_out(world: World) -> None:
     world.put(job | {"spec": {"tasks": [task]}})
 
 
+def job_of_nobody(world: World) -> None:
+    made = f"{world.now - timedelta(minutes=6):%Y-%m-%dT%H:%M:%SZ}"
+    metadata = {"name": "orphan", "namespace": TEAM, "creationTimestamp": made}
+    world.put({"apiVersion": "train.distributed.io/v1alpha1", "kind": "TorchJob", "metadata": metadata})
+
+
 def _foreign(world: World, configuration: str, **service: str) -> None:
     rule = {
         "apiGroups": ["batch.volcano.sh"],
@@ -526,6 +532,7 @@ FAULTS: Mapping[str, Planted] = {
     "an entry leaves a namespace out": Planted("namespace-selector-differs", TEAM, misses_one),
     "an entry is for some objects": Planted("object-selector-differs", "checked=yes, and must be empty", narrowed_objects),
     "a namespace opts out with another word": Planted("opt-out-misspelt", "'false'", misspelt),
+    "nobody runs a job": Planted("jobs-not-run", "torchjobs/orphan", job_of_nobody),
     "a namespace with jobs has opted out": Planted("namespace-opted-out", f"has {DIJOBS}", opted_out, round=Round.FIRST),
     "an operator has a webhook of its own": Planted("other-webhook", "it is for jobs.batch.volcano.sh too", other_webhook, round=Round.FIRST),
     "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),

@@ -21,14 +21,14 @@ import yaml
 from click.testing import CliRunner
 
 from certs import Generation
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from jobgate.cli import main
 from jobgate.cluster.writer import Writer
 from jobgate.doctor import Finding, diagnose
 from jobgate.doctor.look import Way, look
 from jobgate.doctor.observed import CRDS, NAMESPACES, Observed, Ref
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 from tests.doctor.faults import FAULTS, Round, of_round
 from tests.doctor.world import KINDS, SYSTEM, TEAM, World, shipped, sound
 

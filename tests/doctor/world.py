@@ -92,6 +92,8 @@ RESOURCES = {
     "ValidatingAdmissionPolicy": POLICIES,
     "ValidatingAdmissionPolicyBinding": POLICY_BINDINGS,
     "DIJob": Resource("dijobs", "v2alpha1", "diengine.opendilab.org"),
+    "MxJob": Resource("mxjobs", "v1beta1", "mxnet.mlkube.io"),
+    "TorchJob": Resource("torchjobs", "v1alpha1", "train.distributed.io"),
 }
 #: Of the others, all that a world has are seen.
 _LABELLED = {BINDINGS: LABELS}

@@ -5,9 +5,9 @@ from typing import Any
 
 import yaml
 
-from tests.controlplane.client import JSON_PATCH, MERGE_PATCH, Answer
-from tests.controlplane.objects import Objects
-from tests.controlplane.plane import ControlPlane
+from controlplane.client import JSON_PATCH, MERGE_PATCH, Answer
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane
 
 DIJOBS = "dijobs.diengine.opendilab.org"
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import InstalledWebhook
+from controlplane.plane import ControlPlane
+from controlplane.webhook import InstalledWebhook
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from controlplane.fixtures import new_namespace
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane
+from controlplane.webhook import CONFIGURATIONS, InstalledWebhook
 from jobgate.kinds import ENTRY_POINT, built_in
 from jobgate.render import Installation, objects
 from jobgate.render.definitions import definition
-from tests.controlplane.fixtures import new_namespace
-from tests.controlplane.objects import Objects
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import CONFIGURATIONS, InstalledWebhook
 from webhook import Kind, Registry
 
 

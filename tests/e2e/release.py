@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from tests.controlplane.plane import ControlPlane, reserve_port
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import COMMAND, CONFIGURATIONS, environment
+from controlplane.plane import ControlPlane, reserve_port
+from controlplane.waiting import wait_for
+from controlplane.webhook import COMMAND, CONFIGURATIONS, environment
 
 CHART = Path("manifests/chart/jobgate")
 NAMESPACE = "jobgate-system"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
 from jobgate.render.definitions import definition
-from tests.controlplane.objects import Objects
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook, package
 from tests.e2e.trial import ADOPTED

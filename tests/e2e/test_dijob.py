@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import InstalledWebhook
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
 
 EXAMPLES = Path("examples/dijob")
@@ -87,7 +87,7 @@ def test_a_status_survives_the_status_subresource_whole(user: User, cluster_api:
 def test_the_six_columns_are_printed(user: User) -> None:
     done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
     assert done, output
-    done, output = user.kubectl("get", "dijob")
+    done, output = user.kubectl("get", "dijobs.diengine.opendilab.org")
     assert done
     assert output.splitlines()[0].split() == [
         "NAME",
@@ -106,7 +106,7 @@ def test_labels_and_annotations_of_a_template_survive(user: User) -> None:
     job["spec"]["tasks"][0]["template"]["metadata"] = metadata
     done, output = user.apply(job)
     assert done, output
-    assert "Warning: spec.tasks[0].template.metadata: DI-orchestrator does not carry it over" in output
+    assert "Warning: spec.tasks[0].template.metadata: DI-orchestrator does not copy it" in output
     assert user.stored("minimal")["spec"]["tasks"][0]["template"]["metadata"] == metadata
 
 
@@ -141,10 +141,19 @@ def test_what_an_operator_writes_back_is_never_refused(user: User, cluster_api: 
 def test_writes_that_leave_the_spec_alone_never_reach_the_webhook(user: User, webhook: InstalledWebhook) -> None:
     done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
     assert done, output
-    assert user.kubectl("label", "dijob", "minimal", "seen=yes")[0]
-    assert user.kubectl("patch", "dijob", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":["a.b/c"]}}')[0]
-    assert user.kubectl("patch", "dijob", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')[0]
-    assert user.kubectl("delete", "dijob", "minimal", "--wait=false")[0]
+    assert user.kubectl("label", "dijobs.diengine.opendilab.org", "minimal", "seen=yes")[0]
+    assert user.kubectl(
+        "patch",
+        "dijobs.diengine.opendilab.org",
+        "minimal",
+        "--type=merge",
+        "-p",
+        '{"metadata":{"finalizers":["a.b/c"]}}',
+    )[0]
+    assert user.kubectl(
+        "patch", "dijobs.diengine.opendilab.org", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":null}}'
+    )[0]
+    assert user.kubectl("delete", "dijobs.diengine.opendilab.org", "minimal", "--wait=false")[0]
     # Lines are written in batches: one that only now is there may be of the creation.
     assert user.apply((EXAMPLES / "minimal.yaml").read_text().replace("minimal", "after"))[0]
     lines = [json.loads(line) for line in webhook.log.read_text().splitlines()]

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.fixtures import new_namespace
-from tests.controlplane.objects import Objects
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import InstalledWebhook
+from controlplane.fixtures import new_namespace
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane
+from controlplane.webhook import InstalledWebhook
 from tests.corpus import BROKEN, GOOD, announced, holds, jobs, name_of
 from tests.e2e.cluster import User
 

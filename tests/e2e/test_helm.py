@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
+from controlplane.assets import Assets
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from jobgate.kinds import installed as installed_kinds
 from jobgate.render import Installation, objects
-from tests.controlplane.assets import Assets
-from tests.controlplane.objects import Objects
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 from tests.corpus import holds
 from tests.e2e.release import NAMESPACE, PATIENCE, Release
 from tests.kinds.dijob.jobs import job, task

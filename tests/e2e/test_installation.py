@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.objects import read
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.webhook import InstalledWebhook, jobgate
+from controlplane.client import ClusterApi
+from controlplane.objects import read
+from controlplane.plane import ControlPlane
+from controlplane.webhook import InstalledWebhook, jobgate
 
 
 def test_kustomize_builds_the_committed_base_and_crds(webhook: InstalledWebhook, controlplane: ControlPlane) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.plane import ControlPlane, reserve_port
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook, jobgate
+from controlplane.plane import ControlPlane, reserve_port
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook, jobgate
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook
 from tests.kinds.dijob.jobs import job, task

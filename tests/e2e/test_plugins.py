@@ -8,12 +8,12 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
+from controlplane.client import ClusterApi
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
 from tests.controller.installed import controlling, install, objects_of_ours
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.space import Space
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
-from tests.controlplane.whole import WholeControlPlane
 from tests.operators import DIOrchestrator, MXNetOperator, Operator, TorchOnK8s, Volcano
 
 WAIT = 120.0

@@ -7,10 +7,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
 
 PLUGINS: dict[str, Any] = {"env": []}

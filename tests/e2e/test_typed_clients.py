@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.objects import Objects
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
+from controlplane.client import ClusterApi
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook
 

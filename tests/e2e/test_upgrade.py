@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.controlplane.objects import written as stream
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.webhook import InstalledWebhook
+from controlplane.objects import written as stream
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook, package
 from tests.e2e.trial import NEWER, OLDER

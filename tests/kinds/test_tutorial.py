@@ -16,6 +16,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen import check_structural
 from crdgen.cli import main as crdgen
 from jobgate.cli import main
@@ -23,13 +25,11 @@ from jobgate.kinds import ENTRY_POINT, built_in, installed
 from jobgate.offline.judge import Circumstances, Verdict, judge
 from jobgate.render.definitions import definition
 from jobgate.render.handbook import page
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.corpus import announced, holds
 from webhook import Kind, Operation, Registry
 
 PACKAGE = Path("examples/own-kind")
-TEXT = Path("docs/writing-a-kind.md").read_text(encoding="utf-8")
+TEXT = Path("docs/tutorials/writing-a-kind.md").read_text(encoding="utf-8")
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SWEEPS = "/apis/example.com/v1/namespaces/default/sweepjobs"
 #: The files, each in a fenced block below a line that is its name; and the sessions, each a block of `console`.

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.space import Space
-from tests.controlplane.whole import WholeControlPlane
+from controlplane.client import ClusterApi
+from controlplane.space import Space
+from controlplane.whole import WholeControlPlane
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tests.controlplane.client import ClusterApi
+from controlplane.client import ClusterApi
 from tests.operators.operator import Operator, Present, Report, appended, variable
 from tests.operators.resources import PODS, SERVICES, Child, Object, Resource, child, controller_reference, phase
 

@@ -10,7 +10,7 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tests.controlplane.client import ClusterApi
+from controlplane.client import ClusterApi
 from tests.operators.operator import Operator, Present, Report, variable
 from tests.operators.resources import BATCH_JOBS, SERVICES, Child, Object, Resource, child, controller_reference
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from tests.controlplane.client import JSON_PATCH, ClusterApi
+from controlplane.client import JSON_PATCH, ClusterApi
 from tests.operators.resources import Child, Object, Resource, is_terminating, owner_uids
 
 # What of a job is there already, by resource; what is being deleted is left out.

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.simulation import end_pod
-from tests.controlplane.space import Space
-from tests.controlplane.waiting import wait_for
-from tests.controlplane.whole import WholeControlPlane
+from controlplane.simulation import end_pod
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.whole import WholeControlPlane
 from tests.operators.conftest import env_of, example, stored
 from tests.operators.dijob import DIOrchestrator, fault_of, pod, service, typed, variables
 

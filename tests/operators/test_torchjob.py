@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.simulation import end_pod
-from tests.controlplane.space import Space
-from tests.controlplane.waiting import wait_for
+from controlplane.simulation import end_pod
+from controlplane.space import Space
+from controlplane.waiting import wait_for
 from tests.operators.conftest import env_of, example, stored
 from tests.operators.torchjob import TorchOnK8s, defaulted, pod, port_of, service
 

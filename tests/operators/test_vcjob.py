@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane.simulation import end_pod
-from tests.controlplane.space import Space
-from tests.controlplane.waiting import wait_for
+from controlplane.simulation import end_pod
+from controlplane.space import Space
+from controlplane.waiting import wait_for
 from tests.operators.conftest import example, stored
 from tests.operators.vcjob import Volcano, is_ready_to_start, pod
 from tests.operators.vcjob_plugins import change, hosts_data, key_pair, plugins_of, ssh_config

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tests.controlplane.client import JSON_PATCH, ClusterApi
+from controlplane.client import JSON_PATCH, ClusterApi
 from tests.operators.operator import Operator, Present, Report, appended, variable
 from tests.operators.resources import (
     PODS,

@@ -10,7 +10,7 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tests.controlplane.client import ClusterApi
+from controlplane.client import ClusterApi
 from tests.operators import vcjob_plugins
 from tests.operators.operator import Operator, Present, Report
 from tests.operators.resources import (

@@ -57,6 +57,15 @@ def test_the_users_own_comes_after_and_wins() -> None:
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.parametrize("length, told_of", [(131_000, True), (131_072, False), (2**30, False)])
+def test_what_no_pod_can_hold_is_left_out_of_a_job_that_nobody_has_checked(length: int, told_of: bool) -> None:
+    """Such a job was stored while the webhook only warned, or was away: its pods must not take the server down."""
+    of = one(*TWO, contract=lambda _: [Variable("NODES", "n" * length)])
+    found = variables(wired(pod(), of))
+    assert ("NODES" in found) == told_of
+    assert found["VC_TASK_INDEX"] == "0"
+
+
 def test_wired_again_a_pod_stays_as_it_is() -> None:
     once = wired(pod(), one(*TWO), index=1)
     assert drafted(once, one(*TWO), index=1).patch == []

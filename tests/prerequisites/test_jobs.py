@@ -36,7 +36,10 @@ def others(annotation: str | None) -> dict[str, dict[str, Any]]:
     """Jobs of the other kinds whose one template may have an annotation."""
     main, mxnet, torch = (template(annotation, name=name) for name in ("main", "mxnet", "torch"))
     return {
-        "Job": {"apiVersion": "batch.volcano.sh/v1alpha1", "spec": {"tasks": [{"name": "w", "template": main}]}},
+        "Job": {
+            "apiVersion": "batch.volcano.sh/v1alpha1",
+            "spec": {"tasks": [{"name": "w", "replicas": 1, "template": main}]},
+        },
         "MxJob": {
             "apiVersion": "mxnet.mlkube.io/v1beta1",
             "spec": {"jobMode": "local", "replicaSpecs": [{"mxReplicaType": "WORKER", "template": mxnet}]},

@@ -14,8 +14,8 @@ from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.record import RECORD, read
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.prerequisites.items import NAMESPACE, Known, examples, item, starts, wants
-from tests.prerequisites.test_jobs import dijob
-from webhook import Operation, Phase, Request, Response, User
+from tests.prerequisites.test_jobs import dijob, others
+from webhook import Kind, Operation, Phase, Request, Response, User
 
 KINDS = {kind.kind: kind for kind in installed()}
 EXAMPLES = Known(examples())
@@ -180,6 +180,51 @@ def test_a_pod_of_a_job_gets_what_the_job_names_without_a_question() -> None:
         "ClusterPrerequisite/debug-hook", "Prerequisite/debug-hook",
         "ClusterPrerequisite/install-wget", "ClusterPrerequisite/mnist", "Prerequisite/mnist",
     ]  # fmt: skip
+
+
+VOLCANO = {"volcano.sh/job-name": "train", "volcano.sh/task-spec": "w", "volcano.sh/task-index": "0"}
+OURS = {"jobgate.dev/kind": "jobs.batch.volcano.sh", "jobgate.dev/job": "train", "jobgate.dev/task": "w"}
+
+
+def volcano(annotation: str) -> list[tuple[Kind, Lookup]]:
+    """What finds a stored Job of Volcano's, whose template names prerequisites."""
+    job = {
+        "kind": "Job",
+        "metadata": {"name": "train", "namespace": NAMESPACE, "uid": "1"},
+        **others(annotation)["Job"],
+    }
+    kind = KINDS["Job"]
+
+    class Jobs:
+        def get(self, name: str, namespace: str = "") -> Any:
+            return digest_of(kind, job)
+
+    async def fetch(name: str, namespace: str) -> Any:
+        raise AssertionError("the cache knows")
+
+    return [(kind, Lookup("Job", Jobs(), fetch))]
+
+
+@pytest.mark.parametrize(("named", "allowed"), [("mnist", True), ("mnist, debug-hook", False)])
+def test_a_pod_of_volcano_gets_what_its_job_was_checked_for_and_nothing_beside(named: str, allowed: bool) -> None:
+    reviewer = PodReviewer(volcano("mnist"), prerequisites(Rights()))
+    document = pod(named, ("batch.volcano.sh/v1alpha1", "Job"), labels=VOLCANO)
+    answer = ask(reviewer, document, Phase.MUTATE, User("system:serviceaccount:volcano-system:volcano-controllers"))
+    assert answer is not None
+    assert answer.allowed == allowed
+
+
+@pytest.mark.parametrize(("named", "allowed"), [("mnist", True), ("mnist, debug-hook", False)])
+def test_a_workload_that_runs_a_task_of_a_job_needs_no_right_of_its_own(named: str, allowed: bool) -> None:
+    document = deployment(named)
+    document["spec"]["template"]["metadata"]["labels"] = OURS
+    reviewer = WorkloadReviewer(prerequisites(Rights()), volcano("mnist"))
+    request = Request(
+        "1", "batch/v1", "Job", Operation.CREATE, "train-w", NAMESPACE, user=User("runner"), document=document
+    )
+    answer = asyncio.run(reviewer.review(request))
+    assert answer is not None
+    assert answer.allowed == allowed
 
 
 def deployment(annotation: str, command: list[str] | None = None) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from controlplane.objects import read
 from jobgate.kinds import installed
 from jobgate.render import Installation, objects
 from jobgate.render.kustomize import key_of
-from tests.controlplane.objects import read
 
 pytestmark = pytest.mark.helm
 

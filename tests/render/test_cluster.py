@@ -12,16 +12,16 @@ import pytest
 import yaml
 
 from certs import issue_generation, service_names
+from controlplane.client import JSON_PATCH, ClusterApi
+from controlplane.fixtures import new_namespace
+from controlplane.objects import Objects, read, written
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from jobgate.kinds import installed
 from jobgate.render import Installation, objects
 from jobgate.render.installation import Rotation
 from jobgate.render.kustomize import CHOICES, key_of
 from jobgate.render.objects import base
-from tests.controlplane.client import JSON_PATCH, ClusterApi
-from tests.controlplane.fixtures import new_namespace
-from tests.controlplane.objects import Objects, read, written
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.waiting import wait_for
 
 KINDS = installed()
 SYSTEM = "jobgate-system"

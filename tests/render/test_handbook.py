@@ -12,7 +12,7 @@ from webhook import Kind, Registry
 
 
 def test_the_committed_pages_are_what_the_code_gives() -> None:
-    assert stale(pages(Registry(built_in())), Path("docs/kinds")) == []
+    assert stale(pages(Registry(built_in())), Path("docs/reference/kinds")) == []
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)

@@ -28,6 +28,13 @@ def test_a_job_is_taken_over_before_anything_is_made_of_it() -> None:
     assert action.changes == {"metadata": {"annotations": {RUN_BY: RUNNER}}}
 
 
+def test_a_job_that_ended_under_another_operator_is_left_alone() -> None:
+    found = World(dijob(ttlSecondsAfterFinished=1))
+    del found.job["metadata"]["annotations"][RUN_BY]
+    found.job["status"] = {"phase": "Succeeded", "completionTimestamp": "2020-01-01T00:00:00Z"}
+    assert found.plan() == []
+
+
 def test_a_job_runs_to_its_end() -> None:
     found = World(dijob(task(2), task(1, name="judge")))
     seen = []

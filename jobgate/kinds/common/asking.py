@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
 from crdgen import Doc
 from crdgen.markers import Replace
 from jobgate.prerequisites.asked import WORD, Where
 from webhook import Kind
+from webhook.plan import Plan
 
 #: By plugin: its arguments, as a list of flags or as a mapping, or nothing. Null is taken, because where it is not the
 #: API server drops the entry without a word, and the job runs without the plugin.
@@ -20,5 +22,10 @@ PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its argument
 
 def where(kind: Kind) -> Where:
     """Return where the jobs of a kind name prerequisites."""
-    tasks = tuple(str(step) for step in kind.plan.word(kind.parts).path.steps)
-    return Where(tasks, in_spec=bool(kind.plan.word(WORD).attributes))
+    return _where(kind.plan, kind.parts)
+
+
+@lru_cache(maxsize=64)
+def _where(plan: Plan, parts: str) -> Where:
+    tasks = tuple(str(step) for step in plan.word(parts).path.steps)
+    return Where(tasks, in_spec=bool(plan.word(WORD).attributes))

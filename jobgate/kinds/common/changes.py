@@ -66,10 +66,10 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
         settled: what need not be looked into: a place of which, and of all below, the table says one of these.
     """
     nothing = _Nothing()
-    pairs = [_Pair(place, before, after)]
-    while pairs:
+    pairs = [] if _same(before, after) else [_Pair(place, before, after)]
+    while pairs:  # of values that are not the same JSON: nothing else is made of those that are
         here, one, other = pairs.pop()
-        if _same(one, other) or (here.value in settled and here.settled):
+        if here.value in settled and here.settled:
             continue
         if nothing.is_(one, here.shape) and nothing.is_(other, here.shape):
             continue
@@ -80,7 +80,9 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
         elif isinstance(one, list) and isinstance(other, list) and here.key is not None:
             parts = _items(here, one, other, here.key)
         elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-            parts = (_Pair(here.below(at), one[at], other[at]) for at in range(len(one)))
+            parts = (
+                _Pair(here.below(at), *two) for at, two in enumerate(zip(one, other, strict=True)) if not _same(*two)
+            )
         else:
             parts = iter(() if _equal(here, one, other) else (Change(here, one, other),))
         for part in parts:
@@ -122,7 +124,9 @@ def _entries(
 
 
 def _keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
-    return [*one, *(key for key in other if key not in one)]
+    """Return the keys of which the values are not the same."""
+    keys = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
+    return [*keys, *(key for key in other if key not in one)]
 
 
 def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
@@ -150,7 +154,7 @@ def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterat
             was = at
         if was is None:
             yield Change(here, None, name[0], Sort.COMES)
-        else:
+        elif not _same(one[was], other[at]):
             pairs.append(_Pair(here.below(at), one[was], other[at]))
     for name in gone.values():
         yield Change(here, name[0], None, Sort.GOES)
@@ -175,39 +179,46 @@ class _Nothing:
     def __init__(self) -> None:
         self._objects: dict[tuple[int, int], bool] = {}
 
-    def _find(self, value: Any, shape: Shape) -> None:
-        """Find it out for a value and all below it, from the deepest on."""
-        seen: set[tuple[int, int]] = set()
-        stack = [(value, shape, False)]
-        while stack:
-            part, here, done = stack.pop()
-            name = id(part), id(here.node)
-            if done:
-                below = ((key, one, here.below(key)) for key, one in part.items())
-                self._objects[name] = not any(
-                    _is_entry(part, key, inner) if here.is_map else not self.is_(one, inner)
-                    for key, one, inner in below
-                )
-            elif isinstance(part, Mapping | list) and name not in seen:
-                seen.add(name)
-                if isinstance(part, Mapping):
-                    stack.append((part, here, True))
-                steps = part.items() if isinstance(part, Mapping) else enumerate(part)
-                stack.extend((one, here.below(step), False) for step, one in steps if isinstance(one, Mapping | list))
-
     def is_(self, value: Any, shape: Shape) -> bool:
         """Return whether a value is nothing at its place."""
-        if not isinstance(value, Mapping) or not value:
+        if not isinstance(value, dict) or not value:
             return value is None or value in ("", [], {})
-        name = id(value), id(shape.node)
-        if name not in self._objects:
-            if any(
-                not isinstance(part, Mapping) and part is not None and part not in ("", []) for part in value.values()
-            ):
-                self._objects[name] = False
-            else:
-                self._find(value, shape)
-        return self._objects[name]
+        known = self._objects.get((id(value), id(shape.node)))
+        return self._find(value, shape) if known is None else known
+
+    def _find(self, value: dict[str, Any], shape: Shape) -> bool:
+        """Find it out for an object: down to the first value that is something, as all objects on the way to it are."""
+        way: list[tuple[int, int]] = []
+        open_objects = [iter([(value, shape)])]
+        while open_objects:
+            part, here = next(open_objects[-1], (None, shape))
+            if part is None:
+                open_objects.pop()
+                if way:
+                    self._objects[way.pop()] = True
+                continue
+            name = id(part), id(here.node)
+            known = self._objects.get(name)
+            inner = None if known is False else [] if known else _objects_in(part, here)
+            way.append(name)
+            if inner is None:
+                self._objects.update(dict.fromkeys(way, False))
+                return False
+            open_objects.append(iter(inner))
+        return True
+
+
+def _objects_in(value: dict[str, Any], shape: Shape) -> list[tuple[dict[str, Any], Shape]] | None:
+    """Return the objects in an object that is nothing where they all are; None where there is something beside them."""
+    if shape.is_map:
+        return None if any(_is_entry(value, key, shape.below(key)) for key in value) else []
+    inner = []
+    for key, part in value.items():
+        if isinstance(part, dict) and part:
+            inner.append((part, shape.below(key)))
+        elif part is not None and part not in ("", [], {}):
+            return None
+    return inner
 
 
 #: Fields whose values, and those below them, are quantities.

@@ -69,6 +69,23 @@ def containers_of(
         tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
         lists: the lists of containers.
     """
+    for way, spec in pod_specs_of(job, *tasks):
+        for name in lists:
+            containers = spec.get(name)
+            if not isinstance(containers, list):
+                continue
+            for index, container in enumerate(containers):
+                if isinstance(container, dict) and isinstance(container.get("resources"), dict):
+                    yield (*way, name, index), container
+
+
+def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yield the pod specs of a job's templates, each with the way to it.
+
+    Args:
+        job: any JSON object.
+        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
+    """
     parts: Any = job.value
     for key in tasks:
         parts = mapping(parts).get(key)
@@ -76,15 +93,8 @@ def containers_of(
     for place, part in entries:
         template = part.get("template") if isinstance(part, dict) else None
         spec = template.get("spec") if isinstance(template, dict) else None
-        if not isinstance(spec, dict):
-            continue
-        for name in lists:
-            containers = spec.get(name)
-            if not isinstance(containers, list):
-                continue
-            for index, container in enumerate(containers):
-                if isinstance(container, dict) and isinstance(container.get("resources"), dict):
-                    yield (*tasks, place, "template", "spec", name, index), container
+        if isinstance(spec, dict):
+            yield (*tasks, place, "template", "spec"), spec
 
 
 def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:

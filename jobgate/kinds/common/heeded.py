@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from jobgate.kinds.common.crew import plugins_of
 from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.kinds.common.runner import Runner, runner_of
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule
 
 #: The words that an operator may act on, and what becomes of a job whose operator does not.
@@ -38,8 +39,8 @@ def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
     if job.word("suspend") and not _acted_on("suspend", operator, job, context):
         yield Forbidden(
             job.at("suspend"),
-            f"{operator.name} ignores this field: the job would start immediately. Remove it, and apply the job "
-            "when it should run. If another controller holds suspended jobs, an administrator declares that "
+            f"{_who(operator, job, context)} ignores this field: the job would start immediately. Remove it, and apply "
+            "the job when it should run. If another controller holds suspended jobs, an administrator declares that "
             f"with the setting operator-can: [{job.kind.plural}/suspend]",
         )
 
@@ -48,19 +49,22 @@ def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
 def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A field that the operator ignores is not an error, but has no effect."""
     operator = operator_of(job)
+    who = _who(operator, job, context)
     for word, consequence in _JOB_WORDS.items():
         if _says(word, job.word(word)) and not _acted_on(word, operator, job, context):
-            yield _ignored(job.at(word), operator, consequence)
+            yield _ignored(job.at(word), who, consequence)
     for word, consequence in _TASK_WORDS.items():
         if _acted_on(word, operator, job, context):
             continue
         for task in job.tasks:
             if _says(word, task.get(word)):
-                yield _ignored(task.at(word), operator, consequence)
+                yield _ignored(task.at(word), who, consequence)
 
 
 def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) -> bool:
-    if word in operator.heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can:
+    runner = _runner(job, context)
+    heeds = operator.heeds if runner is None else runner.heeds
+    if word in heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can:
         return True
     provided = operator.members.provides if operator.members else frozenset()
     imposed = context.settings.plugins
@@ -68,13 +72,22 @@ def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) ->
     return any(word in plugins[name].heeds(imposed[name]) for name in imposed if name not in provided)
 
 
+def _runner(job: Job[Any], context: Context) -> Runner | None:
+    """Return how the job is run here; None where its operator runs it."""
+    return runner_of(job.kind) if job.kind.qualified_plural in context.settings.runs else None
+
+
+def _who(operator: Operator, job: Job[Any], context: Context) -> str:
+    return operator.name if _runner(job, context) is None else "the runner"
+
+
 def _says(word: str, value: Any) -> bool:
     """Return whether a word asks for something. A minimum of 0 asks for no gang."""
     return bool(value) if word == "min_available" else value is not None and value not in ([], {}, "")
 
 
-def _ignored(path: Path, operator: Operator, consequence: str) -> Notice:
-    return Notice(path, f"{operator.name} ignores this field: {consequence}")
+def _ignored(path: Path, who: str, consequence: str) -> Notice:
+    return Notice(path, f"{who} ignores this field: {consequence}")
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -162,19 +162,22 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
 
 def _misplaced(job: Job[Any]) -> Iterator[Cause]:
     """Yield annotations that nobody reads, because the kind has a field."""
-    if not where(job.kind).in_spec:
-        return
-    meant = f"a {job.kind.kind} names its prerequisites in spec.{WORD} and in {WORD} of its tasks"
-    places = [(Path("metadata"), job.document.get("metadata"))]
     here = where(job.kind)
-    places += [
-        (here.path(key) / "template" / "metadata", metadata)
-        for key, task in parts(job.document, here)
-        if (metadata := mapping(task.get("template")).get("metadata")) is not None
-    ]
-    for path, metadata in places:
-        if ANNOTATION in mapping(mapping(metadata).get("annotations")):
-            yield Forbidden((path / "annotations").key(ANNOTATION), meant)
+    if not here.in_spec:
+        return
+    places = []
+    if _names(job.document.get("metadata")):
+        places.append(Path("metadata"))
+    for key, task in parts(job.document, here):
+        if _names(mapping(task.get("template")).get("metadata")):
+            places.append(here.path(key) / "template" / "metadata")
+    for place in places:
+        meant = f"a {job.kind.kind} names its prerequisites in spec.{WORD} and in {WORD} of its tasks"
+        yield Forbidden((place / "annotations").key(ANNOTATION), meant)
+
+
+def _names(metadata: Any) -> bool:
+    return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
 def _findings(job: Job[Any], context: Context, task: _Task, start: str) -> Iterator[Cause | Notice]:

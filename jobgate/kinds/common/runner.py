@@ -198,6 +198,8 @@ class Runner:
         deadline: seconds that a job may run; None for no limit.
         adopts: what is written into the spec when a job is taken over.
         paused: whether a job is to be left alone.
+        orphaned: why no operator of the kind runs its jobs in a cluster of today; empty where one does.
+        rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
         heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
     """
 
@@ -218,7 +220,24 @@ class Runner:
     deadline: Callable[[Job[Any]], int | None] = lambda _: None
     adopts: Callable[[Job[Any]], Mapping[str, Any]] = lambda _: {}
     paused: Callable[[Job[Any]], bool] = lambda _: False
+    orphaned: str = ""
+    rivals: tuple[str, ...] = ()
     heeds: frozenset[str] = frozenset()
+
+
+def left_alone(kind: Kind, runs: frozenset[str], operator_can: frozenset[str]) -> str:
+    """Return why nothing runs the jobs of a kind, by an installation's settings; empty where something may.
+
+    Args:
+        kind: of the jobs.
+        runs: the kinds that jobgate runs itself.
+        operator_can: what operators of the installation can do, as `<plural>/<word>`: who says so has one.
+    """
+    runner = runner_of(kind)
+    has_operator = any(one.startswith(f"{kind.plural}/") for one in operator_can)
+    if runner is None or not runner.orphaned or has_operator or kind.qualified_plural in runs:
+        return ""
+    return f"nothing may run it: {runner.orphaned}; `--run {kind.qualified_plural}` has jobgate run it"
 
 
 def is_run(document: Mapping[str, Any]) -> bool:

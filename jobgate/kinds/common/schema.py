@@ -39,6 +39,11 @@ class StructuralSchema:
     def _evaluator(self) -> Evaluator:
         return Evaluator(dict(self.shape.node))
 
+    @property
+    def unchecked_rules(self) -> tuple[str, ...]:
+        """A sentence about each CEL rule that is not evaluated."""
+        return self._evaluator.unchecked
+
     @cached_property
     def _fits(self) -> Predicate:
         return surely_fits(with_ordinary_metadata(self.shape.node))
@@ -157,3 +162,8 @@ _CAUSES: Mapping[Reason, type[Cause]] = {
     Reason.TOO_LONG: TooLong,
     Reason.DUPLICATE: Duplicate,
 }
+
+
+def unchecked_rules(kind: Kind) -> tuple[str, ...]:
+    """Return a sentence about each CEL rule of the kind's schema that is not evaluated, as without the CEL library."""
+    return kind.schema.unchecked_rules if isinstance(kind.schema, StructuralSchema) else ()

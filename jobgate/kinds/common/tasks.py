@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
@@ -44,7 +44,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     if not name:
         return
     place = name_path(context)
-    yield from labels_can_begin_with_the_name(context, _uses(operator))
+    yield from labels_can_begin_with_the_name(context, lambda: _uses(operator))
     longest = LABEL_LIMIT - len(operator.service_name.format(job="")) if operator.service_name else LABEL_LIMIT
     around = len(operator.pod_name.format(job=name, task="", index=""))
     for task in job.tasks:
@@ -61,16 +61,16 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
         yield TooLong(place, context.name or context.generate_name, max(room, 0), _uses(operator))
 
 
-def labels_can_begin_with_the_name(context: Context, uses: str) -> Iterator[Cause]:
+def labels_can_begin_with_the_name(context: Context, uses: Callable[[], str]) -> Iterator[Cause]:
     """Yield what of a job's name cannot be in a DNS label that begins with it; its length is another matter.
 
     Args:
         context: of the review.
-        uses: what is called so, for the message.
+        uses: says what is called so, for the message.
     """
     name = expected_name(context)
     if name and (fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name)):
-        yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {uses}")
+        yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {uses()}")
 
 
 def name_path(context: Context) -> Path:

@@ -77,5 +77,17 @@ RUNNER = Runner(
     retry=lambda job, _: Retry(limit=job.spec.backoff_limit),
     limit=lambda job: int(job.spec.backoff_limit),
     clean=lambda job: Clean(job.spec.clean_pod_policy.value),
-    heeds=frozenset({"suspend", "policies", "min_available", "depends_on", "ttl_seconds_after_finished"}),
+    # The last is the name of its Lease.
+    rivals=("di-operator", "di-orchestrator", "12841a5d.opendilab.org"),
+    heeds=frozenset(
+        {
+            "suspend",
+            "policies",
+            "min_available",
+            "depends_on",
+            "scheduler_name",
+            "priority_class_name",
+            "ttl_seconds_after_finished",
+        }
+    ),
 )

@@ -33,7 +33,7 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
     name = expected_name(context)
     if not name or job.spec.job_mode is not JobMode.DIST:
         return
-    faults = list(labels_can_begin_with_the_name(context, _USES))
+    faults = list(labels_can_begin_with_the_name(context, lambda: _USES))
     yield from faults
     if not faults and name[0].isdigit():
         yield Notice(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobgate.kinds.common.defaults import fill, fill_each, limit_what_is_not_shared
+from jobgate.kinds.common.defaults import fill, fill_each, limit_what_is_not_shared, pod_specs_of
 from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import whole
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
@@ -60,10 +60,9 @@ def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
 
 def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
     """In the host's network, the usual DNS policy means the host's DNS, which knows no Service."""
-    for task in job.each("spec", "tasks"):
-        pod = task.at("template", "spec")
-        if pod is not None and pod.get("hostNetwork") is True:
-            pod.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
+    for way, spec in pod_specs_of(job, "spec", "tasks"):
+        if spec.get("hostNetwork") is True:
+            job.below(way, spec).setdefault("dnsPolicy", "ClusterFirstWithHostNet")
 
 
 def tasks_need_all_their_pods(job: Draft, _: Context) -> None:

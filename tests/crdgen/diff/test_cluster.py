@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen.diff import Break, diff
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.crdgen.diff.builder import definition, obj, version
 from tests.crdgen.diff.test_implied import IMPLIED
 from tests.crdgen.diff.test_rules import FOR_NEW, OF_CHANGES, SELF

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane
 from crdgen.evaluate import evaluate
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.plane import ControlPlane
 from tests.crdgen.cel.expressions import ERRORS, SCHEMA, TRUE, VALUE
 from tests.crdgen.objects.comparison import Comparison, definition, new_kind, served, whole
 from tests.crdgen.objects.madeup import made

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen.evaluate import evaluate
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "metadata.example.com"

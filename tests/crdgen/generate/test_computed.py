@@ -7,9 +7,9 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 from pydantic.dataclasses import dataclass
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen import CustomResource, Model, Names, SchemaError, Version, crd, of, structural_schema
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 STRICT = {"fieldValidation": "Strict"}

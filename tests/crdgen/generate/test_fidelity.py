@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen import CustomResource, Names, Version, crd
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.crdgen.zoo.fidelity import PAGE, TYPES, Type, parts, written
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
 from crdgen import CustomResource, Names, SchemaError, Version, check_structural, crd, structural_schema
 from crdgen.evaluate import Evaluator
-from tests.controlplane.client import ClusterApi
-from tests.controlplane.waiting import wait_for
 from tests.crdgen.zoo.plain import MODELS, REFUSED, SPECIMENS, Specimen
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

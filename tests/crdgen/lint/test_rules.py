@@ -379,6 +379,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "no bound",
     ),
     (
+        "rule-is-checked",
+        _NEW,
+        _TEXT | {"x-kubernetes-validations": [{"rule": "self != 'a'"}]},
+        _TEXT | {"x-kubernetes-validations": [{"rule": f"{'(' * 40}self{')' * 40} != 'a'"}]},
+        "was not checked: is too deep",
+    ),
+    (
         "rule-sees-declared-fields",
         _NEW,
         _object(**{"x-kubernetes-validations": [{"rule": "true"}]}),

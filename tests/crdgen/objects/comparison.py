@@ -10,9 +10,9 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final
 
+from controlplane.client import Answer, ClusterApi, Params
+from controlplane.waiting import wait_for
 from crdgen.evaluate import Evaluator
-from tests.controlplane.client import Answer, ClusterApi, Params
-from tests.controlplane.waiting import wait_for
 from tests.crdgen.objects.drawing import drawn
 from tests.crdgen.objects.mistakes import near
 from tests.crdgen.objects.models import dumped

@@ -7,7 +7,7 @@ from tests.crdgen.objects.result import Author, Result
 _TEXT = """# Local evaluation
 
 `crdgen.evaluate` prunes, defaults and validates an object as the API server does with a CRD's schema, CEL rules
-included (`pip install 'jobgate[cel]'`; without it rules are not run). Objects of every schema that the tests generate
+included (`pip install 'jobgate[cel]'`; without it rules are not run, and each is named). Objects of every schema that the tests generate
 are given to both, as dry-run creates: hypothesis draws them from the schema, right and with mistakes, and from the
 model, dumped by Pydantic. `make test` compares a sample; `python -m bench.crd_objects` compares all and writes this page.
 
@@ -34,9 +34,19 @@ Known, and not mended:
 - Formats that nobody gives to a field (`isbn`, `creditcard`, …), odd e-mail addresses and odd URLs are accepted or refused
   otherwise: [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
 - A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
-- The run-time cost of rules is counted roughly as the API server counts it: an expression that comes close to
-  1,000,000, or all rules of an object together to 10,000,000, may be stopped there and not here, or the other way round.
-- Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here.
+- Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here. `indexOf` and
+  `lastIndexOf` of a list take a value of another type.
+- Rules run in the CEL library, which does not count what they cost as the API server does. A rule is not checked, and is
+  named, if it takes more than 10,000 steps of `all`, `map` and the like, if the estimate of its cost for this very object is
+  above 10,000,000 (or above 100,000,000 with the object's other rules), if it nests deeper than 32, uses `optMap` more than
+  eight times, chains `format` in comprehensions, or uses `orValue`, `or`, `.?` or `[?]` on what `validate` gives.
+- Sets and map lists: `self == oldSelf` holds in any order, as there; `==` with a list that the rule itself makes does not, and
+  `+` adds items that are there already.
+- Rules see times to the nanosecond, except `min`, `max` and `sum`, which cut them to microseconds. A NUL in a text is seen as
+  another control character.
+- `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
+- `validate` of a named format says only which format it is; other errors of rules are the API server's where it is known.
+- A time that its format takes and CEL cannot read makes the rule fail with another message.
 - Texts of violations are our own where the schema refuses, and the API server's where a rule does; nor are the fields
   always the same that both name.
 """

@@ -69,6 +69,12 @@ class Result:
         )
 
 
+def _is_duration_of_go(result: Result) -> bool:
+    """The CEL library reads no `µs` and no fraction of more than 18 digits (docs/reference/crd-evaluation.md)."""
+    words = "type conversion error from 'string' to 'google.protobuf.Duration'"
+    return result.taken_there and all(words in violation.message for violation in result.violations)
+
+
 def _is_list_for_text(result: Result) -> bool:
     return result.taken_there and all(
         violation.reason is Reason.TYPE_INVALID
@@ -87,6 +93,7 @@ _UNCHECKED: Final = re.compile("must be of type (creditcard|isbn|isbn10|isbn13|r
 KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
     ("a list in the place of a text with a format is refused here; no typed client could read it", _is_list_for_text),
     ("a format that nobody gives to a field is not checked", _is_of_unchecked_format),
+    ("the CEL library does not read the duration", _is_duration_of_go),
 ]
 
 

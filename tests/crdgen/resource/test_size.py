@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
+from controlplane.client import ClusterApi
 from crdgen import Doc, Model, OpenPodTemplate, PodTemplate, crd
 from crdgen.resource.resource import of
 from crdgen.resource.size import annotations, parts, savings, size
 from crdgen.schema import limits
-from tests.controlplane.client import ClusterApi
 from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
 
 __all__ = ["crdgen", "folder"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.controlplane import ClusterApi
+from controlplane import ClusterApi
 from tests.kinds.vcjob.jobs import faults, job, task, validate
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.forwarding import carry
+from controlplane.forwarding import carry
 from tests.webhook.server.wire import PATIENCE, Running, Shown, post, until
 from webhook.server import Listening
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from controlplane import ClusterApi
 from crdgen.lint import Finding, Severity, lint
-from tests.controlplane import ClusterApi
 from tests.crdgen.lint.differential.cases import Case
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

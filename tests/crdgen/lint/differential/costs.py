@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from crdgen.cel import costs
-from crdgen.lint.costs import LIMIT, LIMIT_OF_ALL
+from crdgen.cel import compiled
+from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL, estimate, most_in_a_request
+from crdgen.cel.types import type_of
 from tests.crdgen.lint.differential.definitions import Definition, bare
 
 _TEXT = {"type": "string", "maxLength": 20}
@@ -281,11 +282,8 @@ def priced() -> Iterator[Priced]:
 
 
 def _cost(rule: str, schema: dict[str, Any]) -> int:
-    extent = costs.extent(schema)
-    assert extent
-    found = costs.estimate(rule, schema, extent)
-    assert found, f"{rule} does not compile"
-    return found.cost
+    found = compiled(rule, schema)
+    return estimate(found.tree, found.types, found.self_type).cost
 
 
 def _rule(rule: str, **more: str) -> dict[str, Any]:
@@ -300,9 +298,9 @@ def _in_what_has_no_bound() -> Iterator[tuple[str, Definition]]:
             most = LIMIT // _cost(rule, walked)
             for times in (most, most + 1):
                 yield f"{times} {kind}s of {name}, gone through", bare(_object(a=_map(walked | _rule(rule), times)))
-            extent = costs.extent(schema)
-            assert extent
-            dearest = LIMIT // (extent.most_in_a_request)
+            self_type = type_of(schema)
+            assert self_type
+            dearest = LIMIT // most_in_a_request(self_type)
             for cost in (dearest, dearest + 1):
                 ruled = schema | _rule(_of_cost(cost))
                 yield f"{kind} of {name} with a rule of {cost}", bare(_object(a=walked | _inside(walked, ruled)))

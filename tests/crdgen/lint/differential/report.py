@@ -1,11 +1,11 @@
-"""What the comparison found, as the page `docs/crd-lint.md`."""
+"""What the comparison found, as the page `docs/reference/crd-lint.md`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from controlplane.versions import KUBERNETES
 from crdgen.lint import Severity
 from crdgen.lint.checking import RULES
-from tests.controlplane.versions import KUBERNETES
 from tests.crdgen.lint.differential.comparison import Comparison
 
 _INTRODUCTION = """\
@@ -27,7 +27,7 @@ warning, and the field is dropped: `lint(definition, strict=False)` calls it sur
 surprising for everybody.
 
 Expressions in CEL are compiled, and defaults are evaluated, only where a schema has no other mistake: the API server does
-the same, because types are unclear otherwise. Without the CEL library (extra `cel`) expressions are not looked at.
+the same, because types are unclear otherwise. Without the CEL library (extra `cel`) each is reported as not checked.
 
 What rules may cost is estimated as the API server does it, from the bounds in the schema; the estimate is that of
 Kubernetes {minor}. What costs more than is allowed is refused. It is *surprising* from a tenth of what a rule may cost, or

@@ -1,6 +1,6 @@
 """The linter against a real API server, on a sample of what `python -m bench.crd_verdicts` compares."""
 
-from tests.controlplane import ClusterApi
+from controlplane import ClusterApi
 from tests.crdgen.lint.differential.cases import full, sample
 from tests.crdgen.lint.differential.comparison import asking, compare
 

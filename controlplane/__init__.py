@@ -1,0 +1,30 @@
+"""A real Kubernetes control plane for tests and the demo: built once, started in seconds, gone without a trace.
+
+    with ControlPlane(find_or_build(Terminal())) as plane:            # stores, admits
+        plane.kubectl("apply", "-f", "job.yaml")
+
+    with WholeControlPlane(find_or_build_whole(Terminal())) as plane:  # and runs: controllers, a scheduler, nodes
+        plane.kubectl("create", "deployment", "web", "--image=web")
+
+pytest fixtures on top of it are in `controlplane.fixtures`.
+"""
+
+from controlplane.assets import Assets, WholeAssets, find_or_build, find_or_build_whole
+from controlplane.client import ClusterApi
+from controlplane.plane import ControlPlane, ControlPlaneError, KubectlError
+from controlplane.progress import Progress, Terminal
+from controlplane.whole import WholeControlPlane
+
+__all__ = [
+    "Assets",
+    "ClusterApi",
+    "ControlPlane",
+    "ControlPlaneError",
+    "KubectlError",
+    "Progress",
+    "Terminal",
+    "WholeAssets",
+    "WholeControlPlane",
+    "find_or_build",
+    "find_or_build_whole",
+]

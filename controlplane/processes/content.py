@@ -1,0 +1,157 @@
+"""What a container finds in its environment and in its volumes, as a kubelet works it out."""
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from controlplane.client import ClusterApi
+
+_REFERENCE = re.compile(r"\$\$|\$\(([-._a-zA-Z0-9]+)\)")
+_DEFAULT_MODE = 0o644
+
+
+class NotThereError(LookupError):
+    """A ConfigMap, a Secret or a key of one is not there yet: the kubelet waits for it."""
+
+
+class File(NamedTuple):
+    """A file of a volume."""
+
+    path: str
+    content: bytes
+    mode: int
+
+
+class Content:
+    """Works out variables and files of one pod."""
+
+    def __init__(self, api: ClusterApi, pod: Mapping[str, Any], address: str, node_address: str) -> None:
+        self._api = api
+        self._pod = pod
+        self._addresses = {"status.podIP": address, "status.podIPs": address, "status.hostIP": node_address}
+
+    def variables(self, container: Mapping[str, Any]) -> dict[str, str]:
+        """The environment of a container.
+
+        Raises:
+            NotThereError: what it refers to is not there.
+        """
+        found: dict[str, str] = {}
+        for source in container.get("envFrom") or ():
+            for kind, field in (("configmaps", "configMapRef"), ("secrets", "secretRef")):
+                if field in source:
+                    data = self._data(kind, source[field])
+                    found |= {source.get("prefix", "") + key: value.decode() for key, value in data.items()}
+        for one in container.get("env") or ():
+            value = self._value(one.get("valueFrom") or {}) if "valueFrom" in one else one.get("value", "")
+            if value is not None:
+                found[one["name"]] = value if "valueFrom" in one else expanded(value, found)
+        return found
+
+    def files(self, volume: Mapping[str, Any]) -> Iterator[File] | None:
+        """The files of a volume, or None of one that begins empty.
+
+        Raises:
+            NotThereError: what it is made of is not there.
+        """
+        if "projected" in volume:
+            mode = volume["projected"].get("defaultMode", _DEFAULT_MODE)
+            sources = volume["projected"].get("sources") or ()
+            return (file for source in sources for file in self._source(source, mode))
+        if "secret" in volume:
+            secret = {**volume["secret"], "name": volume["secret"]["secretName"]}
+            return self._source({"secret": secret}, secret.get("defaultMode", _DEFAULT_MODE))
+        for field in ("configMap", "downwardAPI"):
+            if field in volume:
+                return self._source(volume, volume[field].get("defaultMode", _DEFAULT_MODE))
+        return None
+
+    def _source(self, source: Mapping[str, Any], mode: int) -> Iterator[File]:
+        for kind, field in (("configmaps", "configMap"), ("secrets", "secret")):
+            if field in source:
+                data = self._data(kind, source[field])
+                items = source[field].get("items") or [{"key": key, "path": key} for key in data]
+                for item in items:
+                    if item["key"] not in data:
+                        raise NotThereError(f"{kind} {source[field]['name']}: no key {item['key']}")
+                    yield File(item["path"], data[item["key"]], item.get("mode", mode))
+        for item in (source.get("downwardAPI") or {}).get("items") or ():
+            yield File(item["path"], self._field(item["fieldRef"]["fieldPath"]).encode(), item.get("mode", mode))
+
+    def _value(self, source: Mapping[str, Any]) -> str | None:
+        if "fieldRef" in source:
+            return self._field(source["fieldRef"]["fieldPath"])
+        for kind, field in (("configmaps", "configMapKeyRef"), ("secrets", "secretKeyRef")):
+            if field in source:
+                data = self._data(kind, source[field])
+                if source[field]["key"] in data:
+                    return data[source[field]["key"]].decode()
+                if not source[field].get("optional"):
+                    raise NotThereError(f"{kind} {source[field]['name']}: no key {source[field]['key']}")
+        return None
+
+    def _field(self, path: str) -> str:
+        if path in self._addresses:
+            return self._addresses[path]
+        if found := re.fullmatch(r"metadata\.(labels|annotations)\['(.*)'\]", path):
+            return str((self._pod["metadata"].get(found[1]) or {}).get(found[2], ""))
+        value: Any = self._pod
+        for step in path.split("."):
+            value = (value or {}).get(step)
+        return "" if value is None else str(value)
+
+    def _data(self, kind: str, reference: Mapping[str, Any]) -> dict[str, bytes]:
+        namespace = self._pod["metadata"]["namespace"]
+        status, found = self._api.get(f"/api/v1/namespaces/{namespace}/{kind}/{reference['name']}")
+        if status != 200:
+            if reference.get("optional"):
+                return {}
+            raise NotThereError(f"{kind} {reference['name']}: {found.get('message')}")
+        data = found.get("data") or {}
+        if kind == "secrets":
+            return {key: b64decode(value) for key, value in data.items()}
+        binary = {key: b64decode(value) for key, value in (found.get("binaryData") or {}).items()}
+        return {key: value.encode() for key, value in data.items()} | binary
+
+
+def expanded(text: str, variables: Mapping[str, str]) -> str:
+    """The text with `$(NAME)` replaced where there is such a variable; `$$` is a `$`."""
+
+    def value(found: re.Match[str]) -> str:
+        return "$" if found[1] is None else variables.get(found[1], found[0])
+
+    return _REFERENCE.sub(value, text)
+
+
+def hosts(pods: list[dict[str, Any]], services: list[dict[str, Any]], domain: str = "cluster.local") -> dict[str, str]:
+    """What DNS would say of Services: the lines of `/etc/hosts`, of each namespace.
+
+    A pod is found by `<hostname>.<subdomain>` where a headless Service of that name selects it. Every Service is found
+    by its first pod: nothing here forwards what is sent to another address, or from one port to another.
+    """
+    lines: dict[str, list[str]] = {}
+    for service in services:
+        spec, metadata = service["spec"], service["metadata"]
+        if not spec.get("selector"):
+            continue
+        space, name = metadata["namespace"], metadata["name"]
+        found = [pod for pod in pods if pod["metadata"]["namespace"] == space and _serves(pod, service)]
+        for pod in sorted(found, key=lambda pod: str(pod["metadata"]["name"])):
+            address, host = pod["status"]["podIP"], pod["spec"].get("hostname") or pod["metadata"]["name"]
+            if pod["spec"].get("subdomain") == name and spec.get("clusterIP") == "None":
+                lines.setdefault(space, []).append(f"{address} {_names(f'{host}.{name}', space, domain)}")
+        for pod in found[:1]:
+            lines.setdefault(space, []).append(f"{pod['status']['podIP']} {_names(name, space, domain)}")
+    return {space: "".join(f"{line}\n" for line in several) for space, several in lines.items()}
+
+
+def _serves(pod: Mapping[str, Any], service: Mapping[str, Any]) -> bool:
+    labels = (pod["metadata"].get("labels") or {}).items()
+    selected = service["spec"]["selector"].items() <= labels
+    live = pod["status"].get("podIP") and pod["status"].get("phase") in {"Pending", "Running"}
+    return bool(selected and live)
+
+
+def _names(name: str, space: str, domain: str) -> str:
+    return f"{name}.{space}.svc.{domain} {name}.{space}.svc {name}.{space} {name}"

@@ -1,0 +1,66 @@
+"""The runner beside a control plane, as a process, under its own rights."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from controlplane.plane import ControlPlane
+from controlplane.webhook import COMMAND, environment
+from jobgate.kinds import installed
+from jobgate.render import Installation
+from jobgate.render.objects import base
+from jobgate.render.runner import ACCOUNT
+
+KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
+#: What the webhook server and the runner are both told.
+RUN = tuple(f"--run={kind}" for kind in KINDS)
+_STOP_WAIT = 30.0
+
+
+SYSTEM = "jobgate-system"
+_PATHS = {
+    "Namespace": "/api/v1/namespaces",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings",
+    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+}
+
+
+def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
+    """Install what the runner may do, and give the credentials of its account."""
+    rights = base(installed(), Installation(run=tuple(kinds), gangs=True))["runner"]
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
+    for one in [namespace, *rights]:
+        if path := _PATHS.get(one["kind"]):
+            status, answer = plane.client.post(path.format(one["metadata"].get("namespace")), one)
+            assert status in {201, 409}, answer
+    return plane.kubeconfig_for(f"system:serviceaccount:{SYSTEM}:{ACCOUNT}", ["system:serviceaccounts"])
+
+
+@contextmanager
+def runner(
+    plane: ControlPlane, log: Path, settings: Sequence[str] = (), kinds: Sequence[str] = KINDS
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run `jobgate run` for kinds; what it logs is in the file."""
+    wanted = [f"--run={kind}" for kind in kinds]
+    arguments = ["run", *wanted, "--bind=127.0.0.1", "--health-port=0", f"--lease-namespace={SYSTEM}"]
+    with log.open("ab") as lines:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments, *settings, f"--kubeconfig={install(plane, kinds)}"],
+            stderr=lines,
+            stdout=lines,
+            env=environment(),
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_STOP_WAIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,167 @@
+"""jobgate installed on a control plane, from the manifests that users get; the server runs beside it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.request import urlopen
+
+from click.testing import CliRunner
+
+from controlplane.objects import Objects
+from controlplane.plane import ControlPlane, reserve_port
+from controlplane.waiting import wait_for
+from jobgate.cli import main
+from jobgate.kinds import built_in
+
+_START_WAIT = 90.0
+_STOP_WAIT = 30.0
+COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
+
+# Whether the API server calls the webhook yet is told by a job that only the webhook refuses.
+_POD = {"spec": {"containers": [{"name": "probe", "image": "probe"}]}}
+_PROBE: dict[str, Any] = {
+    "apiVersion": "diengine.opendilab.org/v2alpha1",
+    "kind": "DIJob",
+    "metadata": {"name": "probe"},
+    "spec": {"preemptible": True, "tasks": [{"template": _POD}]},
+}
+#: Where webhook configurations are.
+CONFIGURATIONS = tuple(
+    f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations" for phase in ("mutating", "validating")
+)
+
+
+class InstalledWebhook:
+    """A webhook server process, and what makes the API server call it. Use it in a `with`.
+
+    The Service that the webhook configurations name is an ExternalName of this machine, so the API server takes the way
+    that it takes in a cluster: by the Service's name, with the certificate checked against it.
+
+    Attributes:
+        namespace: one in which the API server calls it.
+        folder: where certificates and the log are.
+        port, health_port: where the server listens, on loopback.
+    """
+
+    def __init__(self, plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> None:
+        """`settings` are further flags of `jobgate serve`."""
+        self.plane = plane
+        self.namespace = "default"
+        self.folder = folder
+        self._settings = list(settings)
+        self._server: subprocess.Popen[bytes] | None = None
+        self.port = self.health_port = 0
+
+    @property
+    def log(self) -> Path:
+        """The file of the server's log lines."""
+        return self.folder / "webhook.log"
+
+    def start(self) -> Self:
+        """Issue certificates, start the server, install everything, and come back when the webhook is called."""
+        jobgate("certs", "issue", "--dir", str(self.folder), "--force")
+        try:
+            self._serve()
+            self.install()
+            wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def install(self) -> None:
+        """Apply the manifests as a user does, with this server in the place of pods."""
+        manifests = jobgate(
+            "manifests",
+            f"--ca-bundle={self.folder / 'ca.crt'}",
+            f"--service-port={self.port}",
+            "--external-name=localhost",
+        )
+        self.plane.kubectl("apply", "-f", "-", input=manifests)
+        Objects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
+
+    def restart(self, settings: Sequence[str] = ()) -> None:
+        """Start the server again, at the same port, with other settings."""
+        port = self.port
+        self.stop()
+        self._settings = list(settings)
+        self._serve(port)
+        wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
+
+    def stop(self) -> int | None:
+        """Stop the server as Kubernetes does, and give back its exit code."""
+        server, self._server = self._server, None
+        if server is None:
+            return None
+        server.terminate()
+        try:
+            return server.wait(_STOP_WAIT)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            return server.wait()
+
+    def _serve(self, port: int = 0) -> None:
+        sockets = reserve_port(), reserve_port()
+        self.port, self.health_port = (one.getsockname()[1] for one in sockets)
+        self.port = port or self.port
+        for one in sockets:
+            one.close()
+        arguments = [
+            "serve",
+            "--bind=127.0.0.1",
+            f"--port={self.port}",
+            f"--health-port={self.health_port}",
+            f"--tls-cert={self.folder / 'tls.crt'}",
+            f"--tls-key={self.folder / 'tls.key'}",
+            f"--kubeconfig={self.plane.kubeconfig}",
+            *self._settings,
+        ]
+        with self.log.open("wb") as log:
+            self._server = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log, env=environment())
+        wait_for(self._is_ready, _START_WAIT, what="the webhook server")
+
+    def _is_ready(self) -> bool:
+        assert self._server is not None
+        if self._server.poll() is not None:
+            raise RuntimeError(f"the webhook server ended:\n{self.log.read_text()}")
+        try:
+            with urlopen(f"http://127.0.0.1:{self.health_port}/readyz", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def _is_called(self) -> bool:
+        path = f"/apis/{_PROBE['apiVersion']}/namespaces/{self.namespace}/dijobs"
+        _, answer = self.plane.client.post(path, _PROBE, {"dryRun": "All"})
+        # One that only warns says it so.
+        return any("spec.preemptible" in said for said in (answer.get("message", ""), *self.plane.client.warnings))
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def jobgate(*arguments: str) -> str:
+    """Run the command `jobgate` in this process, which has imported it already; give back what it printed.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    mine = {name: None for name in os.environ if name not in environment()}
+    done = CliRunner(env=mine).invoke(main, arguments, catch_exceptions=False)
+    if done.exit_code != 0:
+        raise RuntimeError(f"jobgate {' '.join(arguments)}: code {done.exit_code}\n{done.output}")
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    """The environment without settings of a user's own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("JOBGATE_")}

@@ -1,0 +1,88 @@
+"""A whole control plane: with controllers, a scheduler, and nodes on which pods pretend to run."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from controlplane.assets import WholeAssets
+from controlplane.client import ClusterApi
+from controlplane.credentials import write_private
+from controlplane.folder import LockedFolder
+from controlplane.nodes import CAPACITY, is_open, node
+from controlplane.plane import ControlPlane, ControlPlaneError
+from controlplane.programs import (
+    kube_controller_manager_program,
+    kube_scheduler_program,
+    kwok_program,
+    scheduler_configuration,
+)
+
+_NODES = "/api/v1/nodes"
+
+
+class WholeControlPlane(ControlPlane):
+    """A `ControlPlane` that also runs kube-controller-manager, kube-scheduler and kwok. Use it in a `with`.
+
+    Deployments and Jobs make pods, these get nodes and run (simulated: no container starts), Services get
+    EndpointSlices, what an owner leaves is collected, a deleted namespace goes away, and Pods have ServiceAccounts.
+    What becomes of a pod is said by its annotations (`simulation.py`).
+    """
+
+    assets: WholeAssets
+
+    # With controllers, there is a ServiceAccount `default`, and pods get its token as in any cluster.
+    _apiserver_flags: ClassVar[Sequence[str]] = ()
+
+    def __init__(
+        self,
+        assets: WholeAssets,
+        apiserver_flags: Sequence[str] = (),
+        nodes: int = 2,
+        scheduler_flags: Sequence[str] = (),
+    ) -> None:
+        """It starts with as many nodes of the usual capacity."""
+        super().__init__(assets, apiserver_flags)
+        self._nodes = nodes
+        self._scheduler_flags = scheduler_flags
+
+    def add_nodes(
+        self, *names: str, capacity: Mapping[str, str] = CAPACITY, labels: Mapping[str, str] | None = None
+    ) -> None:
+        """Add nodes, and come back when they take pods."""
+        with self.api() as api:
+            for name in names:
+                status, answer = api.post(_NODES, node(name, capacity, labels))
+                if status != 201:
+                    raise ControlPlaneError(f"node {name}: {answer.get('message', answer)}")
+        self._await(lambda api: all(is_open(api.get(f"{_NODES}/{name}")[1]) for name in names), "the nodes take pods")
+
+    def account_api(self, namespace: str, name: str) -> ClusterApi:
+        """A client that is a ServiceAccount, as operators are; the account is made, and may do everything."""
+        place = ("--namespace", namespace)
+        self.kubectl("create", "serviceaccount", name, *place)
+        binding = ("create", "clusterrolebinding", f"{namespace}-{name}", "--clusterrole=cluster-admin")
+        self.kubectl(*binding, f"--serviceaccount={namespace}:{name}")
+        token = self.kubectl("create", "token", name, *place, "--duration=24h").stdout.strip()
+        api = ClusterApi(self.url, self.ca.read_text(encoding="ascii"), token)
+        # The API server's authorizer hears of the binding a moment later.
+        self._await(lambda _: api.get(_NODES)[0] == 200, f"{namespace}/{name} has its rights")
+        return api
+
+    def _bring_up(self, locked: LockedFolder) -> None:
+        super()._bring_up(locked)
+        manager, scheduler = (
+            self.kubeconfig_for(f"system:{name}") for name in ("kube-controller-manager", "kube-scheduler")
+        )
+        configuration = write_private(self.folder / "scheduler.json", scheduler_configuration(scheduler))
+        self._keep(
+            kube_controller_manager_program(self.assets.kube_controller_manager, self.folder, manager),
+            kube_scheduler_program(self.assets.kube_scheduler, configuration, self._scheduler_flags),
+            # It stands for all kubelets, and nobody tests their rights.
+            kwok_program(self.assets.kwok, self.folder, self.kubeconfig),
+        )
+        self.add_nodes(*(f"node-{number}" for number in range(self._nodes)))
+        self._await(lambda api: has_account(api, "default"), "pods have an account")
+
+
+def has_account(api: ClusterApi, namespace: str) -> bool:
+    """Whether pods can be made in the namespace: the controllers have made the ServiceAccount that they get."""
+    return api.get(f"/api/v1/namespaces/{namespace}/serviceaccounts/default")[0] == 200

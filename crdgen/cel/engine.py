@@ -1,0 +1,214 @@
+"""Compiling and evaluating expressions with the CEL library; imported only where it is installed.
+
+An expression is typed in an environment of the schema, whose objects are messages, and evaluated in another one, whose
+objects are maps: so `has()` is true of an empty list, and an integer-or-string has the type of its value.
+
+What bounds an evaluation: the library ends it after 10,000 steps of comprehensions, patterns are RE2's, and
+`crdgen.cel.cost` refuses what may cost more than the API server allows.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from math import prod
+from typing import Any, Final
+
+from crdgen import re2
+from crdgen.cel.cost import bound
+from crdgen.cel.declarations import checking, describe_opaque, running
+from crdgen.cel.descriptors import Descriptors
+from crdgen.cel.faults import NotEvaluated, Refused, failed, sentence
+from crdgen.cel.reading import read
+from crdgen.cel.tree import Call, Comprehension, Constant, ListOf, MapOf, Message, Node, walk
+from crdgen.cel.types import Type, type_of
+from crdgen.cel.values import in_order, text_of, value_of
+from crdgen.durations import nanoseconds
+from crdgen.utf8 import as_read
+
+_FAULT: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
+#: What the library's parser says of an expression that is too deep or too large for it, though not for the API server.
+_TOO_LARGE: Final = re.compile(r"recursion limit|recursion depth|node count")
+#: Each of these macros doubles what is before it when it is expanded.
+_DOUBLING: Final = re.compile(r"\.\s*optFlatMap\b|\.\s*optMap\b")
+_MOST_DOUBLED: Final = 8
+#: How often `format` may repeat what it is given, in comprehensions that may feed one `format` to another: nothing that
+#: the API server estimates tells how long the text becomes.
+_MOST_REPEATED: Final = 1000
+#: Where the optional values of formats would have to be the library's own.
+_OPTIONAL: Final = frozenset({"or", "orValue", "_?._", "_[?_]"})
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An expression that compiles.
+
+    Attributes:
+        tree: its syntax tree.
+        types: the type of each part, by the part's number.
+        returns: the CEL type of its result.
+        self_type: the type of `self`.
+        optional: whether oldSelf is an optional value.
+    """
+
+    expression: str
+    schema: str = field(repr=False)
+    root: bool
+    optional: bool
+    tree: Node = field(repr=False)
+    types: Mapping[int, str] = field(repr=False)
+    returns: str
+    self_type: Type = field(repr=False)
+    _serialized: bytes = field(repr=False)
+    _costs: dict[int, int] = field(default_factory=dict, repr=False)
+
+    def cost(self, most: int) -> int:
+        """Return what the expression may cost where no value that it is given is larger than `most`."""
+        bucket = 2 ** most.bit_length()
+        if bucket not in self._costs:
+            self._costs[bucket] = bound(self.tree, self.types, self.self_type, bucket)
+        return self._costs[bucket]
+
+    def run(self, variables: Any, *, old: bool) -> Any:
+        """Return what the expression gives; the variables are `activation`'s, and `old` says whether one is oldSelf.
+
+        Raises:
+            Fault: The expression fails, as it would on the API server.
+            NotEvaluated: It takes more steps than the library takes.
+        """
+        if self.optional:
+            # An optional value cannot be given to the library, but made in an expression.
+            made = f"{str(old).lower()} ? optional.of(oldSelf) : optional.none()"
+            wrapped = f"[{made}].map(oldSelf, ({self.expression}\n))[0]"
+            return compile_(wrapped, self.schema, root=self.root, optional=False).run(variables, old=old)
+        if why := _unlike(self.tree):
+            raise NotEvaluated(why)
+        try:
+            result = _running().deserialize(self._serialized).eval(variables)
+        except RuntimeError as error:
+            raise failed(str(error)) from None
+        if result.type().name() == "ERROR":
+            raise failed(str(result.value()))
+        return result.plain_value()
+
+
+def activation(value: Any, old: Any, kind: Type) -> Any:
+    """Return the variables `self` and `oldSelf` for any number of rules."""
+    variables = {"self": value_of(value, kind)}
+    if old is not None:
+        variables["oldSelf"] = value_of(in_order(old, value, kind), kind)
+    return _running().Activation(variables)
+
+
+@lru_cache(maxsize=1024)
+def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> Compiled:
+    """Return the compiled expression; the schema is that of `self`, as JSON.
+
+    Raises:
+        Refused: The API server would not compile it.
+        NotEvaluated: The library cannot compile it.
+    """
+    if len(_DOUBLING.findall(expression)) > _MOST_DOUBLED:
+        raise NotEvaluated(f"uses optMap and optFlatMap more than {_MOST_DOUBLED} times")
+    environment = _checking(schema, root, optional)
+    try:
+        compiled = environment.env.compile(as_read(expression))
+    except RuntimeError as error:
+        if _TOO_LARGE.search(str(error)):
+            raise NotEvaluated("is too deep or too large for the CEL library") from None
+        raise Refused(_sentences(str(error), environment.objects)) from None
+    serialized = compiled.serialize()
+    tree, types = read(serialized)
+    if faults := [fault for node in _literals(tree) for fault in _faults(node)]:
+        raise Refused(faults)
+    returns = compiled.return_type().name()
+    return Compiled(expression, schema, root, optional, tree, types, returns, environment.kind, serialized)
+
+
+@dataclass(frozen=True)
+class _Environment:
+    env: Any
+    kind: Type
+    objects: dict[str, Type]
+
+
+@lru_cache(maxsize=64)
+def _checking(schema: str, root: bool, optional: bool) -> _Environment:
+    kind = type_of(json.loads(schema), root=root)
+    if kind is None:
+        raise Refused(["rules do not see values of this schema: its type is not known"])
+    descriptors = Descriptors()
+    reference = descriptors.reference(kind)
+    before = {"type_name": "optional_type", "params": [reference]} if optional else reference
+    variables = [{"name": "self", **reference}, {"name": "oldSelf", **before}]
+    pool = descriptors.pool()
+    describe_opaque(pool)
+    return _Environment(checking(pool, variables), kind, descriptors.objects)
+
+
+@cache
+def _running() -> Any:
+    return running()
+
+
+def _sentences(text: str, objects: Mapping[str, Type]) -> list[str]:
+    found = _FAULT.findall(text)
+    if not found:
+        return [text.rpartition(" [")[0] or text]
+    # What follows from another fault is of the type `*error*`.
+    own = [(int(column), fault) for _, column, fault in found if "*error*" not in fault]
+    return list(dict.fromkeys(sentence(fault, column, objects) for column, fault in own))
+
+
+def _unlike(tree: Node) -> str:
+    """Return why the library would not evaluate the expression as the API server does; empty where it does."""
+    for node in walk(tree):
+        match node:
+            case Call(target, function, arguments) if function in _OPTIONAL:
+                of = arguments[0] if target is None else target
+                if isinstance(of, Call) and of.function in {"validate", "format.named"}:
+                    return f"uses {function.strip('_')} of {of.function}"
+    loops = [node for node in walk(tree) if isinstance(node, Comprehension)]
+    repeated = [part for node in loops for part in walk(node) if isinstance(part, Call) and part.function == "format"]
+    given = {part.id: part.arguments[0] for part in repeated}.values()
+    times = prod(max(1, len(each.elements)) if isinstance(each, ListOf) else _MOST_REPEATED for each in given)
+    return "uses format within comprehensions too often" if times > _MOST_REPEATED else ""
+
+
+def _literals(tree: Node) -> Iterator[Node]:
+    """Yield the parts whose literals are checked; what `format` fills in may be of any types."""
+    free = {node.arguments[0].id for node in walk(tree) if isinstance(node, Call) and node.function == "format"}
+    return (node for node in walk(tree) if node.id not in free)
+
+
+def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
+    """Return literals that Kubernetes refuses when a rule is made (cel-go, cel/validator.go)."""
+    match node:
+        case Call(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):
+            return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
+        case Call(None, "duration", (Constant(str(text)),)) if nanoseconds(text) is None:
+            return [f"{text!r} is no duration such as 1h30m"]
+        case Call(_, "matches", (*_, Constant(str(text)))) if problem := re2.problem(text):
+            return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
+        case Call(target, "find" | "findAll", (Constant(str(text)), *_)) if target and (problem := re2.problem(text)):
+            return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
+        case ListOf(elements, _):
+            return _mixed("list", elements)
+        case MapOf(entries):
+            keys, values = [key for key, _, _ in entries], [value for _, value, _ in entries]
+            return [*_mixed("map's keys", keys), *_mixed("map", values)]
+        case Message(name):
+            return [f"{name} cannot be made in a rule"]
+        case _:
+            return []
+
+
+def _mixed(what: str, nodes: Iterable[Node]) -> list[str]:
+    kinds = {type(node.value).__name__ for node in nodes if isinstance(node, Constant)}
+    return [f"the values of a {what} must have one type, not {' and '.join(sorted(kinds))}"] if len(kinds) > 1 else []
+
+
+def _is_time(text: str) -> bool:
+    result = _running().compile("timestamp(self)").eval(data={"self": text_of(text)})
+    return bool(result.type().name() != "ERROR")

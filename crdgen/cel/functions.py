@@ -1,0 +1,307 @@
+"""Kubernetes' own functions of CEL (k8s.io/apiserver, pkg/cel/library), which the CEL library does not have.
+
+Each line of `FUNCTIONS` is an overload: `target.name(arguments) -> result`, or `name(arguments) -> result` without a
+target, and what it does. Types are CEL's, or of Kubernetes (`OPAQUE`). A ValueError is the error of the call.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, ip_address, ip_interface
+from itertools import pairwise
+from math import ceil
+from operator import add
+from typing import Any, Final, TypeAlias
+
+from crdgen import re2, urls
+from crdgen.dns import is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
+from crdgen.formats import is_byte, is_date, is_date_time, is_uuid
+
+_Address: TypeAlias = IPv4Address | IPv6Address
+_Network: TypeAlias = IPv4Interface | IPv6Interface
+
+_QUANTITY: Final = re.compile(
+    r"([+-]?)([0-9]*)(?:\.([0-9]*))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?0*[0-9]{1,3}|)", re.ASCII
+)
+_SCALES: Final = {
+    "": Fraction(1),
+    **{name: Fraction(1000) ** power for power, name in enumerate("numkMGTPE", start=-3) if power < 0},
+    **{name: Fraction(1000) ** power for power, name in enumerate("kMGTPE", start=1)},
+    **{f"{name}i": Fraction(1024) ** power for power, name in enumerate("KMGTPE", start=1)},
+}
+_NANO: Final = 10**9
+_PART: Final = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_SEMVER: Final = re.compile(
+    rf"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-({_PART}(?:\.{_PART})*))?"
+    r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
+    re.ASCII,
+)
+_PREFIX_LENGTH: Final = re.compile(r".*/(0|[1-9][0-9]{0,2})", re.ASCII)
+
+
+def _quantity(text: str) -> Fraction:
+    found = _QUANTITY.fullmatch(text)
+    if not found or not (found[2] or found[3]) or not text:
+        raise ValueError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+    amount, suffix = Fraction(f"{found[2] or 0}.{found[3] or 0}"), found[4]
+    amount *= _SCALES[suffix] if suffix in _SCALES else Fraction(10) ** int(suffix[1:])
+    # What is finer than nano is rounded up, away from zero.
+    return Fraction(ceil(amount * _NANO), _NANO) * (-1 if found[1] == "-" else 1)
+
+
+def _is_integer(amount: Fraction) -> bool:
+    return amount.denominator == 1 and -(2**63) <= amount < 2**63
+
+
+def _integer(amount: Fraction) -> int:
+    if not _is_integer(amount):
+        raise ValueError("cannot convert value to integer")
+    return int(amount)
+
+
+def _order(left: Any, right: Any) -> int:
+    return int(left > right) - int(left < right)
+
+
+@dataclass(frozen=True, order=True)
+class Semver:
+    """A version; a release is after what comes before it, and what it was built from does not count."""
+
+    numbers: tuple[int, int, int]
+    released: bool
+    parts: tuple[tuple[int, int, str], ...]
+
+    def __str__(self) -> str:
+        before = ".".join(text or str(number) for _, number, text in self.parts)
+        return ".".join(map(str, self.numbers)) + (f"-{before}" if before else "")
+
+
+def _semver(text: str, normalize: bool = False) -> Semver:
+    found = _SEMVER.fullmatch(_normal(text) if normalize else text)
+    if not found:
+        raise ValueError(f'Invalid character(s) found in version "{text}"')
+    parts = found[4].split(".") if found[4] else []
+    ordered = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts)
+    return Semver((int(found[1]), int(found[2]), int(found[3])), not parts, ordered)
+
+
+def _normal(text: str) -> str:
+    """Take a leading v and leading zeros away, and fill what is missing with zeros."""
+    core = re.match(r"[0-9.]*", text := text.removeprefix("v"))
+    assert core
+    parts = [part.lstrip("0") or "0" for part in core[0].split(".")]
+    rest = text[core.end() :]
+    return text if rest and len(parts) < 3 else ".".join([*parts, *["0"] * (3 - len(parts))]) + rest
+
+
+def _ip(text: str) -> _Address:
+    try:
+        address = ip_address(text)
+    except ValueError as error:
+        raise ValueError(f'IP Address "{text}" parse error during conversion from string: {error}') from None
+    if "%" in text:
+        raise ValueError(f'IP address "{text}" with zone value is not allowed')
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        raise ValueError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
+    return address
+
+
+def _cidr(text: str) -> _Network:
+    try:
+        if _PREFIX_LENGTH.fullmatch(text):
+            _ip(text.partition("/")[0])
+            return ip_interface(text)
+    except ValueError:
+        pass
+    raise ValueError(f'network address parse error during conversion from string: netip.ParsePrefix("{text}")')
+
+
+def _is_global(ip: _Address) -> bool:
+    special = ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local
+    return not special and ip != IPv4Address("255.255.255.255")
+
+
+def _is_link_local_multicast(ip: _Address) -> bool:
+    if isinstance(ip, IPv4Address):
+        return ip in IPv4Network("224.0.0.0/24")
+    return ip.packed[0] == 0xFF and ip.packed[1] & 0x0F == 0x02
+
+
+def _holds(cidr: _Network, ip: _Address) -> bool:
+    return ip in cidr.network
+
+
+def _covers(outer: _Network, inner: _Network) -> bool:
+    return inner.ip in outer.network and outer.network.prefixlen <= inner.network.prefixlen
+
+
+#: What `format` names: whether a text is of it. Of a text that is not, `validate` gives one sentence of our own.
+FORMATS: Final[dict[str, Callable[[str], bool]]] = {
+    "dns1123Label": is_any_label,
+    "dns1123Subdomain": is_subdomain,
+    "dns1035Label": is_label,
+    "qualifiedName": is_key,
+    "dns1123LabelPrefix": lambda text: is_any_label(masked(text)),
+    "dns1123SubdomainPrefix": lambda text: is_subdomain(masked(text)),
+    "dns1035LabelPrefix": lambda text: is_label(masked(text)),
+    "labelValue": is_label_value,
+    "uri": urls.is_uri,
+    "uuid": is_uuid,
+    "byte": is_byte,
+    "date": is_date,
+    "datetime": is_date_time,
+}
+
+
+def _format_of(name: str) -> str:
+    if name not in FORMATS:
+        raise ValueError("optional.none() dereference")
+    return name
+
+
+def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+    found = [match[0] for match in re2.compiled(pattern).finditer(text)] if limit else []
+    return found if limit < 0 else found[:limit]
+
+
+def _find(text: str, pattern: str) -> str:
+    found = re2.compiled(pattern).search(text)
+    return str(found[0]) if found else ""
+
+
+def _most(choose: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    def most(values: list[Any]) -> Any:
+        if not values:
+            raise ValueError(f"{choose.__name__} called on empty list")
+        return choose(values)
+
+    return most
+
+
+def _index_of(values: list[Any], wanted: Any) -> int:
+    return values.index(wanted) if wanted in values else -1
+
+
+def _last_index_of(values: list[Any], wanted: Any) -> int:
+    return len(values) - 1 - values[::-1].index(wanted) if wanted in values else -1
+
+
+def _url(text: str) -> urls.URL:
+    try:
+        return urls.parse(text)
+    except urls.BadURL as error:
+        raise ValueError(f"URL parse error during conversion from string: {error}") from None
+
+
+def _reads(read: Callable[..., Any]) -> Callable[..., bool]:
+    """Return the function that tells whether a text can be read so."""
+
+    def tell(*arguments: Any) -> bool:
+        try:
+            read(*arguments)
+        except ValueError:
+            return False
+        return True
+
+    return tell
+
+
+#: Kubernetes' own types: what the API server calls them, and how a value is read from its text.
+OPAQUE: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+    "Quantity": ("kubernetes.Quantity", Fraction),
+    "Semver": ("kubernetes.Semver", _semver),
+    "URL": ("kubernetes.URL", str),
+    "IP": ("net.IP", ip_address),
+    "CIDR": ("net.CIDR", ip_interface),
+    "Format": ("kubernetes.NamedFormat", str),
+}
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "quantity(string) -> Quantity": _quantity,
+    "isQuantity(string) -> bool": _reads(_quantity),
+    "sign(Quantity) -> int": lambda amount: _order(amount, 0),
+    "Quantity.isGreaterThan(Quantity) -> bool": lambda left, right: left > right,
+    "Quantity.isLessThan(Quantity) -> bool": lambda left, right: left < right,
+    "Quantity.compareTo(Quantity) -> int": _order,
+    "Quantity.asApproximateFloat() -> double": float,
+    "Quantity.asInteger() -> int": _integer,
+    "Quantity.isInteger() -> bool": _is_integer,
+    "Quantity.add(Quantity) -> Quantity": lambda left, right: left + right,
+    "Quantity.add(int) -> Quantity": lambda left, right: left + right,
+    "Quantity.sub(Quantity) -> Quantity": lambda left, right: left - right,
+    "Quantity.sub(int) -> Quantity": lambda left, right: left - right,
+    "semver(string) -> Semver": _semver,
+    "semver(string, bool) -> Semver": _semver,
+    "isSemver(string) -> bool": _reads(_semver),
+    "isSemver(string, bool) -> bool": _reads(_semver),
+    "Semver.isGreaterThan(Semver) -> bool": lambda left, right: left > right,
+    "Semver.isLessThan(Semver) -> bool": lambda left, right: left < right,
+    "Semver.compareTo(Semver) -> int": _order,
+    "Semver.major() -> int": lambda version: version.numbers[0],
+    "Semver.minor() -> int": lambda version: version.numbers[1],
+    "Semver.patch() -> int": lambda version: version.numbers[2],
+    "url(string) -> URL": lambda text: (_url(text), text)[1],
+    "isURL(string) -> bool": urls.is_uri,
+    "URL.getScheme() -> string": lambda url: _url(url).scheme,
+    "URL.getHost() -> string": lambda url: _url(url).host,
+    "URL.getHostname() -> string": lambda url: _url(url).hostname,
+    "URL.getPort() -> string": lambda url: _url(url).port,
+    "URL.getEscapedPath() -> string": lambda url: _url(url).path,
+    "URL.getQuery() -> map<string,list<string>>": lambda url: _url(url).query,
+    "ip(string) -> IP": _ip,
+    "isIP(string) -> bool": _reads(_ip),
+    "ip.isCanonical(string) -> bool": lambda text: str(_ip(text)) == text,
+    "IP.family() -> int": lambda ip: ip.version,
+    "IP.isUnspecified() -> bool": lambda ip: ip.is_unspecified,
+    "IP.isLoopback() -> bool": lambda ip: ip.is_loopback,
+    "IP.isLinkLocalMulticast() -> bool": _is_link_local_multicast,
+    "IP.isLinkLocalUnicast() -> bool": lambda ip: ip.is_link_local,
+    "IP.isGlobalUnicast() -> bool": _is_global,
+    "string(IP) -> string": str,
+    "cidr(string) -> CIDR": _cidr,
+    "isCIDR(string) -> bool": _reads(_cidr),
+    "CIDR.containsIP(string) -> bool": lambda cidr, text: _holds(cidr, _ip(text)),
+    "CIDR.containsIP(IP) -> bool": _holds,
+    "CIDR.containsCIDR(string) -> bool": lambda cidr, text: _covers(cidr, _cidr(text)),
+    "CIDR.containsCIDR(CIDR) -> bool": _covers,
+    "CIDR.ip() -> IP": lambda cidr: cidr.ip,
+    "CIDR.prefixLength() -> int": lambda cidr: cidr.network.prefixlen,
+    "CIDR.masked() -> CIDR": lambda cidr: ip_interface(str(cidr.network)),
+    "string(CIDR) -> string": str,
+    **{f"format.{name}() -> Format": lambda name=name: name for name in FORMATS},
+    "format.named(string) -> optional_type<Format>": str,
+    "Format.validate(string) -> optional_type<list<string>>": (
+        lambda name, text: [] if FORMATS[_format_of(name)](text) else [f"must be of the format {name}"]
+    ),
+    "string.find(string) -> string": _find,
+    "string.findAll(string) -> list<string>": _find_all,
+    "string.findAll(string, int) -> list<string>": _find_all,
+    "list<dyn>.indexOf(dyn) -> int": _index_of,
+    "list<dyn>.lastIndexOf(dyn) -> int": _last_index_of,
+    **{
+        f"list<{kind}>.{name}": function
+        for kind in ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
+        for name, function in (
+            ("isSorted() -> bool", lambda values: all(left <= right for left, right in pairwise(values))),
+            (f"min() -> {kind}", _most(min)),
+            (f"max() -> {kind}", _most(max)),
+        )
+    },
+    **{
+        f"list<{kind}>.sum() -> {kind}": lambda values: reduce(add, values) if values else 0
+        for kind in ("int", "uint", "double", "duration")
+    },
+}
+
+#: What the evaluation has in place of optional values, which no function in Python can give: a format is none without a
+#: name, and a list of what is wrong where it is empty. And what the library's own comprehensions over maps leave out.
+STOPGAPS: Final[dict[str, Callable[..., Any]]] = {
+    "Format.hasValue() -> bool": lambda name: name in FORMATS,
+    "Format.value() -> Format": _format_of,
+    "list<string>.hasValue() -> bool": bool,
+    "list<string>.value() -> list<string>": lambda texts: texts,
+    "cel.@mapInsert(map<dyn,dyn>, dyn, dyn) -> map<dyn,dyn>": lambda made, key, value: {**made, key: value},
+    "cel.@mapInsert(map<dyn,dyn>, map<dyn,dyn>) -> map<dyn,dyn>": lambda made, more: {**made, **more},
+}

@@ -1,0 +1,59 @@
+"""`jobgate render`: what the runner would make of jobs, with no cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import yaml
+
+from crdgen.cli.command import Unusable
+from crdgen.cli.sources import objects
+from jobgate.cli.settings import Told, installation
+from jobgate.kinds.common.runner import runner_of
+from jobgate.offline.judge import Circumstances, judge
+from jobgate.runner.offline import rendered
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option("--namespace", "-n", default="default", show_default=True, help="Of jobs that name none.")
+@click.option(
+    "--gangs",
+    metavar="VERSION",
+    default="",
+    help="Version of scheduling.k8s.io whose PodGroups are printed too, as v1alpha2.",
+)
+@installation
+@click.pass_context
+def render(context: click.Context, *, files: tuple[str, ...], namespace: str, gangs: str, told: Told) -> None:
+    """Print the Services, PodGroups and batch Jobs that the runner would make of the jobs in FILEs, as YAML.
+
+    What differs between the pods of a task, as RANK, is put into them by the webhook, and is not shown. FILE may be -
+    for standard input. Exit status: 0, 1 where a job would be denied, 2 where the input is not usable or holds no job
+    that the runner can run.
+    """
+    made: list[dict[str, Any]] = []
+    denied = False
+    for file in files:
+        try:
+            manifests = objects(file)
+        except Unusable as error:
+            raise click.UsageError(str(error)) from None
+        for manifest in manifests:
+            kind = told.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))
+            if kind is None or runner_of(kind) is None:
+                continue
+            verdict = judge(
+                manifest.object, Circumstances(kinds=told.kinds, namespace=namespace, settings=told.settings)
+            )
+            if not verdict.allowed:
+                denied = True
+                click.echo(str((verdict.status or {}).get("message")), err=True)
+                continue
+            made += rendered(kind, verdict.document, namespace, told.settings.domain, gangs)
+    if not made and not denied:
+        click.echo("nothing was rendered: no object is of a kind that the runner runs", err=True)
+        context.exit(2)
+    click.echo(yaml.safe_dump_all(made, sort_keys=False, allow_unicode=True), nl=False)
+    context.exit(1 if denied else 0)

@@ -1,0 +1,81 @@
+"""`jobgate run`: the runner."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from jobgate.cli.pod import identity, own_namespace
+from jobgate.cli.settings import Told, running, setting
+from jobgate.names import dns_subdomain
+
+
+@click.command()
+@setting(
+    "--gangs/--no-gangs",
+    default=False,
+    show_default=True,
+    help="Whether pods of a job start together or not at all: PodGroups of Kubernetes' own scheduler, 1.36 or newer.",
+)
+@setting(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="/healthz, /readyz and /metrics, over plain HTTP.",
+)
+@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="The address to listen on.")  # noqa: S104
+@setting(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Credentials for the cluster, in the place of the pod's own.",
+)
+@setting("--lease-namespace", metavar="NAMESPACE", help="Where the Lease is.  [default: the pod's namespace]")
+@setting("--lease-name", default="jobgate-runner", show_default=True, help="Lease used for leader election.")
+@running
+@setting(
+    "--requests-per-second",
+    type=click.FloatRange(1, 10000),
+    default=200,
+    show_default=True,
+    help="Most requests to the API server, beside watching.",
+)
+def run(
+    *,
+    gangs: bool,
+    health_port: int,
+    bind: str,
+    kubeconfig: Path | None,
+    lease_namespace: str | None,
+    lease_name: str,
+    requests_per_second: float,
+    told: Told,
+) -> None:
+    """Run the jobs of the kinds named by --run on Kubernetes' own Job controller, until SIGTERM or Ctrl-C."""
+    try:
+        from jobgate.cli.leading import Place
+        from jobgate.cli.running import run_until
+        from jobgate.runner.run import Beside, Settings
+        from webhook.server import log
+    except ImportError as error:
+        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server,cluster]'") from None
+
+    log.configure()
+    if not told.settings.runs:
+        raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
+    if fault := dns_subdomain(lease_name):
+        raise click.BadParameter(fault, param_hint="--lease-name")
+    namespace = lease_namespace or own_namespace()
+    if namespace is None:
+        raise click.UsageError("outside a pod, --lease-namespace says where the Lease is")
+    place = Place(bind=bind, health_port=health_port, namespace=namespace, lease=lease_name, identity=identity())
+    settings = Settings(told.settings.domain, gangs, requests_per_second, namespace=namespace)
+    kinds = [kind for kind in told.kinds if kind.qualified_plural in told.settings.runs]
+    try:
+        asyncio.run(run_until(kinds, kubeconfig, place, settings))
+    except Beside as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {bind}, port {health_port}: {error}") from None

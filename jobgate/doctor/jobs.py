@@ -1,0 +1,53 @@
+"""Jobs that nobody runs: stored, and without a status for minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from jobgate.cluster import Resource
+from jobgate.doctor.expected import Expected
+from jobgate.doctor.finding import Finding, warning
+from jobgate.doctor.observed import Observed, place
+from jobgate.kinds.common.runner import is_run, runner_of
+from webhook import Kind
+
+NOT_RUN = warning(
+    "jobs-not-run",
+    "Jobs of a kind have no status minutes after they were stored: no operator has taken them up.",
+    "start the operator of the kind, or let jobgate run it: `--run KIND` (docs/runner.md)",
+)
+
+FAULTS = (NOT_RUN,)
+
+#: An operator writes a status within seconds.
+PATIENCE: Final = timedelta(minutes=5)
+
+
+def resource_of(kind: Kind) -> Resource:
+    """Return the resource of a kind's jobs."""
+    return Resource(kind.plural, kind.version, kind.group)
+
+
+def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
+    """Yield the kinds of which jobs wait for somebody to run them."""
+    for kind in expected.kinds:
+        if runner_of(kind) is None:
+            continue
+        waiting = [
+            one["metadata"]
+            for one in observed.all(resource_of(kind)) or ()
+            if not one.get("status") and not is_run(one) and _is_old(one["metadata"].get("creationTimestamp"), observed)
+        ]
+        if waiting:
+            first = waiting[0]
+            more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+            where = place(resource_of(kind), first["name"], first.get("namespace", ""))
+            yield NOT_RUN.at(where, f"no operator has taken up this job{more}")
+
+
+def _is_old(timestamp: object, observed: Observed) -> bool:
+    if observed.now is None or not isinstance(timestamp, str):
+        return False
+    return observed.now - datetime.fromisoformat(timestamp) > PATIENCE

@@ -1,0 +1,214 @@
+"""One look at one job: what there is goes to the plan, and what the plan says is done.
+
+Nothing is remembered from look to look, and every write says what it was decided of: the job by its resourceVersion,
+all else by its uid, and what is made by a name that only it can have. So it does not matter when the runner dies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from jobgate.cluster import Informer, Resource
+from jobgate.cluster.events import EVENTS, event
+from jobgate.cluster.informer import Refused
+from jobgate.cluster.objects import Objects, Rejected
+from jobgate.controller.metrics import Metrics
+from jobgate.controller.queue import Outcome
+from jobgate.controller.territory import Territory
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
+from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.plan import plan
+from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.subject import Subject, read
+from webhook import Kind
+
+SOURCE = "jobgate-runner"
+#: The reasons of Events.
+IN_THE_WAY, CANNOT_MAKE, UNREADABLE = "ObjectInTheWay", "CannotMakeObject", "CannotReadJob"
+
+_logger = logging.getLogger("jobgate")
+
+
+class Writes(Objects, Protocol):
+    """What is asked of an API server beyond what the controller asks."""
+
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Change the status of an object that is still as it was found."""
+
+    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+        """Delete an object, with what becomes of what it owns."""
+
+
+class Loop:
+    """Looks at jobs."""
+
+    def __init__(  # noqa: PLR0913 - what it needs
+        self,
+        jobs: Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]],
+        seen: Seen,
+        objects: Writes,
+        metrics: Metrics,
+        territory: Territory,
+        *,
+        clock: Callable[[], datetime],
+        later: Callable[[Whose, float], None],
+        domain: str,
+        groups: str = "",
+    ) -> None:
+        """Look at nothing yet.
+
+        Args:
+            jobs: by `<plural>.<group>`: a kind, its resource, and what is known of its jobs.
+            seen: what is there of them.
+            objects: the API server.
+            metrics: what is counted.
+            territory: the namespaces in which anything is done.
+            clock: gives the time.
+            later: has a job looked at again in so many seconds.
+            domain: of the cluster's Services.
+            groups: the apiVersion of Kubernetes' own PodGroup; empty where jobs are no gangs.
+        """
+        self._jobs = jobs
+        self._seen = seen
+        self._objects = objects
+        self._metrics = metrics
+        self._territory = territory
+        self._clock = clock
+        self._later = later
+        self._domain = domain
+        self._groups = groups
+
+    async def reconcile(self, key: Whose) -> Outcome:
+        """Look at a job, and tell what came of it.
+
+        Raises:
+            Refused: the API server did not do what it should, for a reason that may pass.
+            OSError, TimeoutError: there is no answer.
+        """
+        plural, namespace, name = key
+        if plural not in self._jobs or namespace not in self._territory:
+            return Outcome.FINE
+        kind, resource, informer = self._jobs[plural]
+        document = informer.get(name, namespace)
+        if document is None:
+            return Outcome.FINE
+        subject = read(kind, document, self._domain, self._groups)
+        if subject is None:
+            await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
+            return Outcome.FINE
+        observed = self._seen.observed(document["metadata"]["uid"], self._clock())
+        outcome = Outcome.FINE
+        for action in plan(subject, observed):
+            if isinstance(action, Later):
+                self._later(key, action.seconds)
+                continue
+            try:
+                await self._do(subject, resource, action)
+            except Rejected as error:
+                if not await self._explained(document, action, error):
+                    raise
+                return Outcome.AGAIN
+            if not isinstance(action, Event):
+                outcome = Outcome.WROTE
+        # The cache shows what was written in a moment, and the job is looked at then.
+        return outcome
+
+    async def _do(self, subject: Subject, resource: Resource, action: Action) -> None:
+        document = subject.job.document
+        match action:
+            case Create(manifest):
+                await self._objects.create(self._seen.resource(manifest["kind"]), manifest)
+                self._wrote(manifest, "create")
+            case Delete(found, foreground):
+                of = resource if found is document else self._seen.resource(found["kind"])
+                await self._remove(of, found, "Foreground" if foreground else "Background")
+            case Patch(found, changes):
+                of = resource if found is document else self._seen.resource(found["kind"])
+                await self._objects.patch(of, found if found is document else _whichever(found), changes)
+                self._wrote(found, "patch")
+            case SetStatus(status):
+                changes = difference(status, mapping(document.get("status")))
+                await self._objects.set_status(resource, document, changes)
+                self._metrics.writes.labels(f"{resource.plural}/status", "patch").inc()
+            case Event():
+                await self._tell(document, action)
+
+    async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+        try:
+            await self._objects.remove(resource, found, propagation)
+        except Rejected as error:
+            if not (error.absent or error.conflict):
+                raise
+            return  # it is gone, and another one may be there
+        self._wrote(found, "delete")
+
+    async def _explained(self, document: Mapping[str, Any], action: Action, error: Rejected) -> bool:
+        """Tell what is in the way, where somebody is to know; return whether it is enough to look again."""
+        if error.conflict or error.absent or error.terminating:
+            return True  # the cache is behind
+        if isinstance(action, Create) and error.exists:
+            manifest = action.manifest
+            name, namespace = manifest["metadata"]["name"], document["metadata"]["namespace"]
+            there = await self._objects.get(self._seen.resource(manifest["kind"]), name, namespace)
+            owners = objects(metadata_of(there or {}).get("ownerReferences"))
+            if there is not None and all(one.get("uid") != document["metadata"]["uid"] for _, one in owners):
+                self._metrics.blocked.labels(manifest["kind"].lower(), "foreign").inc()
+                why = f"{manifest['kind']} {name} is not of this job: give it or this job another name, or delete it"
+                await self._tell(document, Event("Warning", IN_THE_WAY, why))
+            return True
+        if isinstance(action, Create):
+            self._metrics.blocked.labels(action.manifest["kind"].lower(), "refused").inc()
+            why = f"{action.manifest['kind']} {action.manifest['metadata']['name']}: {error}"
+            await self._tell(document, Event("Warning", CANNOT_MAKE, why))
+            return True
+        return False
+
+    async def _tell(self, document: Mapping[str, Any], told: Event) -> None:
+        """Write an Event. The same of the same job has the same name, and is written once."""
+        metadata = document["metadata"]
+        about = {
+            "apiVersion": document["apiVersion"],
+            "kind": document["kind"],
+            **{key: metadata[key] for key in ("name", "namespace", "uid")},
+        }
+        seal = f"{metadata['uid']}\0{told.reason}\0{told.message}\0{metadata.get('generation')}"
+        digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
+        name = {"name": f"{metadata['name'][:230].rstrip('.-')}.{digest}", "namespace": metadata["namespace"]}
+        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._clock())
+        try:
+            await self._objects.create(EVENTS, made)
+        except (Refused, OSError, TimeoutError) as error:
+            if not (isinstance(error, Rejected) and error.exists):
+                _logger.warning("an Event could not be written: %s", error)
+
+    def _wrote(self, found: Mapping[str, Any], action: str) -> None:
+        kind, metadata = str(found.get("kind")), found["metadata"]
+        self._metrics.writes.labels(kind.lower(), action).inc()
+        fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
+        _logger.info(action, extra={"fields": fields})
+
+
+def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the merge patch that makes of one object the other; lists are taken whole."""
+    patch: dict[str, Any] = dict.fromkeys(key for key in found if wanted.get(key) is None)
+    for key, value in wanted.items():
+        has = found.get(key)
+        if isinstance(value, Mapping):
+            inner = difference(value, has if isinstance(has, Mapping) else {})
+            if inner or not isinstance(has, Mapping):
+                patch[key] = inner
+        elif value is not None and value != has:
+            patch[key] = value
+    return patch
+
+
+def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what tells an object of its uid, as it is by now: others write its status all the time."""
+    metadata = found["metadata"]
+    return {"metadata": {key: metadata[key] for key in ("name", "namespace", "uid")}}

@@ -1,0 +1,119 @@
+"""What is there of all jobs that are run: batch Jobs, Pods, Services and PodGroups, by the uid of their job."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Final
+
+from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.kinds.common.members import labels_of
+from jobgate.kinds.common.pod.reading import mapping, text
+from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
+from jobgate.runner.subject import Observed
+
+JOBS: Final = Resource("jobs", "v1", "batch")
+PODS: Final = Resource("pods", "v1", "")
+SERVICES: Final = Resource("services", "v1", "")
+
+#: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
+Whose = tuple[str, str, str]
+
+_METADATA: Final = (
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "labels",
+    "ownerReferences",
+    "creationTimestamp",
+    "deletionTimestamp",
+)
+_POD_STATUS: Final = ("phase", "reason", "conditions", "containerStatuses", "initContainerStatuses")
+_JOB_SPEC: Final = ("suspend", "completions", "parallelism")
+
+
+def kept(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return what makes of an object what is remembered: what the plan reads, without templates and specs."""
+
+    def keep(found: dict[str, Any]) -> dict[str, Any]:
+        metadata = {key: found["metadata"][key] for key in _METADATA if key in found["metadata"]}
+        slim: dict[str, Any] = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+        if kind == "Pod":
+            status = mapping(found.get("status"))
+            slim["status"] = {key: status[key] for key in _POD_STATUS if key in status}
+        elif kind == "Job":
+            spec = mapping(found.get("spec"))
+            slim |= {"spec": {key: spec[key] for key in _JOB_SPEC if key in spec}, "status": found.get("status")}
+        elif kind == "PodGroup":
+            slim["status"] = found.get("status")
+        return slim
+
+    return keep
+
+
+class Seen:
+    """All that is made for jobs. The informers are to be run with a client that sees our label only."""
+
+    def __init__(
+        self, changed: Callable[[Whose], None], groups: Resource | None, backoff: Backoff | None = None
+    ) -> None:
+        """Know nothing yet.
+
+        Args:
+            changed: told each job of which something came, went or changed.
+            groups: the PodGroups that are followed, or None.
+            backoff: how long informers wait after failures.
+        """
+        self._changed = changed
+        self._places: dict[tuple[Resource, str, str], tuple[str, Whose]] = {}
+        self._by_uid: defaultdict[str, set[tuple[Resource, str, str]]] = defaultdict(set)
+        kinds = {JOBS: ("Job", "batch/v1"), PODS: ("Pod", "v1"), SERVICES: ("Service", "v1")}
+        if groups is not None:
+            kinds[groups] = ("PodGroup", f"{groups.group}/{groups.version}")
+        self._kinds = kinds
+        self.informers = {
+            resource: Informer(resource, backoff, keep=kept(*kind), changed=self._teller(resource))
+            for resource, kind in kinds.items()
+        }
+
+    def observed(self, uid: str, now: datetime) -> Observed:
+        """Return what is there of a job now."""
+        found: dict[str, list[Mapping[str, Any]]] = {"Job": [], "Pod": [], "Service": [], "PodGroup": []}
+        for resource, one in self._of(uid):
+            found[self._kinds[resource][0]].append(one)
+        return Observed(now, found["Job"], found["Pod"], found["Service"], found["PodGroup"])
+
+    def resource(self, kind: str) -> Resource:
+        """Return the resource of a kind of these objects."""
+        return next(resource for resource, (name, _) in self._kinds.items() if name == kind)
+
+    def _of(self, uid: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
+        for resource, namespace, name in sorted(self._by_uid.get(uid, ())):
+            with suppress(LookupError):
+                if found := self.informers[resource].get(name, namespace):
+                    yield resource, found
+
+    def _teller(self, resource: Resource) -> Callable[[tuple[str, str]], None]:
+        return lambda key: self._take(resource, *key)
+
+    def _take(self, resource: Resource, namespace: str, name: str) -> None:
+        """Take over whose an object is now, and tell its job."""
+        place = (resource, namespace, name)
+        before = self._places.pop(place, None)
+        if before is not None:
+            self._by_uid[before[0]].discard(place)
+            if not self._by_uid[before[0]]:
+                del self._by_uid[before[0]]
+        found = self.informers[resource].get(name, namespace)
+        now = None
+        if found is not None:
+            labels = labels_of(found)
+            now = text(labels.get(RUN_LABEL)), (text(labels.get(KIND_LABEL)), namespace, text(labels.get(JOB_LABEL)))
+            self._places[place] = now
+            self._by_uid[now[0]].add(place)
+        for one in {before, now} - {None}:
+            if one is not None:
+                self._changed(one[1])

@@ -1,0 +1,303 @@
+"""Pods that are processes: what a kubelet does for them, and distributed programs that really run.
+
+The programs' pods come of jobs that the runner runs, by batch Jobs of kube-controller-manager; the webhook wires them, and
+the controller makes what their plugins declare.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.assets import WholeAssets
+from controlplane.fixtures import new_namespace
+from controlplane.processes import ProcessNode
+from controlplane.processes.node import CHOSEN
+from controlplane.processes.sandbox import MissingError
+from controlplane.runner import RUN, runner
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane, has_account
+from jobgate.kinds import installed
+from tests.controller.installed import controlling, install
+
+WAIT = 120.0
+PYTHON = "/usr/bin/python3"
+
+#: Each rank sends a number to the first, as a store of torchrun's does, and gets back what all sum up to.
+RENDEZVOUS = """
+import os, socket, time
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+if rank == 0:
+    server = socket.create_server(("", place[1]))
+    peers = [server.accept()[0] for _ in range(size - 1)]
+    total = sum(int(peer.makefile().readline()) for peer in peers)
+    for peer in peers:
+        peer.sendall(b"%d\\n" % total)
+else:
+    for _ in range(300):
+        try:
+            peer = socket.create_connection(place, 5)
+            break
+        except OSError:
+            time.sleep(0.2)
+    peer.sendall(b"%d\\n" % rank)
+    total = int(peer.makefile().readline())
+print("rank", rank, "of", size, "sum", total)
+"""
+
+#: Servers and workers report to the scheduler, which lets all go when it has heard of as many as there are.
+DMLC = """
+import os, socket, time
+role = os.environ["DMLC_ROLE"]
+place = (os.environ["DMLC_PS_ROOT_URI"], int(os.environ["DMLC_PS_ROOT_PORT"]))
+count = int(os.environ["DMLC_NUM_SERVER"]) + int(os.environ["DMLC_NUM_WORKER"])
+if role == "scheduler":
+    server = socket.create_server(("", place[1]))
+    peers = [server.accept()[0] for _ in range(count)]
+    print("scheduler heard", sorted(peer.makefile().readline().strip() for peer in peers))
+    for peer in peers:
+        peer.sendall(b"go\\n")
+else:
+    for _ in range(300):
+        try:
+            peer = socket.create_connection(place, 5)
+            break
+        except OSError:
+            time.sleep(0.2)
+    peer.sendall(role.encode() + b"\\n")
+    print(role, "may", peer.makefile().readline().strip())
+"""
+
+SSHD = "/usr/sbin/sshd -f /dev/null -h /root/.ssh/ssh_host_key -o AuthorizedKeysFile=/root/.ssh/authorized_keys"
+MPIRUN = f"""
+{SSHD}
+for file in /etc/volcano/launcher.host /etc/volcano/worker.host; do cat $file; echo; done > /run/hosts
+for host in $(cat /run/hosts); do until ssh $host true; do sleep 0.3; done; done
+mpirun --allow-run-as-root --hostfile /run/hosts -N 1 --mca oob_tcp_if_include eth0 \
+    sh -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)'
+"""
+
+
+@pytest.fixture(scope="module")
+def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeControlPlane]:
+    """A control plane with the webhooks, the companion controller, and the runner."""
+    folder = tmp_path_factory.mktemp("plane")
+    with WholeControlPlane(whole_assets) as found, InstalledWebhook(found, folder, RUN):
+        install(found.client)
+        with controlling(found, folder / "controller.log"), runner(found, folder / "runner.log"):
+            yield found
+
+
+@pytest.fixture(scope="module")
+def node(plane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessNode]:
+    try:
+        with ProcessNode(plane, "processes", tmp_path_factory.mktemp("node")) as found:
+            yield found
+            assert found.failure is None
+    except MissingError as error:
+        if os.environ.get("ALLOW_MISSING") == "1":
+            pytest.skip(str(error))
+        pytest.fail(f"{error}: run the tests as root where namespaces are allowed, or with ALLOW_MISSING=1")
+
+
+@pytest.fixture
+def space(plane: WholeControlPlane) -> Space:
+    name = new_namespace(plane.client)
+    wait_for(lambda: has_account(plane.client, name), WAIT, what="the namespace has its ServiceAccount")
+    return Space(plane.client, name)
+
+
+def container(*command: str, **fields: Any) -> dict[str, Any]:
+    return {"name": "main", "image": "none", "command": list(command), **fields}
+
+
+def pod(name: str, *containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    chosen = {**CHOSEN, "restartPolicy": "Never", "containers": list(containers), **spec}
+    return {"metadata": {"name": name, "labels": {"app": name}}, "spec": chosen}
+
+
+def ended(space: Space, name: str) -> dict[str, Any]:
+    """The status of a pod that has ended."""
+    wait_for(lambda: space.get("pods", name)["status"]["phase"] in {"Succeeded", "Failed"}, WAIT, what=f"{name} ends")
+    status: dict[str, Any] = space.get("pods", name)["status"]
+    return status
+
+
+# What a kubelet does
+
+
+@pytest.mark.parametrize(
+    "command, phase, code", [("exit 0", "Succeeded", 0), ("exit 7", "Failed", 7), ("kill -9 $$$$", "Failed", 137)]
+)
+def test_a_pod_ends_as_its_process_does(node: ProcessNode, space: Space, command: str, phase: str, code: int) -> None:
+    space.create("pods", pod("one", container("sh", "-c", command)))
+    status = ended(space, "one")
+    assert status["phase"] == phase
+    assert status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == code
+
+
+def test_a_container_has_its_variables_and_files(node: ProcessNode, space: Space) -> None:
+    """What they are made of may come after the pod: it waits."""
+    script = 'echo "$PLACE $GREETING $RAW"; cat /etc/given/word /keys/secret; ls -l /keys/secret; touch /etc/given/new'
+    env: list[dict[str, Any]] = [
+        {"name": "NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+        {"name": "APP", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['app']"}}},
+        {"name": "PLACE", "value": "$(NAME)/$(APP)"},
+        {"name": "GREETING", "valueFrom": {"configMapKeyRef": {"name": "words", "key": "word"}}},
+        {"name": "RAW", "value": "$$(NAME) $(NOBODY)"},
+    ]
+    mounts = [
+        {"name": "words", "mountPath": "/etc/given", "readOnly": True},
+        {"name": "keys", "mountPath": "/keys/secret", "subPath": "secret", "readOnly": True},
+    ]
+    volumes = [
+        {"name": "words", "configMap": {"name": "words"}},
+        {"name": "keys", "secret": {"secretName": "keys", "defaultMode": 0o400}},
+    ]
+    space.create("pods", pod("one", container("sh", "-c", script, env=env, volumeMounts=mounts), volumes=volumes))
+    wait_for(
+        lambda: "waiting" in str(space.get("pods", "one")["status"].get("containerStatuses")), WAIT, what="it waits"
+    )
+    space.create("configmaps", {"metadata": {"name": "words"}, "data": {"word": "hello\n"}})
+    space.create("secrets", {"metadata": {"name": "keys"}, "stringData": {"secret": "key\n"}})
+    assert ended(space, "one")["phase"] == "Failed"  # what is mounted read-only stays as it is
+    said = node.log(space.name, "one", "main").splitlines()
+    assert said[:4] == ["one/one hello", " $(NAME) $(NOBODY)", "hello", "key"]
+    assert said[4].startswith("-r--------")
+    assert "Read-only" in said[5]
+
+
+def test_init_containers_come_first_and_a_sidecar_goes_on(node: ProcessNode, space: Space) -> None:
+    shared = {"volumeMounts": [{"name": "shared", "mountPath": "/shared"}]}
+    first = {**container("sh", "-c", "echo first >> /shared/order", **shared), "name": "first"}
+    beside = {**container("sleep", "600", **shared), "name": "beside", "restartPolicy": "Always"}
+    last = container("sh", "-c", "echo main >> /shared/order; cat /shared/order", **shared)
+    volumes = [{"name": "shared", "emptyDir": {}}]
+    space.create("pods", pod("one", last, initContainers=[first, beside], volumes=volumes))
+    assert ended(space, "one")["phase"] == "Succeeded"
+    assert node.log(space.name, "one", "main") == "first\nmain\n"
+
+
+def test_a_deleted_pod_is_asked_to_end_and_then_made_to(node: ProcessNode, space: Space) -> None:
+    for name, after in (("kind", "exit 0"), ("deaf", ":")):
+        script = f"trap 'echo asked; {after}' TERM; echo up; while :; do sleep 0.1; done"
+        space.create("pods", pod(name, container("sh", "-c", script), terminationGracePeriodSeconds=2))
+    for name in ("kind", "deaf"):
+        wait_for(lambda name=name: node.log(space.name, name, "main") == "up\n", WAIT, what="it is up")  # type: ignore[misc]
+        space.delete("pods", name)
+        wait_for(lambda name=name: not space.exists("pods", name), WAIT, what=f"{name} is gone")  # type: ignore[misc]
+        assert node.log(space.name, name, "main") == "up\nasked\n"
+
+
+def test_pods_of_a_headless_service_find_each_other(node: ProcessNode, space: Space) -> None:
+    spec = {"clusterIP": "None", "selector": {"team": "a"}}
+    space.create("services", {"metadata": {"name": "team"}, "spec": spec})
+    serve = "import socket; server = socket.create_server(('', 80)); server.accept()[0].sendall(b'hello')"
+    ask = (
+        "import socket, time\nfor _ in range(200):\n    try:\n"
+        "        print(socket.create_connection(('server.team', 80), 5).recv(9)); break\n"
+        "    except OSError: time.sleep(0.1)\n"
+    )
+    for name, program in (("server", serve), ("client", ask)):
+        made = pod(name, container(PYTHON, "-c", program), hostname=name, subdomain="team")
+        made["metadata"]["labels"] = {"team": "a"}
+        space.create("pods", made)
+    assert ended(space, "client")["phase"] == "Succeeded"
+    assert node.log(space.name, "client", "main") == "b'hello'\n"
+
+
+# Distributed programs
+
+
+def run(space: Space, kind: str, **spec: Any) -> tuple[str, str]:
+    """Store a job for the runner; return its resource and its group."""
+    install(space.api, space.name)  # the right to Secrets there
+    found = next(one for one in installed() if one.kind == kind)
+    group = f"{found.group}/{found.version}"
+    job = {"apiVersion": group, "kind": kind, "metadata": {"name": "train"}, "spec": spec}
+    space.create(found.plural, job, group)
+    return found.plural, group
+
+
+def template(name: str, *command: str) -> dict[str, Any]:
+    return {"spec": {**CHOSEN, "containers": [{"name": name, "image": "none", "command": list(command)}]}}
+
+
+def succeeded(node: ProcessNode, space: Space, resource: str, group: str) -> None:
+    """Wait until a job says that it has succeeded."""
+
+    def done() -> bool:
+        status = space.get(resource, "train", group).get("status") or {}
+        conditions = {one["type"] for one in status.get("conditions") or () if one["status"] == "True"}
+        assert not conditions & {"Failed"}, status
+        return status.get("phase") == "Succeeded" or "Succeeded" in conditions
+
+    try:
+        wait_for(done, WAIT, what="the job has succeeded")
+    except TimeoutError as error:
+        said = [path.read_text()[-1000:] for path in node.folder.glob(f"{space.name}.*/*.log")]
+        status = space.get(resource, "train", group).get("status")
+        raise AssertionError(f"{error}\n{status}\n" + "\n".join(said)) from error
+
+
+def logs(node: ProcessNode, space: Space, container: str) -> list[str]:
+    """What the containers of this name of all pods have said, also of those that are gone; in order."""
+    files = node.folder.glob(f"{space.name}.*/{container}.log")
+    return sorted(line for file in files for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def test_ranks_meet_at_the_master_and_sum_up(node: ProcessNode, space: Space) -> None:
+    tasks = {
+        "Master": {"template": template("torch", PYTHON, "-c", RENDEZVOUS)},
+        "Worker": {"numTasks": 2, "template": template("torch", PYTHON, "-c", RENDEZVOUS)},
+    }
+    succeeded(node, space, *run(space, "TorchJob", torchTaskSpecs=tasks))
+    assert logs(node, space, "torch") == [f"rank {rank} of 3 sum 3" for rank in range(3)]
+
+
+def test_roles_of_dmlc_find_their_scheduler(node: ProcessNode, space: Space) -> None:
+    tasks = [
+        {"mxReplicaType": role, "replicas": replicas, "template": template("mxnet", PYTHON, "-c", DMLC)}
+        for role, replicas in (("SCHEDULER", 1), ("SERVER", 1), ("WORKER", 2))
+    ]
+    succeeded(node, space, *run(space, "MxJob", jobMode="dist", replicaSpecs=tasks))
+    assert logs(node, space, "mxnet") == [
+        "scheduler heard ['server', 'worker', 'worker']",
+        "server may go",
+        "worker may go",
+        "worker may go",
+    ]
+
+
+def test_mpirun_starts_ranks_on_all_pods(node: ProcessNode, space: Space) -> None:
+    need_mpi()
+    done = [{"event": "TaskCompleted", "action": "CompleteJob"}]
+    tasks = [
+        {"name": "launcher", "template": template("di-container", "sh", "-c", MPIRUN), "policies": done},
+        {"name": "worker", "replicas": 2, "template": template("di-container", "sh", "-c", f"{SSHD} -D -e")},
+    ]
+    succeeded(node, space, *run(space, "DIJob", plugins={"svc": [], "ssh": []}, tasks=tasks))
+    hosts = ["train-launcher-0", "train-worker-0", "train-worker-1"]
+    said = [line for line in logs(node, space, "di-container") if line.startswith("rank")]
+    assert sorted(line.split(" on ")[1] for line in said) == hosts
+    assert [line.split(" on ")[0] for line in said] == [f"rank {rank} of 3" for rank in range(3)]
+
+
+def need_mpi() -> None:
+    """Install OpenMPI where it is missing; fail, with the command to run, where that cannot be done."""
+    command = "apt-get install --yes --no-install-recommends openmpi-bin openssh-server"
+    programs = ("mpirun", "ssh", "/usr/sbin/sshd")
+    if not all(map(shutil.which, programs)) and os.environ.get("ALLOW_MISSING") == "1":
+        pytest.skip("ALLOW_MISSING=1")
+    if not all(map(shutil.which, programs)):
+        subprocess.run(
+            f"apt-get update --quiet && {command}", shell=True, check=False, capture_output=True, timeout=300
+        )
+    if missing := [name for name in programs if not shutil.which(name)]:
+        pytest.fail(f"no {', '.join(missing)}: run `{command}`, or the tests with ALLOW_MISSING=1")

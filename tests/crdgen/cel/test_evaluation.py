@@ -1,0 +1,134 @@
+"""What expressions give. Each line is also run on a real API server (tests/crdgen/test_cluster_objects.py)."""
+
+from typing import Any
+
+import pytest
+
+from crdgen import cel
+from tests.crdgen.cel.expressions import ERRORS, SCHEMA, TRUE, VALUE
+
+NUMBERS = {"type": "array", "items": {"type": "integer"}}
+
+
+def run(expression: str, value: Any = VALUE, schema: dict[str, Any] = SCHEMA) -> Any:
+    compiled = cel.compiled(expression, schema)
+    return compiled.run(cel.activation(value, None, compiled.self_type), old=False)
+
+
+@pytest.mark.parametrize("expression", TRUE)
+def test_the_expression_is_true(expression: str) -> None:
+    assert run(expression) is True
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "['b', 'a'].max() == 'b' && [0.5, 0.25].sum() == 0.75 && [self.lasts, self.lasts].sum() == duration('3h')",
+        "['b', 'a'].indexOf('a') == 1 && [1u, 2u].sum() == 3u && [self.when].max() == self.when",
+        "[quantity('1k'), quantity('1')].exists(q, q == quantity('1000')) && !isURL('/\\u0000')",
+    ],
+)
+def test_the_functions_that_are_added_take_values_of_each_type(expression: str) -> None:
+    """The API server has it too, and takes no rule with it: it cannot size what these give."""
+    assert run(expression) is True
+
+
+@pytest.mark.parametrize("expression, fault", ERRORS)
+def test_the_expression_fails_as_on_the_server(expression: str, fault: str) -> None:
+    with pytest.raises(cel.Fault) as failed:
+        run(expression)
+    assert fault in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    "rule, old, outcome",
+    [
+        ("!oldSelf.hasValue()", None, True),
+        ("oldSelf.hasValue() && oldSelf.value().size() == 1", [7], True),
+        ("oldSelf.orValue([]).size() == 0", None, True),
+        ("oldSelf.optMap(o, o[0]).orValue(0) == 7", [7], True),
+        ("oldSelf.value() == self // a comment", None, "dereference"),
+    ],
+)
+def test_an_optional_old_self_is_there_where_there_is_an_old_value(rule: str, old: Any, outcome: bool | str) -> None:
+    compiled = cel.compiled(rule, NUMBERS, optional_old_self=True)
+    variables = cel.activation([7], old, compiled.self_type)
+    if isinstance(outcome, bool):
+        assert compiled.run(variables, old=old is not None) is outcome
+    else:
+        with pytest.raises(cel.Fault, match=outcome):
+            compiled.run(variables, old=old is not None)
+
+
+_KEYED = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["k"],
+    "items": {
+        "type": "object",
+        "properties": {
+            "k": {"type": "string"},
+            "s": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "schema, old, same",
+    [
+        (NUMBERS, [2, 1], False),
+        (NUMBERS | {"x-kubernetes-list-type": "set"}, [2, 1], True),
+        (NUMBERS | {"x-kubernetes-list-type": "set"}, [2, 3], False),
+        (_KEYED, [{"k": "b"}, {"k": "a", "s": ["y", "x"]}], True),
+        (_KEYED, [{"k": "b"}, {"k": "a", "s": ["y"]}], False),
+    ],
+)
+def test_sets_and_map_lists_are_the_same_in_any_order(schema: dict[str, Any], old: Any, same: bool) -> None:
+    new = [1, 2] if schema is not _KEYED else [{"k": "a", "s": ["x", "y"]}, {"k": "b"}]
+    compiled = cel.compiled("self == oldSelf", schema)
+    assert compiled.run(cel.activation(new, old, compiled.self_type), old=True) is same
+
+
+@pytest.mark.parametrize(
+    "schema, new, old, same",
+    [
+        ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {"a": 1}, {"a": 2}, False),
+        ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {"a": 2**80}, {"a": 2**80}, True),
+        ({"type": "string"}, "\ud800", "\udfff", True),  # both are U+FFFD when they are read
+    ],
+)
+def test_what_no_rule_can_name_is_compared(schema: dict[str, Any], new: Any, old: Any, same: bool) -> None:
+    compiled = cel.compiled("self == oldSelf", schema)
+    assert compiled.run(cel.activation(new, old, compiled.self_type), old=True) is same
+
+
+def test_a_number_with_a_point_is_no_integer_to_rules() -> None:
+    with pytest.raises(cel.Fault, match="no such overload"):
+        run("self > 2", 3.0, {"type": "integer"})
+
+
+TEXT = {"type": "string"}
+_CHAIN = "[self]" + ".map(x, '%s%s'.format([x, x]))" * 10
+
+
+@pytest.mark.parametrize(
+    "expression, value, schema, why",
+    [
+        ("self.all(a, self.all(b, a + b >= 0))", list(range(200)), NUMBERS, "more than 10,000 steps"),
+        ("optional.of(self)" + ".optMap(x, x + x)" * 20 + ".hasValue()", "a", TEXT, "uses optMap"),
+        ("(" * 40 + "self" + ")" * 40, "a", TEXT, "too deep"),
+        (f"{_CHAIN}.size() == 1", "a", TEXT, "uses format within comprehensions"),
+        ("format.uri().validate(self).orValue([]).size() == 0", "a", TEXT, "uses orValue of validate"),
+    ],
+    ids=["steps", "doubled", "deep", "grown", "optional"],
+)
+def test_what_is_too_much_for_the_library_is_not_evaluated(
+    expression: str, value: Any, schema: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(cel.NotEvaluated, match=why):
+        run(expression, value, schema)
+
+
+def test_a_pattern_takes_linear_time() -> None:
+    assert run("self.matches('^(a+)+$')", "a" * 100_000 + "b", TEXT) is False

@@ -1,0 +1,107 @@
+"""Gangs of Kubernetes' own scheduler: pods that start together, or not at all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.assets import WholeAssets
+from controlplane.client import ClusterApi
+from controlplane.fixtures import new_namespace
+from controlplane.nodes import CAPACITY
+from controlplane.runner import RUN, runner
+from controlplane.simulation import end_pod
+from controlplane.space import Space
+from controlplane.versions import GANGS_API, GANGS_GATES, HAS_GANGS
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane, has_account
+from tests.e2e.test_runner import WAIT, Run, dijob, task
+
+pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gangs itself from 1.36 on")
+
+#: Room for one pod of the tests.
+ONE = {**CAPACITY, "cpu": "1"}
+
+
+@pytest.fixture(scope="module")
+def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeControlPlane]:
+    """A control plane that schedules gangs, without nodes, and the runner on it."""
+    flags = [GANGS_GATES, f"--runtime-config={GANGS_API}=true"]
+    folder = tmp_path_factory.mktemp("gangs")
+    with (
+        WholeControlPlane(whole_assets, flags, nodes=0, scheduler_flags=[GANGS_GATES]) as found,
+        InstalledWebhook(found, folder, RUN),
+        runner(found, folder / "runner.log", ["--gangs"]),
+    ):
+        yield found
+
+
+@pytest.fixture
+def api(plane: WholeControlPlane) -> Iterator[ClusterApi]:
+    """A client of it."""
+    with plane.api() as found:
+        yield found
+
+
+@pytest.fixture
+def space(api: ClusterApi) -> Space:
+    """A namespace of it."""
+    name = new_namespace(api)
+    wait_for(lambda: has_account(api, name), WAIT, what="the namespace has its ServiceAccount")
+    return Space(api, name)
+
+
+def large(name: str, replicas: int, **fields: Any) -> dict[str, Any]:
+    """A task of which a node has room for one pod."""
+    one = task(name, replicas, **fields)
+    one["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+    return one
+
+
+def bound(space: Space) -> list[str]:
+    """The host names of the pods that have a node."""
+    return sorted(pod["spec"]["hostname"] for pod in space.items("pods") if pod["spec"].get("nodeName"))
+
+
+def unschedulable(space: Space) -> bool:
+    """Whether the scheduler has tried a gang, and found no room."""
+    conditions = [one for group in space.items("podgroups", GANGS_API) for one in group["status"].get("conditions", ())]
+    # Before 1.37 it is called PodGroupScheduled.
+    types = {"PodGroupScheduled", "PodGroupInitiallyScheduled"}
+    return any(one["type"] in types and one["status"] == "False" for one in conditions)
+
+
+def test_gangs_start_whole_and_do_not_block_each_other(plane: WholeControlPlane, space: Space) -> None:
+    plane.add_nodes(*(f"small-{number}" for number in range(3)), capacity=ONE)
+    four = Run(space, dijob("four", large("work", 4)))
+    wait_for(lambda: len(space.items("pods")) == 4, WAIT, what="four pods are there")
+    wait_for(lambda: unschedulable(space), WAIT, what="the scheduler finds no room")
+    assert bound(space) == []
+    plane.add_nodes("small-3", capacity=ONE)
+    four.until("Running")
+    assert bound(space) == [f"four-work-{index}" for index in range(4)]
+
+    # Two that need three of the four nodes: one runs, and then the other.
+    two = [Run(space, dijob(name, large("work", 3))) for name in ("left", "right")]
+    for pod in four.pods().values():
+        end_pod(space.api, space.name, pod["metadata"]["name"])
+    four.until("Succeeded")
+    wait_for(lambda: any(one.status.get("phase") == "Running" for one in two), WAIT, what="one runs")
+    first = next(one for one in two if one.status.get("phase") == "Running")
+    (second,) = [one for one in two if one is not first]
+    started = [pod for pod in space.items("pods") if pod["spec"].get("nodeName")]
+    assert not [pod for pod in started if pod["spec"]["hostname"].startswith(second.name)]
+    for pod in first.pods().values():
+        if pod["spec"]["hostname"].startswith(first.name):
+            end_pod(space.api, space.name, pod["metadata"]["name"])
+    first.until("Succeeded")
+    second.until("Running")
+
+
+def test_with_an_order_a_gang_is_what_starts_together(plane: WholeControlPlane, space: Space) -> None:
+    plane.add_nodes("large", capacity=CAPACITY)
+    one = Run(space, dijob("order", task("first", 2), task("then", 2, dependsOn={"name": ["first"]})))
+    one.until("Running")
+    wait_for(lambda: len(bound(space)) == 4, WAIT, what="all four have started")
+    assert sorted(space.names("podgroups", GANGS_API)) == ["order-first", "order-then"]

@@ -1,0 +1,231 @@
+"""Prerequisites on a whole control plane: published, checked at admission, put into pods, held to RBAC."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
+from jobgate.prerequisites.record import RECORD, read
+from jobgate.prerequisites.reference import ANNOTATION
+from tests.controller.installed import controlling, install
+from tests.e2e.cluster import User
+
+WAIT = 60.0
+ITEMS = Path("examples/prerequisites")
+CLUSTER_ITEMS, LOCAL_ITEMS = "clusterprerequisites.jobgate.dev", "prerequisites.jobgate.dev"
+MOUNTED = [{"name": "pvc-confignfs", "mountPath": "/mnt/confignfs_pvc"}]
+
+
+@pytest.fixture(scope="module")
+def controller(
+    whole_controlplane: WholeControlPlane,
+    whole_webhook: InstalledWebhook,
+    whole_api: ClusterApi,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    install(whole_api)
+    with controlling(whole_controlplane, tmp_path_factory.mktemp("controller") / "log"):
+        yield
+
+
+@pytest.fixture
+def user(controller: None, whole_controlplane: WholeControlPlane, whole_namespace: str) -> User:
+    """Somebody in a namespace with the items of the examples, all of them ready."""
+    user = User(whole_controlplane, whole_namespace)
+    for file in ("items.yaml", "local.yaml"):
+        done, text = user.apply((ITEMS / file).read_text())
+        assert done, text
+    for resource in (CLUSTER_ITEMS, LOCAL_ITEMS):
+        done, text = user.kubectl("wait", "--for=condition=Ready", resource, "--all", f"--timeout={WAIT:.0f}s")
+        assert done, text
+    return user
+
+
+def seen(user: User, *names: str) -> None:
+    """Wait until the server sees the namespace's items: it watches them."""
+    job = dijob("probe", *names)
+    wait_for(lambda: user.create(job, dry_run=True)[0], WAIT, what="the server knows the items")
+
+
+def dijob(name: str, *names: str, **spec: Any) -> dict[str, Any]:
+    container = {"name": "main", "image": "ding", "command": ["python", "it's $HOME"], "args": [""]}
+    task = {
+        "name": "work",
+        "prerequisites": [{"name": one} for one in names],
+        "template": {"spec": {"containers": [container]}},
+    }
+    return {
+        "apiVersion": "diengine.opendilab.org/v2alpha1",
+        "kind": "DIJob",
+        "metadata": {"name": name},
+        "spec": {"tasks": [task], **spec},
+    }
+
+
+def pod_of(user: User, job: str) -> dict[str, Any]:
+    """Make a pod as DI-orchestrator does, and return it as it is stored."""
+    owner = {
+        "apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": job, "controller": True,
+        "uid": user.stored(job)["metadata"]["uid"],
+    }  # fmt: skip
+    labels = {"diengine/operator": "di-operator", "diengine/job": job, "diengine/task-name": "work"}
+    name = f"{job}-work-0"
+    pod = {
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels, "ownerReferences": [owner]},
+        "spec": dijob(job)["spec"]["tasks"][0]["template"]["spec"],
+    }  # fmt: skip
+    done, text = user.kubectl("create", "-f", "-", document=pod)
+    assert done, text
+    return user.stored(name, "pods")
+
+
+@pytest.mark.parametrize(
+    ("names", "items", "events", "mounts"),
+    [
+        (["mnist"], ["install-wget", "mnist", "mnist"], ["taskStarts", "taskStarts"], []),
+        (["imagenet"], ["confignfs-pvc", "imagenet", "imagenet"], ["taskStarts"], MOUNTED),
+        (
+            ["imagenet", "imagenet-only-validation"],
+            ["confignfs-pvc", "imagenet", "imagenet", "imagenet-only-validation", "imagenet-only-validation"],
+            ["taskStarts", "taskStarts"],
+            MOUNTED,
+        ),
+        (["debug-hook"], ["debug-hook", "debug-hook"], ["taskFails"], []),
+    ],
+    ids=["mnist", "imagenet", "imagenet with validation", "debug_hook"],
+)
+def test_a_scenario_is_stored_with_its_record_and_its_pod_gets_it(
+    user: User, names: list[str], items: list[str], events: list[str], mounts: list[Any]
+) -> None:
+    seen(user, *names)
+    job = dijob("train", *names)
+    done, text = user.apply(job)
+    assert done, text
+    done, text = user.kubectl("diff", "-f", "-", document=job)
+    assert done, text
+    recorded = read(user.stored("train")["metadata"]["annotations"][RECORD])
+    assert [name.partition("/")[2] for name in recorded] == items
+    pod = pod_of(user, "train")
+    (container,) = pod["spec"]["containers"]
+    assert [one for one in container["command"] if one.startswith("task")] == events
+    assert [*container["command"][-2:], *container["args"]] == ["python", "it's $HOME", ""]
+    assert [one for one in container["volumeMounts"] if "kubernetes.io" not in one["mountPath"]] == mounts
+    assert read(pod["metadata"]["annotations"][RECORD]) == recorded
+
+
+def test_a_job_that_lacks_a_value_is_refused_with_the_whole_chain(user: User) -> None:
+    local = {
+        "apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "mnist"},
+        "spec": {"require": [{"kind": "ClusterPrerequisite", "name": "mnist"}]},
+    }  # fmt: skip
+    seen(user, "mnist")
+    done, text = user.apply(local)
+    assert done, text
+    invalid = ("get", LOCAL_ITEMS, "mnist", "-o", "jsonpath={.status.conditions[?(@.type=='Invalid')].reason}")
+    wait_for(lambda: user.kubectl(*invalid)[1] == "MissingVariable", WAIT, what="the status says what is wrong")
+    wait_for(lambda: not user.create(dijob("train", "mnist"), dry_run=True)[0], WAIT, what="the server knows it")
+    _, text = user.create(dijob("train", "mnist"), dry_run=True)
+    chain = "MissingVariable: DIJob train → Prerequisite mnist → ClusterPrerequisite mnist: "
+    assert f'spec.tasks[0].prerequisites[0]: Invalid value: "mnist": {chain}' in text
+    assert "dataPath" in text
+
+
+def test_what_is_wrong_with_an_item_by_itself_is_refused(user: User) -> None:
+    item = {
+        "apiVersion": "jobgate.dev/v1alpha1", "kind": "ClusterPrerequisite", "metadata": {"name": "broken"},
+        "spec": {"cmd": {"callbacks": [{"event": "taskStarts", "commands": ["ls {{ path }}"]}]}},
+    }  # fmt: skip
+    done, text = user.apply(item)
+    assert not done
+    assert "spec.cmd.callbacks[0].commands[0]: UndeclaredPlaceholder: path is not in templateVariables" in text
+
+
+def batch_job(name: str, prerequisites: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "python", "command": ["python", "train.py"]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {
+            "template": {
+                "metadata": {"annotations": {ANNOTATION: prerequisites}},
+                "spec": {"restartPolicy": "Never", "containers": [container]},
+            }
+        },
+    }
+
+
+def test_a_user_needs_the_right_to_use_an_item_and_the_pods_of_a_plain_job_then_get_it(user: User) -> None:
+    alice = f"alice-{user.namespace}"
+    binding = ("create", "rolebinding", f"--user={alice}")
+    done, text = user.kubectl(*binding, "--clusterrole=edit", "alice-edits")
+    assert done, text
+    mine, plain = dijob("mine", "mnist"), batch_job("plain", "mnist")
+
+    def applied(job: dict[str, Any]) -> tuple[bool, str]:
+        return user.kubectl("create", f"--as={alice}", "-f", "-", document=job)
+
+    wait_for(lambda: "cannot use ClusterPrerequisite mnist" in applied(mine)[1], WAIT, what="alice may edit, not use")
+    done, text = applied(plain)
+    assert not done
+    assert "cannot use ClusterPrerequisite mnist" in text
+    assert "ask for the verb use on clusterprerequisites mnist" in text
+    assert "spec.template.metadata.annotations[jobgate.dev/prerequisites]: Forbidden: Job plain → " in text
+    done, text = user.kubectl(*binding, "--clusterrole=jobgate-clusterprerequisites-use", "alice-uses")
+    assert done, text
+    wait_for(lambda: applied(mine)[0], WAIT, what="alice may use items in her namespace")
+    done, text = applied(plain)
+    assert done, text
+
+    def pods() -> list[dict[str, Any]]:
+        path = f"/api/v1/namespaces/{user.namespace}/pods"
+        found = user.plane.client.get(path, {"labelSelector": "batch.kubernetes.io/job-name=plain"})[1]
+        return list(found["items"])
+
+    wait_for(lambda: bool(pods()), WAIT, what="the controller of Jobs makes a pod")
+    (pod, *_) = pods()
+    assert pod["spec"]["containers"][0]["command"].count("taskStarts") == 2
+    assert "ClusterPrerequisite/install-wget" in read(pod["metadata"]["annotations"][RECORD])
+
+
+def test_a_plain_pod_gets_what_its_annotation_names(user: User) -> None:
+    seen(user, "mnist")
+    done, text = user.apply((ITEMS / "pod.yaml").read_text())
+    assert done, text
+    command = user.stored("mnist", "pods")["spec"]["containers"][0]["command"]
+    assert [one for one in command if one.startswith("task")] == ["taskStarts", "taskStarts", "taskFails"]
+    assert command[-2:] == ["python", "train.py"]
+
+
+def test_a_stored_job_keeps_the_record_of_an_item_that_changes_and_its_user_is_warned(user: User) -> None:
+    seen(user, "imagenet")
+    job = dijob("train", "imagenet")
+    assert user.apply(job)[0]
+    before = user.stored("train")["metadata"]["annotations"][RECORD]
+    done, text = user.kubectl(
+        "patch", LOCAL_ITEMS, "imagenet", "--type=merge", "-p", '{"spec":{"description":"of the spring"}}'
+    )
+    assert done, text
+    warning = "Prerequisite imagenet is at generation 2, and the job was stored with generation 1"
+    wait_for(lambda: warning in user.apply({**job, "spec": {**job["spec"], "backoffLimit": 7}}, "--dry-run=server")[1],
+             WAIT, what="the server knows the change")  # fmt: skip
+    done, text = user.apply({**job, "spec": {**job["spec"], "backoffLimit": 7}})
+    assert done, text
+    assert warning in text
+    assert user.stored("train")["metadata"]["annotations"][RECORD] == before
+
+
+def test_kubectl_shows_what_there_is(user: User) -> None:
+    done, text = user.kubectl("get", "clusterprerequisites")
+    assert done, text
+    lines = {line.split()[0]: line.split() for line in text.splitlines()}
+    assert lines["NAME"] == ["NAME", "TYPE", "READY", "REASON", "VARIABLES", "AGE"]
+    assert lines["debug-hook"][1:5] == ["hook", "True", "Resolved", "minutes=30"]
+    done, text = user.kubectl("get", "jobgate")
+    assert done, text
+    assert "prerequisite.jobgate.dev/imagenet" in text

@@ -1,0 +1,297 @@
+"""Jobs that run: on a whole control plane, whose own Job controller makes the pods."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from controlplane.client import ClusterApi
+from controlplane.runner import RUN, runner
+from controlplane.simulation import end_pod, ends
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
+from tests.operators.conftest import env_of
+from tests.runner.test_rendering import ORACLES
+from tests.runner.world import holding
+
+WAIT = 120.0
+RESOURCES = {
+    "DIJob": ("dijobs", "diengine.opendilab.org/v2alpha1"),
+    "TorchJob": ("torchjobs", "train.distributed.io/v1alpha1"),
+    "MxJob": ("mxjobs", "mxnet.mlkube.io/v1beta1"),
+}
+EXAMPLES = [
+    path for folder in ("dijob", "mxjob", "torchjob") for path in sorted(Path("examples", folder).glob("*.yaml"))
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def process(
+    whole_controlplane: WholeControlPlane, whole_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The runner, beside webhooks that know of it."""
+    whole_webhook.restart(RUN)
+    try:
+        with runner(whole_controlplane, tmp_path_factory.mktemp("runner") / "log"):
+            yield
+    finally:
+        whole_webhook.restart()
+
+
+@pytest.fixture
+def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
+    """A namespace in which jobs are run."""
+    return Space(whole_api, whole_namespace)
+
+
+class Run:
+    """A job that is run."""
+
+    def __init__(self, space: Space, job: dict[str, Any]) -> None:
+        """Apply it."""
+        self.space = space
+        self.name = str(job["metadata"]["name"])
+        self.plural, self.version = RESOURCES[job["kind"]]
+        space.create(self.plural, job, self.version)
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """The job as it is stored."""
+        return self.space.get(self.plural, self.name, self.version)
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """Its status."""
+        found: dict[str, Any] = self.job.get("status", {})
+        return found
+
+    def until(self, condition: str) -> None:
+        """Wait until a condition holds."""
+        wait_for(lambda: condition in holding(self.status), WAIT, what=f"{self.name} is {condition}")
+
+    def pods(self, phase: str = "Running") -> dict[str, dict[str, Any]]:
+        """Its pods of a phase, by host name."""
+        return {
+            one["spec"]["hostname"]: one
+            for one in self.space.items("pods")
+            if one["status"]["phase"] == phase and "deletionTimestamp" not in one["metadata"]
+        }
+
+    def until_pods(self, *hosts: str) -> None:
+        """Wait until exactly these pods run."""
+        wait_for(lambda: sorted(self.pods()) == sorted(hosts), WAIT, what=f"{hosts} run")
+
+
+def example(path: Path, **annotations: str) -> dict[str, Any]:
+    """A job of the examples, of which nothing waits for who is not there."""
+    job: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    job["metadata"].setdefault("annotations", {}).update(annotations)
+    job["spec"].pop("suspend", None)
+    return claimless(job)
+
+
+def claimless(job: dict[str, Any]) -> dict[str, Any]:
+    """The job on any node, with an empty folder in the place of each volume that somebody would have to bring."""
+    for template in templates(job):
+        for field in ("nodeSelector", "affinity"):
+            template["spec"].pop(field, None)
+    for volume in [*job["spec"].get("volumes", ()), *(one for each in templates(job) for one in volumes(each))]:
+        if volume.pop("persistentVolumeClaim", None):
+            volume["emptyDir"] = {}
+    return job
+
+
+def volumes(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """The volumes of a template."""
+    found: list[dict[str, Any]] = template["spec"].get("volumes") or []
+    return found
+
+
+def templates(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """The pod templates of a job."""
+    spec = job["spec"]
+    parts = spec.get("tasks") or spec.get("replicaSpecs") or list(spec["torchTaskSpecs"].values())
+    return [one["template"] for one in parts]
+
+
+def annotated(job: dict[str, Any], **annotations: str) -> dict[str, Any]:
+    """The job whose pods have these annotations."""
+    for template in templates(job):
+        template.setdefault("metadata", {}).setdefault("annotations", {}).update(annotations)
+    return job
+
+
+def dijob(name: str, *tasks: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """A DIJob."""
+    api_version = "diengine.opendilab.org/v2alpha1"
+    return {
+        "apiVersion": api_version,
+        "kind": "DIJob",
+        "metadata": {"name": name},
+        "spec": {**spec, "tasks": list(tasks)},
+    }
+
+
+def task(name: str, replicas: int = 1, annotations: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+    """A task of it."""
+    containers = [{"name": "di-container", "image": "di"}]
+    template = {"metadata": {"annotations": annotations or {}}, "spec": {"containers": containers}}
+    return {"name": name, "type": "none", "replicas": replicas, "template": template, **fields}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_an_example_runs_to_its_end(space: Space, path: Path) -> None:
+    job = annotated(example(path, aimaster="ready"), **ends(0, "4s"))
+    for name in set(re.findall(r"'priorityClassName': '([^']+)'", str(job))):
+        group = "scheduling.k8s.io/v1"
+        body = {"apiVersion": group, "kind": "PriorityClass", "metadata": {"name": name}, "value": 10}
+        assert space.api.post(f"/apis/{group}/priorityclasses", body)[0] in {201, 409}
+    for name in set(re.findall(r"'serviceAccountName': '([^']+)'", str(job))):
+        space.create("serviceaccounts", {"metadata": {"name": name}})
+    one = Run(space, job)
+    # Of some, tasks are not all there at a time.
+    seen: dict[str, dict[str, Any]] = {}
+
+    def ended() -> bool:
+        seen.update(one.pods())
+        return "Succeeded" in holding(one.status)
+
+    wait_for(ended, WAIT, every=0.3, what=f"{path} has succeeded: {one.status}")
+    for host, variables in ORACLES[job["kind"]](one.job).items():
+        if host in seen:
+            written = env_of(seen[host]["spec"]["containers"][0])
+            assert {name: written.get(name) for name in variables} | own(job) == variables | own(job)
+    assert seen
+    assert all(condition["observedGeneration"] >= 1 for condition in one.status["conditions"])
+
+
+def own(job: dict[str, Any]) -> dict[str, str]:
+    """The variables that the templates of a job set themselves."""
+    containers = [container for template in templates(job) for container in template["spec"]["containers"]]
+    return {one["name"]: "" for container in containers for one in container.get("env") or ()}
+
+
+def test_kubectl_waits_for_a_job(space: Space, whole_controlplane: WholeControlPlane) -> None:
+    Run(space, dijob("short", task("work", 2, ends(0, "1s"))))
+    whole_controlplane.kubectl(
+        "wait", "--for=condition=Succeeded", "dijobs/short", "--namespace", space.name, "--timeout=60s"
+    )
+
+
+def test_five_tasks_start_in_their_order(space: Space) -> None:
+    order = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
+    one = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
+    one.until_pods(*(f"dag-{name}-0" for name in "abcde"))
+    starts = {pod["metadata"]["labels"]["jobgate.dev/task"]: started(pod) for pod in one.pods().values()}
+    assert all(starts[before] <= starts[after] for after, befores in order.items() for before in befores)
+
+
+def started(pod: dict[str, Any]) -> str:
+    """When a pod was made."""
+    return str(pod["metadata"]["creationTimestamp"])
+
+
+def test_a_job_is_suspended_and_goes_on(space: Space) -> None:
+    one = Run(space, dijob("held", task("work", 2), suspend=True))
+    wait_for(lambda: one.status.get("conditions"), WAIT, what="it has a status")
+    assert space.items("pods") == []
+    for suspend, hosts in (
+        (False, ["held-work-0", "held-work-1"]),
+        (True, []),
+        (False, ["held-work-0", "held-work-1"]),
+    ):
+        space.patch(one.plural, one.name, {"spec": {"suspend": suspend}}, one.version)
+        one.until_pods(*hosts)
+
+
+def test_a_job_is_restarted_whole(space: Space) -> None:
+    policy = {"event": "PodFailed", "action": "RestartJob"}
+    one = Run(space, dijob("again", task("work", 2), task("judge"), policies=[policy]))
+    hosts = ["again-judge-0", "again-work-0", "again-work-1"]
+    one.until_pods(*hosts)
+    before = {pod["metadata"]["uid"] for pod in one.pods().values()}
+    end_pod(space.api, space.name, one.pods()["again-work-1"]["metadata"]["name"], 7)
+
+    def renewed() -> bool:
+        now = {pod["metadata"]["uid"] for pod in one.pods().values()}
+        assert not (now & before and now - before), "old and new pods run side by side"
+        return sorted(one.pods()) == hosts and not now & before
+
+    wait_for(renewed, WAIT, every=0.2, what="all pods are new")
+    one.until("Running")
+    assert one.status["restarts"] == 1
+
+
+def test_a_failed_pod_is_replaced_and_the_job_fails_in_the_end(space: Space) -> None:
+    one = Run(space, dijob("fails", task("work", annotations=ends(1, "1s")), task("judge"), backoffLimit=1))
+    one.until("Failed")
+    assert (one.status["phase"], one.status["restarts"]) == ("Failed", 1)
+    wait_for(lambda: one.pods() == {}, WAIT, what="no pod runs")
+
+
+def test_a_job_is_scaled_in_place(space: Space) -> None:
+    one = Run(space, dijob("grows", task("work", 2)))
+    one.until_pods("grows-work-0", "grows-work-1")
+    before = {pod["metadata"]["uid"] for pod in one.pods().values()}
+    space.patch(one.plural, one.name, {"spec": {"tasks": [task("work", 3)]}}, one.version)
+    one.until_pods(*(f"grows-work-{index}" for index in range(3)))
+    assert before < {pod["metadata"]["uid"] for pod in one.pods().values()}
+    assert env_of(one.pods()["grows-work-2"]["spec"]["containers"][0])["DI_RANK"] == "2"
+
+
+def test_a_deleted_job_leaves_nothing(space: Space) -> None:
+    one = Run(space, dijob("gone", task("work", 2)))
+    one.until("Running")
+    space.delete(one.plural, one.name, one.version)
+    resources = (("pods", ""), ("services", ""), ("jobs", "batch/v1"))
+    wait_for(lambda: not any(space.items(*one) for one in resources), WAIT, what="nothing is left")
+
+
+def test_an_ended_job_is_deleted_in_time(space: Space) -> None:
+    one = Run(space, dijob("brief", task("work", annotations=ends()), ttlSecondsAfterFinished=1))
+    wait_for(lambda: not space.exists(one.plural, one.name, one.version), WAIT, what="it is deleted")
+
+
+def test_what_is_in_the_way_is_reported(space: Space) -> None:
+    container = {"name": "other", "image": "other"}
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    space.create(
+        "jobs", {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "taken-work"}, "spec": spec}, "batch/v1"
+    )
+    Run(space, dijob("taken", task("work")))
+    wait_for(
+        lambda: "ObjectInTheWay" in {one["reason"] for one in space.items("events")}, WAIT, what="an Event says so"
+    )
+
+
+def test_what_says_who_runs_a_job_never_changes(space: Space) -> None:
+    one = Run(space, dijob("kept", task("work")))
+    one.until("Running")
+    for value in (None, "other"):
+        change = {"metadata": {"annotations": {"jobgate.dev/run-by": value}}}
+        status, answer = space.api.patch(space.path(one.plural, one.name, one.version), change)
+        assert (status, "may not change" in answer["message"]) == (403, True)
+
+
+def test_the_runner_does_not_start_beside_the_operator_of_a_kind(
+    space: Space, whole_controlplane: WholeControlPlane, tmp_path: Path
+) -> None:
+    labels = {"app": "di-operator"}
+    containers = [{"name": "manager", "image": "diorchestrator/di-orchestrator:v1.1.3"}]
+    spec = {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}},
+    }
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "di-operator"}, "spec": spec}
+    space.create("deployments", body, "apps/v1")
+    ready = lambda: space.get("deployments", "di-operator", "apps/v1")["status"].get("readyReplicas")  # noqa: E731
+    wait_for(ready, WAIT, what="the operator runs")
+    log = tmp_path / "log"
+    with runner(whole_controlplane, log) as process:
+        assert process.wait(WAIT) == 1
+    assert f"is run by Deployment {space.name}/di-operator" in log.read_text()
