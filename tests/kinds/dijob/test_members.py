@@ -120,13 +120,13 @@ LISTS = {"name": "job-svc", "emptyDir": {}}
     [
         (job(task("learner"), plugins={"env": [], "svc": None}), []),
         (job(task("learner", replicas=3000), plugins={"env": []}),
-         ["spec.plugins[env]: Forbidden: DI_NODES would have 148899 bytes in task learner, and no container starts with a variable of more than 131072: ask for fewer pods"]),
+         ["spec.plugins[env]: Forbidden: DI_NODES would have 148899 bytes in task learner; a container cannot start with a variable larger than 131072: use fewer pods"]),
         (job(task("learner"), plugins={"svc": []}, volumes=[LISTS]),
-         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, as that of the host lists is called: call it something else"]),
+         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, a name reserved for the host lists: rename it"]),
         (job(task("learner", template=template(volumes=[LISTS])), plugins={"svc": []}),
-         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, as that of the host lists is called: call it something else"]),
+         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, a name reserved for the host lists: rename it"]),
         (job(task("learner", template=template(volumes=[{"name": "v", "emptyDir": {}}], containers=[MAIN | {"volumeMounts": [{"name": "v", "mountPath": "/etc/volcano"}]}])), plugins={"svc": []}),
-         ["spec.plugins[svc]: Forbidden: container main of task learner mounts something at /etc/volcano, where the host lists belong: mount it elsewhere"]),
+         ["spec.plugins[svc]: Forbidden: container main of task learner mounts a volume at /etc/volcano, a path reserved for the host lists: use another path"]),
     ],
 )  # fmt: skip
 def test_what_plugins_cannot_do_is_refused(document: Any, expected: list[str]) -> None:

@@ -88,7 +88,7 @@ FAMILIES: Families[Cause | Notice] = Families(
 
 
 def plain(pod: Mapping[str, Any]) -> bool:
-    """Tell whether a Pod is surely sound: `check` finds nothing in it. False says nothing."""
+    """Return whether a Pod is surely sound: `check` finds nothing in it. False says nothing."""
     return FAMILIES.plain(pod)
 
 
