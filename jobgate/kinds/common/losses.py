@@ -144,7 +144,7 @@ _INIT_CONTAINER: Final[Table] = {
     "restartPolicy": New(
         28,
         "it would be an ordinary init container, which has to end before the pod goes on; where it runs on, the job "
-        "hangs for ever: make it one of the containers, or let it end",
+        "hangs for ever: let it end, or do its work in a container that is there",
         _init_restart,
     ),
 }
