@@ -18,6 +18,7 @@ from jobgate.cli import main
 from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.limits import limits_of
 from jobgate.cli.reload import Reloader
+from jobgate.cli.settings import Told, installation
 from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
@@ -48,7 +49,25 @@ def complaint(result: Result) -> str:
 
 
 def test_a_forgetful_writer_is_one_service_account() -> None:
-    assert review("--forgetful-writer", "system:serviceaccount:di-system:di-operator").exit_code == 0
+    assert review("--forgetful-writer", "system:serviceaccount:di-system:di-orchestrator").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "flags, expected",
+    [
+        ([], ["system:serviceaccount:di-system:di-orchestrator"]),
+        (["--forgetful-writer", "system:serviceaccount:a:b"], ["system:serviceaccount:a:b"]),
+    ],
+)
+def test_di_orchestrators_account_is_a_forgetful_writer_unless_others_are_named(
+    flags: list[str], expected: list[str]
+) -> None:
+    @click.command()
+    @installation
+    def command(told: Told) -> None:
+        click.echo(json.dumps(sorted(told.settings.forgetful_writers)))
+
+    assert json.loads(CliRunner().invoke(command, flags, catch_exceptions=False).output) == expected
 
 
 @pytest.mark.parametrize(

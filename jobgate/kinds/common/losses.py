@@ -139,8 +139,8 @@ _INIT_CONTAINER: Final[Table] = {
     **_CONTAINER,
     "restartPolicy": New(
         28,
-        "it would be a regular init container, and the pod would never start if it does not exit: move it to "
-        "containers, or let it exit",
+        "it would be a regular init container, and the pod would never start if it does not exit: let it exit, or do "
+        "its work in another container",
         _init_restart,
     ),
 }

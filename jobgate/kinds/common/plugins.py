@@ -8,6 +8,7 @@ from typing import Any
 
 from jobgate.kinds.common.asking import where
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
+from jobgate.kinds.common.erased import APPLIED
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
@@ -15,9 +16,6 @@ from jobgate.plugins import Derived
 from jobgate.plugins.weight import too_large
 from jobgate.prerequisites.asked import asked
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
-
-#: Where `kubectl apply` keeps the file that it sent last.
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @rule("plugins")
@@ -35,7 +33,7 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
 
     What the file says is in the annotation by which kubectl remembers it.
     """
-    annotation = mapping(mapping(job.document.get("metadata")).get("annotations")).get(_APPLIED)
+    annotation = mapping(mapping(job.document.get("metadata")).get("annotations")).get(APPLIED)
     if not isinstance(annotation, str) or '"plugins"' not in annotation:
         return
     try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
@@ -63,6 +64,21 @@ def group_is_not_used(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
         yield Notice("spec.group", "not read since operator v1.1: remove it, or use a label of the job")
 
 
+@rule(reads=("tasks.template",))
+def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
+    """The operator waits until as many containers are ready as the job has replicas, no more and no fewer."""
+    if job.kind.qualified_plural in context.settings.runs:
+        return
+    for task in job.tasks:
+        containers = mapping(task.template.get("spec")).get("containers")
+        if isinstance(containers, list) and len(containers) > 1:
+            yield Notice(
+                task.template_path / "spec" / "containers",
+                f"with {len(containers)} containers in a pod the job stays Starting for ever: DI-orchestrator waits "
+                "for as many ready containers as there are replicas. Run everything in one container",
+            )
+
+
 @rule("min_available", "tasks.min_available", reads=("min_available",), whole=OF_GANGS)
 def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """A gang must be able to start."""
@@ -92,6 +108,7 @@ RULES: tuple[Rule, ...] = (
     at_most_one_task_of_each_type,
     plain_tasks_have_names,
     preemptible_only_where_the_operator_can,
+    pods_have_one_container,
     *shared_rules(),
     a_gang_can_start,
     MAY_CHANGE.rule(),

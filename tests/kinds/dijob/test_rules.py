@@ -106,13 +106,28 @@ def test_a_preemptible_job_is_allowed_where_the_operator_can_take_it() -> None:
                              "every pod"),
         ({"subdomain": "us"}, "spec.tasks[0].template.spec.subdomain: DI-orchestrator overwrites this field "
                               "in every pod"),
-        ({"nodeName": "node"}, "spec.tasks[0].template.spec.nodeName: DI-orchestrator overwrites this field "
-                               "in every pod"),
     ],
 )  # fmt: skip
 def test_what_the_operator_overwrites_is_a_warning(pod: dict[str, object], warning: str) -> None:
     response = validate(job(task("learner", template=template(**pod))))
     assert (response.allowed, response.warnings) == (True, [warning])
+
+
+def test_a_node_that_the_template_names_is_kept_and_no_warning() -> None:
+    assert validate(job(task("learner", template=template(nodeName="node")))).warnings == []
+
+
+def test_a_second_container_is_a_warning() -> None:
+    """Of init containers, which have ended by then, there may be any number."""
+    one, two = {"name": "main", "image": "i"}, {"name": "side", "image": "i"}
+    alone = job(task("learner", template=template(containers=[one], initContainers=[two])))
+    assert validate(alone).warnings == []
+    response = validate(job(task("learner", template=template(containers=[one, two]))))
+    assert (response.allowed, response.warnings) == (
+        True,
+        ["spec.tasks[0].template.spec.containers: with 2 containers in a pod the job stays Starting for ever: "
+         "DI-orchestrator waits for as many ready containers as there are replicas. Run everything in one container"],
+    )  # fmt: skip
 
 
 def test_the_policy_that_the_operator_sets_anyway_is_no_warning() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, validate
 from webhook import Operation, Phase, Request, Settings, User, review
 
-OPERATOR = "system:serviceaccount:di-system:di-operator"
+OPERATOR = "system:serviceaccount:di-system:di-orchestrator"
 
 
 def notices(document: Any, **options: Any) -> list[str]:
