@@ -8,6 +8,7 @@ Pure:
 - `policies`: what has happened, and what lifecycle policies say to that
 - `outcome`: what becomes of the job; `progress`: how far it is
 - `plan`: what is done next, as `actions`
+- `queues`: which jobs may run, and why others wait
 
 With a cluster:
 
