@@ -2,9 +2,13 @@
 
 - `selectors`: whose turn it is; pure
 - `admission`: which jobs are released; pure
+- `demand`: what jobs ask for, and what ResourceQuotas leave to them; pure
+- `file`: the file of queues
 """
 
 from jobgate.runner.queues.admission import Admission, Amounts, Entry, Memory, Order, Queue, Queues, admit
+from jobgate.runner.queues.demand import demand_of, left_to_jobs, present_of
+from jobgate.runner.queues.file import Unfit, read_queues
 from jobgate.runner.queues.selectors import SELECTORS, Selector, SelectorName, Turns
 
 __all__ = [
@@ -19,5 +23,10 @@ __all__ = [
     "Selector",
     "SelectorName",
     "Turns",
+    "Unfit",
     "admit",
+    "demand_of",
+    "left_to_jobs",
+    "present_of",
+    "read_queues",
 ]

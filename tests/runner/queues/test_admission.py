@@ -20,9 +20,7 @@ def pods(number: int) -> Amounts:
     return {"pods": Decimal(number)}
 
 
-def entry(
-    key: str, size: int = 1, queue: str = "a", namespace: str = "lab", at: float = 0, priority: int = 0
-) -> Entry:
+def entry(key: str, size: int = 1, queue: str = "a", namespace: str = "lab", at: float = 0, priority: int = 0) -> Entry:
     """A job, made so many seconds after the start as `at` says."""
     return Entry(key, queue, namespace, pods(size), START + timedelta(seconds=at), priority)
 
