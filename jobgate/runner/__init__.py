@@ -13,7 +13,7 @@ Pure:
 With a cluster:
 
 - `seen`: what is there of all jobs that are run
-- `loop`: one look at one job; `run`: its life
+- `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
 - `rivals`: operators that run beside
 
 What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
