@@ -154,9 +154,12 @@ def within(queues: Queues, spaces: dict[str, Amounts], running: dict[str, Entry]
     assert all(used[name] <= space["pods"] for name, space in spaces.items())
 
 
-@given(many_queues, st.data())
-def test_a_large_job_is_released_however_many_small_ones_keep_coming(queues: Queues, data: st.DataObject) -> None:
-    most = min(int(queues.quota["pods"]), int(queues.queues["a"].quota["pods"]))
+@given(many_queues, st.integers(1, 4), st.data())
+def test_a_large_job_is_released_however_many_small_ones_keep_coming(
+    queues: Queues, room: int, data: st.DataObject
+) -> None:
+    spaces = {"lab": pods(room)}
+    most = min(room, int(queues.quota["pods"]), int(queues.queues["a"].quota["pods"]))
     large = entry("large", most, priority=0)
     running: dict[str, Entry] = {}
     waiting, memory, numbers = {"large": large}, Memory(), count()
@@ -164,9 +167,9 @@ def test_a_large_job_is_released_however_many_small_ones_keep_coming(queues: Que
         now = START + timedelta(seconds=100 * turn)
         for _ in range(3):
             key = f"small{next(numbers)}"
-            queue = data.draw(st.sampled_from("abc"))
-            waiting[key] = replace(entry(key, 1, queue, priority=9), since=now)
-        found = admit(queues, [*running.values(), *waiting.values()], {}, memory, now)
+            queue, namespace = data.draw(st.sampled_from("abc")), data.draw(st.sampled_from(["lab", "hall"]))
+            waiting[key] = entry(key, 1, queue, namespace, at=100 * turn, priority=9)
+        found = admit(queues, [*running.values(), *waiting.values()], spaces, memory, now)
         memory = found.memory
         for key in found.released:
             running[key] = replace(waiting.pop(key), admitted=True)
