@@ -16,6 +16,8 @@ from jobgate.kinds import installed
 from jobgate.render import Installation, committed, objects
 from jobgate.render.files import stale, surplus, write
 from jobgate.render.installation import Rotation, values
+from jobgate.runner.queues import Unfit as NoQueues
+from jobgate.runner.queues import read_queues
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +57,11 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--conversion-crd", "conversion_crds", multiple=True, metavar="NAME")
 @_choice("--run", "run", multiple=True, metavar="KIND")
 @_choice("--gangs/--no-gangs", "gangs")
+@click.option(
+    "--queues",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A YAML file of queues that jobs wait in which jobgate runs; it becomes a ConfigMap.",
+)
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD")
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(
@@ -81,6 +88,7 @@ def manifests(
     rotation: str | None,
     ca_bundle: BinaryIO | None,
     kind_settings: tuple[KindFile, ...],
+    queues: Path | None,
     output_dir: Path | None,
     check: bool,
     **choices: Any,
@@ -102,6 +110,7 @@ def manifests(
             kinds=dict.fromkeys(without_kind, False),
             plugins=dict.fromkeys(without_plugin, False),
             kind_settings=_texts(kind_settings),
+            queues=_queues(queues),
         )
         found = objects(installed(), installation)
     except ValidationError as error:
@@ -121,6 +130,18 @@ def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:
         except Unfit as error:
             raise click.BadParameter(str(error), param_hint="--kind-settings") from None
     return texts
+
+
+def _queues(path: Path | None) -> str:
+    """Return what the file of queues holds, refused here where the runner would refuse it at its start."""
+    if path is None:
+        return ""
+    try:
+        content = path.read_text(encoding="utf-8")
+        read_queues(content)
+    except (NoQueues, OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{path}: {error}", param_hint="--queues") from None
+    return content
 
 
 def _said(fault: Any) -> str:

@@ -20,6 +20,11 @@ from jobgate.names import dns_subdomain
     help="Whether pods of a job start together or not at all: PodGroups of Kubernetes' own scheduler, 1.36 or newer.",
 )
 @setting(
+    "--queues",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
+)
+@setting(
     "--health-port",
     type=click.IntRange(0, 65535),
     default=8080,
@@ -42,9 +47,10 @@ from jobgate.names import dns_subdomain
     show_default=True,
     help="Most requests to the API server, beside watching.",
 )
-def run(
+def run(  # noqa: PLR0913 - one for each setting
     *,
     gangs: bool,
+    queues: Path | None,
     health_port: int,
     bind: str,
     kubeconfig: Path | None,
@@ -57,6 +63,7 @@ def run(
     try:
         from jobgate.cli.leading import Place
         from jobgate.cli.running import run_until
+        from jobgate.runner.queues import Unfit, read_queues
         from jobgate.runner.run import Beside, Settings
         from webhook.server import log
     except ImportError as error:
@@ -71,7 +78,11 @@ def run(
     if namespace is None:
         raise click.UsageError("outside a pod, --lease-namespace says where the Lease is")
     place = Place(bind=bind, health_port=health_port, namespace=namespace, lease=lease_name, identity=identity())
-    settings = Settings(told.settings.domain, gangs, requests_per_second, namespace=namespace)
+    try:
+        waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
+    except (Unfit, OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
+    settings = Settings(told.settings.domain, gangs, requests_per_second, namespace=namespace, queues=waiting)
     kinds = [kind for kind in told.kinds if kind.qualified_plural in told.settings.runs]
     try:
         asyncio.run(run_until(kinds, kubeconfig, place, settings))

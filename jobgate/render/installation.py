@@ -96,6 +96,9 @@ class Installation(BaseModel):
     gangs: Annotated[
         bool, Field(description="Start the pods of a job together: needs Kubernetes' own PodGroups, 1.36 or newer.")
     ] = False
+    queues: Annotated[
+        str, Field(description="Queues that jobs wait in which jobgate runs: YAML text, see --queues.")
+    ] = ""
     cluster_domain: Annotated[Subdomain, Field(description="The domain of the cluster's Services.")] = DOMAIN
     conversion_crds: Annotated[
         tuple[Subdomain, ...],

@@ -37,6 +37,10 @@ REPLICAS: Final = 2
 
 _RUN: Final = Given("run")
 _GANGS: Final = Given("gangs")
+_QUEUES: Final = Given("queues")
+_QUEUES_FOLDER: Final = "/etc/jobgate/queues"
+_QUEUES_FILE: Final = "queues.yaml"
+_QUEUES_MAP: Final = "jobgate-queues"
 #: Told to the server and to the runner alike.
 KINDS_TOLD: Final = Each(_RUN, joined("--run=", Item()))
 _KEEP: Final = (*READ, "create", "patch", "delete")
@@ -57,7 +61,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, _LEASE_RULES, NAMESPACE),
                 *_policy(),
                 *_taken_over(kinds),
-                When(RUNS, [_deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+                When(RUNS, [When(_QUEUES, _queues()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
@@ -83,6 +87,13 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         # Pods that wait for too long, or that a policy restarts, are deleted; none is made or changed.
         rule("", "pods", verbs=(*READ, "delete")),
         When(_GANGS, rule(_GROUPS, "podgroups", verbs=_KEEP)),
+        When(
+            _QUEUES,
+            [
+                rule("", "resourcequotas", verbs=("list", "watch")),
+                rule(_GROUPS, "priorityclasses", verbs=("list", "watch")),
+            ],
+        ),
         rule("", "events", verbs=("create",)),
         rule("", "namespaces", verbs=("list", "watch")),
         # Whether an operator of a kind is alive.
@@ -171,9 +182,19 @@ def _deployment() -> dict[str, Any]:
                     "securityContext": pod_security(),
                     "topologySpreadConstraints": spread(SELECTOR),
                     "containers": [_container()],
+                    "volumes": When(_QUEUES, [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]),
                 },
             },
         },
+    }
+
+
+def _queues() -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": _QUEUES_MAP, "namespace": NAMESPACE, "labels": LABELS},
+        "data": {_QUEUES_FILE: _QUEUES},
     }
 
 
@@ -185,6 +206,7 @@ def _container() -> dict[str, Any]:
             "run",
             KINDS_TOLD,
             When(_GANGS, "--gangs"),
+            When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
             joined("--health-port=", Given("health_port")),
             f"--lease-name={LEASE}",
             DOMAIN_TOLD,
@@ -193,4 +215,5 @@ def _container() -> dict[str, Any]:
         **probes(),
         "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}},
         "securityContext": container_security(),
+        "volumeMounts": When(_QUEUES, [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]),
     }

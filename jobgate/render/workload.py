@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins import offered
 from jobgate.render.choices import NAMESPACE, RUNS, plugin_on
 from jobgate.render.hardening import (
@@ -19,7 +20,7 @@ from jobgate.render.hardening import (
     spread,
 )
 from jobgate.render.installation import LABELS
-from jobgate.render.tree import Each, Equal, Given, Item, Not, When, joined
+from jobgate.render.tree import AllOf, Each, Equal, Given, Has, Item, Not, When, joined
 from webhook import Kind
 from webhook.context import DOMAIN
 
@@ -123,6 +124,15 @@ def _pod(kinds: Iterable[Kind]) -> dict[str, Any]:
     }
 
 
+def _queued(kinds: Iterable[Kind]) -> list[When]:
+    """Return what says to the server of each kind that the runner has queues for its jobs."""
+    return [
+        When(AllOf((Given("queues"), Has(Given("run"), kind.qualified_plural))), f"--operator-can={kind.plural}/queue")
+        for kind in kinds
+        if runner_of(kind) is not None
+    ]
+
+
 def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
     # A folder and no single files: those would never be refreshed.
     mounts = [{"name": "kind-settings", "mountPath": _SETTINGS_FOLDER, "readOnly": True}]
@@ -141,6 +151,7 @@ def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
             When(Equal(Given("mode"), "warn"), "--mode=warn"),
             Each(Given("run"), joined("--run=", Item())),
             Each(Given("operator_can"), joined("--operator-can=", Item())),
+            *_queued(kinds),
             Each(Given("forgetful_writers"), joined("--forgetful-writer=", Item())),
             Each(
                 _HAS_SETTINGS,

@@ -8,11 +8,12 @@ Pure:
 - `policies`: what has happened, and what lifecycle policies say to that
 - `outcome`: what becomes of the job; `progress`: how far it is
 - `plan`: what is done next, as `actions`
+- `queues`: which jobs may run, and why others wait
 
 With a cluster:
 
 - `seen`: what is there of all jobs that are run
-- `loop`: one look at one job; `run`: its life
+- `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
 - `rivals`: operators that run beside
 
 What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -20,7 +21,9 @@ from jobgate.controller.metrics import Metrics
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
+from jobgate.kinds.common.runner import is_run
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.dispatch import Dispatcher, needs_none
 from jobgate.runner.plan import plan
 from jobgate.runner.seen import Seen, Whose
 from jobgate.runner.subject import Subject, read
@@ -60,6 +63,7 @@ class Loop:
         later: Callable[[Whose, float], None],
         domain: str,
         groups: str = "",
+        dispatcher: Dispatcher | None = None,
     ) -> None:
         """Look at nothing yet.
 
@@ -73,6 +77,7 @@ class Loop:
             later: has a job looked at again in so many seconds.
             domain: of the cluster's Services.
             groups: the apiVersion of Kubernetes' own PodGroup; empty where jobs are no gangs.
+            dispatcher: of queues; None where there are none.
         """
         self._jobs = jobs
         self._seen = seen
@@ -83,6 +88,7 @@ class Loop:
         self._later = later
         self._domain = domain
         self._groups = groups
+        self._dispatcher = dispatcher
 
     async def reconcile(self, key: Whose) -> Outcome:
         """Look at a job, and tell what came of it.
@@ -98,10 +104,12 @@ class Loop:
         document = informer.get(name, namespace)
         if document is None:
             return Outcome.FINE
-        subject = read(kind, document, self._domain, self._groups)
+        subject = self._subject(kind, document)
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
             return Outcome.FINE
+        if self._dispatcher is not None and subject.verdict is None and is_run(document):
+            return Outcome.FINE  # it is looked at as soon as something is decided
         observed = self._seen.observed(document["metadata"]["uid"], self._clock())
         outcome = Outcome.FINE
         for action in plan(subject, observed):
@@ -118,6 +126,13 @@ class Loop:
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
         return outcome
+
+    def _subject(self, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+        subject = read(kind, document, self._domain, self._groups)
+        if subject is None or self._dispatcher is None:
+            return subject
+        verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
+        return replace(subject, verdict=verdict)
 
     async def _do(self, subject: Subject, resource: Resource, action: Action) -> None:
         document = subject.job.document

@@ -52,6 +52,8 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
         yield Event("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
     elif found.action is not None:
         yield from _acted(subject, sight, found)
+    elif moved := _moved(subject):
+        yield from moved
     else:
         yield from _kept(subject, sight)
         yield from (Delete(pod.document) for pod in found.pods)
@@ -77,7 +79,7 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
     state = subject.state
     replaced = replaced_of(sight, found.task)
     if found.action is Wish.ABORT_JOB:
-        after = replace(state, held=found.message)
+        after = replace(state, held=found.message, admitted=False)
     elif found.action is Wish.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
         again = State(state.attempt + 1, {}, state.restarts + replaced)
@@ -86,6 +88,21 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = state.restarted(replaced, found.task)
     yield Patch(subject.job.document, after.changes(**{COMMAND: None}))
     yield Event("Normal", str(found.action), found.message)
+
+
+def _moved(subject: Subject) -> list[Action]:
+    """Return the write by which a job leaves its queue, or gives up its place among those that run."""
+    job, state = subject.job.document, subject.state
+    if subject.verdict is None or state.held or state.admitted is not subject.suspended:
+        return []
+    if subject.suspended:
+        return [Patch(job, replace(state, admitted=False).changes())]
+    if subject.verdict:
+        return []
+    return [
+        Patch(job, replace(state, admitted=True).changes()),
+        Event("Normal", "JobDequeued", "the job has left its queue"),
+    ]
 
 
 def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -110,7 +127,7 @@ def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
 
 def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any]) -> bool:
     """Tell whether a task may have no pods now. A task that was started waits for no other any more."""
-    if subject.suspended or subject.state.held:
+    if subject.suspended or subject.state.held or subject.queued:
         return True
     if sight.tasks[name].batch is not None and not sight.tasks[name].suspended:
         return False

@@ -78,6 +78,7 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
     phases = (
         (bool(state.held), Phase.ABORTED, f"no pod runs since {state.held}"),
         (subject.suspended, Phase.SUSPENDED, "the job is suspended"),
+        (subject.queued, Phase.QUEUED, subject.verdict or "the job is released from its queue"),
         (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
         (not released, begins, "no pod was made yet"),
         (sum(task.ready + task.succeeded for task in released) >= total, Phase.RUNNING, "all pods have started"),

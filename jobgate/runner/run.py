@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -18,8 +18,10 @@ from jobgate.controller.queue import Outcome, Queue
 from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
 from jobgate.plugins.crew import RUN_LABEL
+from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.gangs import GROUP
 from jobgate.runner.loop import Loop, Writes
+from jobgate.runner.queues import Queues
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import Seen, Whose
 from webhook import Kind
@@ -62,6 +64,7 @@ class Settings:
         resync: after so many seconds each job is looked at, whatever is known.
         backoff: of informers, after failures.
         namespace: that the runner is in, and leaves alone; empty for none.
+        queues: that jobs wait in; None where they wait in none.
     """
 
     domain: str
@@ -70,6 +73,7 @@ class Settings:
     resync: float = 300.0
     backoff: Backoff | None = None
     namespace: str = ""
+    queues: Queues | None = None
 
 
 class RunnerController:
@@ -98,12 +102,35 @@ class RunnerController:
         groups = await self._groups() if self._settings.gangs else None
         queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0))
         backoff = self._settings.backoff
-        seen = Seen(lambda key: queue.add(key, SETTLE), groups, backoff)
+        changed = asyncio.Event()
+
+        def of_a_job(key: Whose, after: float) -> None:
+            queue.add(key, after)
+            changed.set()
+
+        seen = Seen(lambda key: of_a_job(key, SETTLE), groups, backoff)
         jobs: dict[str, tuple[Kind, Resource, Informer[dict[str, Any]]]] = {}
         for kind in self._kinds:
             resource = Resource(kind.plural, kind.version, kind.group)
-            jobs[kind.qualified_plural] = (kind, resource, _informer(kind, resource, queue, backoff))
+            jobs[kind.qualified_plural] = (
+                kind,
+                resource,
+                _informer(kind, resource, lambda key: of_a_job(key, 0.0), backoff),
+            )
         territory = Territory(self._settings.namespace, backoff)
+        dispatcher = None
+        if self._settings.queues is not None:
+            dispatcher = Dispatcher(
+                self._settings.queues,
+                jobs,
+                seen,
+                territory,
+                changed,
+                moved=queue.add,
+                clock=now,
+                domain=self._settings.domain,
+                backoff=backoff,
+            )
         loop = Loop(
             jobs,
             seen,
@@ -114,14 +141,17 @@ class RunnerController:
             later=queue.add,
             domain=self._settings.domain,
             groups=f"{groups.group}/{groups.version}" if groups else "",
+            dispatcher=dispatcher,
         )
         self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)
         of_jobs = [informer for _, _, informer in jobs.values()]
         self._informers = [territory.namespaces, *of_jobs, *seen.informers.values()]
+        of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
+        self._informers += of_queues
         ours = self._cluster.labelled(RUN_LABEL)
         try:
             async with asyncio.TaskGroup() as group:
-                for informer in (territory.namespaces, *of_jobs):
+                for informer in (territory.namespaces, *of_jobs, *of_queues):
                     group.create_task(informer.run(self._cluster))
                 for child in seen.informers.values():
                     group.create_task(child.run(ours))
@@ -129,6 +159,8 @@ class RunnerController:
                 while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
                     await asyncio.sleep(0.05)
                 group.create_task(self._resync(jobs, queue))
+                if dispatcher is not None:
+                    group.create_task(dispatcher.run())
                 for _ in range(WORKERS):
                     group.create_task(self._serve(queue, loop))
         finally:
@@ -208,11 +240,13 @@ class PacedWrites(Paced):
         await self._writes.remove(resource, found, propagation)
 
 
-def _informer(kind: Kind, resource: Resource, queue: Queue[Whose], backoff: Backoff | None) -> Informer[dict[str, Any]]:
+def _informer(
+    kind: Kind, resource: Resource, changed: Callable[[Whose], None], backoff: Backoff | None
+) -> Informer[dict[str, Any]]:
     api_version = kind.gvk.api_version
     plural = kind.qualified_plural
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
         return {**slim(found), "apiVersion": api_version, "kind": kind.kind}
 
-    return Informer(resource, backoff, keep=keep, changed=lambda key: queue.add((plural, *key)))
+    return Informer(resource, backoff, keep=keep, changed=lambda key: changed((plural, *key)))

@@ -23,12 +23,14 @@ class State:
         tasks: how many times a task was restarted since, by name.
         restarts: restarts of before the current attempts: of the job, of tasks and of pods.
         held: why no pod may run: an action, as `AbortJob`; empty where they may.
+        admitted: whether a queue has released the job.
     """
 
     attempt: int = 0
     tasks: Mapping[str, int] = field(default_factory=dict)
     restarts: int = 0
     held: str = ""
+    admitted: bool = False
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
@@ -38,7 +40,8 @@ class State:
         except (ValueError, TypeError):
             read = {}
         tasks = {name: count for name, one in mapping(read.get("tasks")).items() if (count := whole(one))}
-        return cls(whole(read.get("attempt")) or 0, tasks, whole(read.get("restarts")) or 0, text(read.get("held")))
+        attempt, restarts = (whole(read.get(word)) or 0 for word in ("attempt", "restarts"))
+        return cls(attempt, tasks, restarts, text(read.get("held")), read.get("admitted") is True)
 
     def label(self, task: str) -> str:
         """Return the attempt at a task, as a label has it. Two different attempts never have the same."""

@@ -33,11 +33,13 @@ class Subject:
         job: the typed view of it.
         domain: of the cluster's Services.
         groups: the apiVersion of Kubernetes' own PodGroup, where jobs are gangs; empty where they are none.
+        verdict: why the job waits in its queue; empty where it may run, None where there are no queues.
     """
 
     job: Job[Any]
     domain: str = DOMAIN
     groups: str = ""
+    verdict: str | None = None
 
     @cached_property
     def runner(self) -> Runner:
@@ -73,6 +75,11 @@ class Subject:
     def suspended(self) -> bool:
         """Whether the user has suspended it."""
         return self.job.word("suspend") is True
+
+    @property
+    def queued(self) -> bool:
+        """Whether no queue has released it yet."""
+        return self.verdict is not None and not self.state.admitted
 
     def replicas(self, name: str) -> int:
         """Return the pods of a task."""

@@ -31,6 +31,10 @@ _CHOSEN: dict[str, dict[str, Any]] = {
     },
     "no objects of plugins": {"plugins": {"svc": False, "ssh": False}},
     "a server outside": {"external_name": "localhost"},
+    "the runner, with queues": {
+        "run": ("dijobs.diengine.opendilab.org",),
+        "queues": 'queues:\n- name: a  # {{ b }} 100%\n  quota: {"pods": 1}\n',
+    },
     "everything, with texts that are hard to quote": {
         "monitoring": True,
         "network_policy": True,

@@ -117,6 +117,13 @@ def test_an_apply_can_wipe_neither_a_secret_nor_an_injected_bundle(rotation: str
     assert "caBundle" not in yaml.safe_dump([*rendered.values()][-2:])
 
 
+def test_queues_are_told_to_the_runner_and_that_it_has_some_to_the_server() -> None:
+    choices: dict[str, Any] = {"run": ("dijobs.diengine.opendilab.org",), "queues": "queues: [{name: a}]"}
+    assert "--queues=/etc/jobgate/queues/queues.yaml" in arguments("jobgate-runner", **choices)
+    told = [one for one in arguments("jobgate-webhook", **choices) if one.startswith("--operator-can")]
+    assert told == ["--operator-can=dijobs/queue"]
+
+
 def test_the_server_is_told_all_that_an_installation_says() -> None:
     told = arguments(
         "jobgate-webhook",

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -65,6 +66,7 @@ class World:
         self.events: list[Event] = []
         self.log: list[str] = []
         self.gone = False
+        self.verdict: str | None = None
         self._groups = groups
         self._count = 0
 
@@ -77,7 +79,7 @@ class World:
 
     def plan(self) -> list[Action]:
         """What the runner would do."""
-        return plan(subject(self.job, self._groups), self.observed())
+        return plan(replace(subject(self.job, self._groups), verdict=self.verdict), self.observed())
 
     def step(self, carried_out: int | None = None) -> list[Action]:
         """Let the runner look once, and die after so many actions."""

@@ -24,6 +24,7 @@ class Phase(StrEnum):
 
     PENDING = "Pending"
     SUSPENDED = "Suspended"
+    QUEUED = "Queued"
     ABORTED = "Aborted"
     STARTING = "Starting"
     RUNNING = "Running"
@@ -200,6 +201,7 @@ class Runner:
         paused: whether a job is to be left alone.
         orphaned: why no operator of the kind runs its jobs in a cluster of today; empty where one does.
         rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
+        priority: what a job itself says of its priority in a queue; None where its priority class says it.
         heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
     """
 
@@ -220,6 +222,7 @@ class Runner:
     deadline: Callable[[Job[Any]], int | None] = lambda _: None
     adopts: Callable[[Job[Any]], Mapping[str, Any]] = lambda _: {}
     paused: Callable[[Job[Any]], bool] = lambda _: False
+    priority: Callable[[Job[Any]], int | None] = lambda _: None
     orphaned: str = ""
     rivals: tuple[str, ...] = ()
     heeds: frozenset[str] = frozenset()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jobgate.kinds.common.runner import Clean, Phase, Progress, Retry, Runner, conditions_of, set_condition
 from jobgate.kinds.dijob.members import contract
-from jobgate.kinds.dijob.models import DIJobSpec
+from jobgate.kinds.dijob.models import DIJobSpec, Priority
 from jobgate.plugins import Crew, Member, Variable
 from webhook import Job, Task
 
@@ -16,7 +16,12 @@ SERVER: Final = "http://di-server.di-system.{domain}:8081"
 PORT: Final = 22270
 
 #: What the kind calls the phases; the rest have the same names.
-_PHASES: Final = {Phase.SUSPENDED: "Pending", Phase.ABORTED: "Pending", Phase.TERMINATED: "Failed"}
+_PHASES: Final = {
+    Phase.SUSPENDED: "Pending",
+    Phase.QUEUED: "Pending",
+    Phase.ABORTED: "Pending",
+    Phase.TERMINATED: "Failed",
+}
 
 
 def variables(member: Member) -> Iterator[Variable]:
@@ -77,6 +82,7 @@ RUNNER = Runner(
     retry=lambda job, _: Retry(limit=job.spec.backoff_limit),
     limit=lambda job: int(job.spec.backoff_limit),
     clean=lambda job: Clean(job.spec.clean_pod_policy.value),
+    priority=lambda job: None if job.spec.priority_class_name else int(job.spec.priority is Priority.HIGH),
     # The last is the name of its Lease.
     rivals=("di-operator", "di-orchestrator", "12841a5d.opendilab.org"),
     heeds=frozenset(

@@ -102,7 +102,7 @@ def status(job: Job[MxJobSpec], progress: Progress) -> dict[str, Any]:
         "state": _STATES.get(phase, "Unknown" if phase is Phase.PENDING else "Running"),
         "replicaStatuses": [_replica_status(task) for task in progress.tasks.values()],
     }
-    if phase in {Phase.SUSPENDED, Phase.ABORTED}:
+    if phase in {Phase.SUSPENDED, Phase.QUEUED, Phase.ABORTED}:
         made |= {"phase": "Creating", "state": "Unknown", "reason": progress.message}
     return made
 

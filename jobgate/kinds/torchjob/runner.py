@@ -45,6 +45,11 @@ RETRYABLE: Final = (130, 137, 138, 143)
 #: Where a program finds the place for its model.
 MODEL_VARIABLE: Final = "TORCH_ON_K8S_MODEL_PATH"
 
+#: The phases in which a job runs no pods, which its kind calls `Queuing`; and why it is in a queue, or no longer.
+_HELD: Final = frozenset({Phase.SUSPENDED, Phase.QUEUED, Phase.ABORTED})
+ENQUEUED: Final = "JobEnqueued"
+DEQUEUED: Final = "JobDequeued"
+
 _AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
 
 
@@ -154,6 +159,12 @@ def gang(job: Job[TorchJobSpec]) -> int:
     return gang_minimum(job.of([task for task in job.tasks if task is not alone]))
 
 
+def priority(job: Job[TorchJobSpec]) -> int | None:
+    """Return the priority that the scheduling policy states."""
+    policy = job.spec.scheduling_policy
+    return policy.priority if policy else None
+
+
 def clean(job: Job[TorchJobSpec]) -> Clean:
     """Return which pods of an ended job are deleted, in either spelling."""
     policy = job.spec.clean_pod_policy or job.spec.clen_pod_policy
@@ -180,8 +191,8 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         conditions = set_condition(conditions, new, progress, last=true)
 
     put("Created", message=f"TorchJob {job.document['metadata']['name']} is created")
-    held = phase in {Phase.SUSPENDED, Phase.ABORTED}
-    kind = {Phase.TERMINATED: "Failed", Phase.SUSPENDED: "Queuing", Phase.ABORTED: "Queuing"}.get(phase, str(phase))
+    held = phase in _HELD
+    kind = "Queuing" if held else {Phase.TERMINATED: "Failed"}.get(phase, str(phase))
     if held or phase in {Phase.RUNNING, Phase.RESTARTING} or phase.ended:
         for other in ("Queuing", "Running", "Restarting"):
             if other != kind:
@@ -190,15 +201,18 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         opposite = {"Running": "Restarting", "Restarting": "Running"}.get(kind)
         conditions = [one for one in conditions if one["type"] != opposite]
         reason = progress.reason or (f"Job{phase}" if held or phase is Phase.TERMINATED else "")
-        put(kind, reason=reason, message=progress.message)
+        put(kind, reason=ENQUEUED if phase is Phase.QUEUED else reason, message=progress.message)
+    elif any(one["type"] == "Queuing" and one.get("reason") == ENQUEUED for one in conditions):
+        put("Queuing", reason=DEQUEUED, message="the job has left its queue")
     # By type, in whichever case the key is written.
     keys = {task.name: str(task.role or task.key) for task in torch_tasks(job)}
     made: dict[str, Any] = {
         **former,
         "conditions": conditions,
         "taskStatuses": {keys.get(task.name, task.name): _counts(task) for task in progress.tasks.values()},
-        "startTime": former.get("startTime") or progress.stamp,
     }
+    if phase is not Phase.QUEUED or former.get("startTime"):
+        made["startTime"] = former.get("startTime") or progress.stamp
     if phase.ended:
         made["completionTime"] = former.get("completionTime") or progress.stamp
     return made
@@ -232,6 +246,7 @@ RUNNER = Runner(
     waits=waits,
     succeeded=succeeded,
     gang=gang,
+    priority=priority,
     orphaned="torch-on-k8s as published does not start",
     rivals=("torch-on-k8s",),
     heeds=frozenset({"min_available", "priority_class_name", "depends_on", "ttl_seconds_after_finished"}),

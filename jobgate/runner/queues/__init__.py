@@ -1,0 +1,32 @@
+"""Queues: which jobs may run, and why others wait.
+
+- `selectors`: whose turn it is; pure
+- `admission`: which jobs are released; pure
+- `demand`: what jobs ask for, and what ResourceQuotas leave to them; pure
+- `file`: the file of queues
+"""
+
+from jobgate.runner.queues.admission import Admission, Amounts, Entry, Memory, Order, Queue, Queues, admit
+from jobgate.runner.queues.demand import demand_of, left_to_jobs, present_of
+from jobgate.runner.queues.file import Unfit, read_queues
+from jobgate.runner.queues.selectors import SELECTORS, Selector, SelectorName, Turns
+
+__all__ = [
+    "SELECTORS",
+    "Admission",
+    "Amounts",
+    "Entry",
+    "Memory",
+    "Order",
+    "Queue",
+    "Queues",
+    "Selector",
+    "SelectorName",
+    "Turns",
+    "Unfit",
+    "admit",
+    "demand_of",
+    "left_to_jobs",
+    "present_of",
+    "read_queues",
+]

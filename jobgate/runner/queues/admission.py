@@ -1,0 +1,294 @@
+"""Which jobs are released to run, and why the others wait. Pure.
+
+A job draws on three pools: what all queues share, what its queue has, and what the ResourceQuotas of its namespace
+leave. It is released whole, when it fits into all three. One that does not fit at its turn claims the pools that lack
+room: what it waits for is kept for it, so that smaller jobs do not overtake it for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from jobgate.runner.queues.selectors import SELECTORS, SelectorName, Turns
+
+#: By resource, as a ResourceQuota names it in full: `pods`, `requests.cpu`, `limits.memory`.
+Amounts: TypeAlias = Mapping[str, Decimal]
+#: Jobs of one queue and one namespace wait in one line.
+Line: TypeAlias = tuple[str, str]
+
+#: The queue of jobs that name none and whose namespace has none.
+DEFAULT: Final = "default"
+#: Seconds after which a job goes before all that came later, whatever their priority.
+MAX_WAIT: Final = 3600
+
+_NOTHING: Final = Decimal(0)
+
+
+class Order(StrEnum):
+    """Who is next in a queue."""
+
+    PRIORITY = "priority"
+    FIFO = "fifo"
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue.
+
+    Attributes:
+        weight: its share of the turns.
+        quota: the most that its jobs may use together; of a resource that is not named there is no limit.
+        order: who is next.
+        max_wait: seconds after which a job goes before all that came later.
+    """
+
+    weight: int = 1
+    quota: Amounts = field(default_factory=dict)
+    order: Order = Order.PRIORITY
+    max_wait: float = MAX_WAIT
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """All queues.
+
+    Attributes:
+        queues: by name, in their order.
+        selector: whose turn it is.
+        quota: the most that the jobs of all queues may use together.
+    """
+
+    queues: Mapping[str, Queue] = field(default_factory=lambda: {DEFAULT: Queue()})
+    selector: SelectorName = SelectorName.SMOOTH_WRR
+    quota: Amounts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A job that runs or wants to.
+
+    Attributes:
+        key: tells it from all others.
+        queue: that it is in.
+        namespace: that it is in.
+        demand: what all its pods ask for.
+        since: when it was made.
+        priority: the higher goes first.
+        admitted: whether it was released.
+    """
+
+    key: str
+    queue: str
+    namespace: str
+    demand: Amounts
+    since: datetime
+    priority: int = 0
+    admitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is remembered from decision to decision. A runner that begins without it is as fair from then on.
+
+    Attributes:
+        turns: of the queues.
+        claims: lines whose first job was chosen and did not fit, the first that was chosen first.
+    """
+
+    turns: Turns = field(default_factory=Turns)
+    claims: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What was decided.
+
+    Attributes:
+        released: the keys of jobs that may run now, in order.
+        waits: by key, why the others wait.
+        memory: for the next decision.
+    """
+
+    released: tuple[str, ...]
+    waits: Mapping[str, str]
+    memory: Memory
+
+
+@dataclass(slots=True)
+class _Pool:
+    """What jobs use together.
+
+    Attributes:
+        called: what it is called.
+        capacity: what there is for jobs.
+        free: what of it is neither used nor claimed.
+        claimed: whether a job waits for room in it.
+    """
+
+    called: str
+    capacity: Amounts
+    free: dict[str, Decimal]
+    claimed: bool = False
+
+    def take(self, demand: Amounts) -> None:
+        for name in self.free:
+            self.free[name] -= demand.get(name, _NOTHING)
+
+    def lacks(self, demand: Amounts) -> bool:
+        return any(demand.get(name, _NOTHING) > max(free, _NOTHING) for name, free in self.free.items())
+
+    def too_small(self, demand: Amounts) -> str:
+        """Return why a job never fits; empty where it does by itself."""
+        for name, most in self.capacity.items():
+            if demand.get(name, _NOTHING) > max(most, _NOTHING):
+                return f"{self.called} has {_shown(most)} of {name}, and the job asks for {_shown(demand[name])}"
+        return ""
+
+    def full(self, demand: Amounts) -> str:
+        """Return why a job does not fit now."""
+        name = next(name for name, free in self.free.items() if demand.get(name, _NOTHING) > max(free, _NOTHING))
+        return (
+            f"{self.called} has {_shown(self.capacity[name])} of {name}, the job asks for {_shown(demand[name])}, and "
+            "the jobs before it leave less"
+        )
+
+
+def admit(
+    queues: Queues, entries: Iterable[Entry], namespaces: Mapping[str, Amounts], memory: Memory, now: datetime
+) -> Admission:
+    """Decide which jobs are released.
+
+    Args:
+        queues: that there are.
+        entries: all jobs that run or want to.
+        namespaces: what the ResourceQuotas of a namespace leave to these jobs, those that run included.
+        memory: of the last decision.
+        now: the time.
+    """
+    jobs = list(entries)
+    room = _Room(queues, namespaces)
+    for job in jobs:
+        if job.admitted:
+            room.take(job)
+    waits: dict[str, str] = {}
+    lines: dict[Line, list[Entry]] = {}
+    for job in sorted((job for job in jobs if not job.admitted), key=lambda job: _rank(queues, job, now)):
+        if why := _impossible(queues, room, job):
+            waits[job.key] = why
+        else:
+            lines.setdefault((job.queue, job.namespace), []).append(job)
+    decision = _Round(room, lines)
+    turns = decision.run(queues, memory, now)
+    for line, waiting in lines.items():
+        waits |= {job.key: f"other jobs are before it in queue {job.queue}" for job in waiting}
+        if waiting:
+            waits[waiting[0].key] = decision.blocked[line]
+    return Admission(tuple(decision.released), waits, Memory(turns, tuple(decision.claims)))
+
+
+@dataclass(slots=True)
+class _Round:
+    """One decision, while it is made: jobs are taken out of their lines as long as any fits.
+
+    Attributes:
+        room: that is left.
+        lines: jobs that wait, the first in front.
+        released: the keys of jobs that were taken out.
+        claims: lines whose first job claims room.
+        blocked: why the first job of a line does not fit.
+    """
+
+    room: _Room
+    lines: Mapping[Line, list[Entry]]
+    released: list[str] = field(default_factory=list)
+    claims: list[Line] = field(default_factory=list)
+    blocked: dict[Line, str] = field(default_factory=dict)
+
+    def serve(self, line: Line) -> bool:
+        """Release the first job of a line, or let it claim what it lacks; tell whether either was done."""
+        job = self.lines[line][0]
+        lacking = self.room.lacking(job)
+        if not lacking:
+            self.room.take(job)
+            self.released.append(self.lines[line].pop(0).key)
+            return True
+        self.blocked[line] = lacking[0].full(job.demand)
+        if all(pool.claimed for pool in lacking):
+            return False
+        for pool in lacking:
+            pool.claimed = True
+        self.room.take(job)
+        self.claims.append(line)
+        return True
+
+    def run(self, queues: Queues, memory: Memory, now: datetime) -> Turns:
+        """Serve those who claimed room before, then queue after queue; return the turns."""
+        for line in memory.claims:
+            if self.lines.get(line):
+                self.serve(line)
+        weights = {name: queue.weight for name, queue in queues.queues.items()}
+        select, turns = SELECTORS[queues.selector], memory.turns
+        while True:
+            heads: dict[str, Line] = {}
+            ready = [line for line, waiting in self.lines.items() if waiting and line not in self.blocked]
+            for line in sorted(ready, key=lambda line: _rank(queues, self.lines[line][0], now)):
+                heads.setdefault(line[0], line)
+            chosen, after = select(weights, heads.keys(), turns)
+            if chosen is None:
+                return turns
+            if self.serve(heads[chosen]):
+                turns = after
+
+
+class _Room:
+    """The pools that there are."""
+
+    def __init__(self, queues: Queues, namespaces: Mapping[str, Amounts]) -> None:
+        self._all = _pool("the quota of all queues", queues.quota)
+        self._queues = {name: _pool(f"queue {name}", queue.quota) for name, queue in queues.queues.items()}
+        self._namespaces = {
+            name: _pool(f"the ResourceQuota of namespace {name}", one) for name, one in namespaces.items()
+        }
+
+    def of(self, job: Entry) -> Iterator[_Pool]:
+        yield self._all
+        for pools, name in ((self._queues, job.queue), (self._namespaces, job.namespace)):
+            if name in pools:
+                yield pools[name]
+
+    def take(self, job: Entry) -> None:
+        for pool in self.of(job):
+            pool.take(job.demand)
+
+    def lacking(self, job: Entry) -> list[_Pool]:
+        return [pool for pool in self.of(job) if pool.lacks(job.demand)]
+
+
+def _pool(called: str, capacity: Amounts) -> _Pool:
+    return _Pool(called, capacity, dict(capacity))
+
+
+def _impossible(queues: Queues, room: _Room, job: Entry) -> str:
+    if job.queue not in queues.queues:
+        return f"there is no queue {job.queue}; the queues are: {', '.join(queues.queues)}"
+    return next((why for pool in room.of(job) if (why := pool.too_small(job.demand))), "")
+
+
+def _rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetime, str]:
+    """Return the place of a job in its queue; the least is the first.
+
+    Priorities alone would let a job wait for ever while others of a higher one keep coming.
+    """
+    queue = queues.queues.get(job.queue, Queue())
+    plain = queue.order is Order.FIFO or (now - job.since).total_seconds() > queue.max_wait
+    overdue = plain and queue.order is not Order.FIFO
+    return not overdue, 0 if plain else -job.priority, job.since, job.key
+
+
+def _shown(amount: Decimal) -> str:
+    return f"{amount.normalize():f}" if amount else "0"

@@ -1,0 +1,104 @@
+"""What a job asks for in all, and what ResourceQuotas leave to jobs: by resource, named as a ResourceQuota does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from jobgate.kinds.common.pod import amounts
+from jobgate.kinds.common.pod.pod_resources import totals
+from jobgate.kinds.common.pod.reading import mapping, spec_of
+from jobgate.kinds.common.quantity import parse
+from jobgate.runner.queues.admission import Amounts
+from jobgate.runner.subject import Sight, Subject
+from webhook import Path
+
+PODS: Final = "pods"
+#: What a ResourceQuota counts that is no resource of a pod: https://kubernetes.io/docs/concepts/policy/resource-quotas/.
+_OTHERS: Final = frozenset(
+    {
+        "configmaps",
+        "persistentvolumeclaims",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+        "requests.storage",
+    }
+)
+
+
+def resource(name: str) -> str | None:
+    """Return the full name of a resource of pods that a quota names, None where it is of something else.
+
+    Kubernetes takes `cpu` for `requests.cpu`.
+    """
+    if name in {PODS, f"count/{PODS}"}:
+        return PODS
+    if name in _OTHERS or name.startswith("count/") or ".storageclass.storage.k8s.io/" in name:
+        return None
+    return name if name.startswith(("requests.", "limits.")) else f"requests.{name}"
+
+
+def demand_of(subject: Subject) -> Amounts:
+    """Return what all pods of a job ask for."""
+    return _sum((demand_of_pod(subject, name), subject.replicas(name)) for name in subject.tasks)
+
+
+def present_of(subject: Subject, sight: Sight) -> Amounts:
+    """Return what the pods of a job ask for that are there and have not ended: what a ResourceQuota counts of it."""
+    live = {
+        name: sum(pod.phase not in {"Succeeded", "Failed"} for pod in seen.pods) for name, seen in sight.tasks.items()
+    }
+    return _sum((demand_of_pod(subject, name), count) for name, count in live.items() if count)
+
+
+def demand_of_pod(subject: Subject, name: str) -> Amounts:
+    """Return what a pod of a task asks for. Resources of the pod as a whole count in the place of its containers'."""
+    template = subject.operator.pod(subject.job, subject.tasks[name])
+    spec = spec_of(template)
+    own, overhead = mapping(spec.get("resources")), {"requests": spec.get("overhead") or {}}
+    found: dict[str, Decimal] = {PODS: Decimal(1)}
+    for side in ("requests", "limits"):
+        given = totals(template, side) | amounts.read(own, side, Path(), [])
+        if side == "requests":
+            for key, amount in amounts.read(overhead, side, Path(), []).items():
+                given[key] = given.get(key, Decimal(0)) + amount
+        found |= {f"{side}.{key}": amount for key, amount in given.items()}
+    return found
+
+
+def left_to_jobs(quotas: Iterable[Mapping[str, Any]], present: Amounts) -> Amounts:
+    """Return what the ResourceQuotas of a namespace leave to jobs, those that run included.
+
+    A quota with scopes counts some pods only, and is left to the API server.
+
+    Args:
+        quotas: of the namespace.
+        present: what pods of jobs use of it by now; the rest of what is used is used by others.
+    """
+    found: dict[str, Decimal] = {}
+    for quota in quotas:
+        spec, status = spec_of(quota), mapping(quota.get("status"))
+        if spec.get("scopes") or spec.get("scopeSelector"):
+            continue
+        used = _read(mapping(status.get("used")))
+        for name, hard in _read(mapping(status.get("hard")) or mapping(spec.get("hard"))).items():
+            others = max(used.get(name, Decimal(0)) - present.get(name, Decimal(0)), Decimal(0))
+            found[name] = min(hard - others, found.get(name, hard - others))
+    return found
+
+
+def _read(given: Mapping[str, Any]) -> dict[str, Decimal]:
+    return {full: parse(value) for name, value in given.items() if (full := resource(name))}
+
+
+def _sum(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
+    found: dict[str, Decimal] = {}
+    for one, times in parts:
+        for name, amount in one.items():
+            found[name] = found.get(name, Decimal(0)) + amount * times
+    return found

@@ -1,0 +1,116 @@
+"""The file of queues: YAML, of which every fault is named with its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from jobgate.kinds.common.quantity import parse
+from jobgate.names import dns_subdomain, qualified_name
+from jobgate.runner.queues.admission import DEFAULT, MAX_WAIT, Amounts, Order, Queue, Queues
+from jobgate.runner.queues.demand import resource
+from jobgate.runner.queues.selectors import SelectorName
+
+#: The greatest weight: shares finer than a thousandth are of no use.
+_WEIGHT_LIMIT: Final = 1000
+_WAIT_LIMIT: Final = 2**31 - 1
+
+
+class Unfit(Exception):
+    """A file holds no queues; the message says what is wrong, each fault with its path."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+
+class _Queue(_Model):
+    name: str
+    weight: Annotated[int, Field(strict=True, ge=1, le=_WEIGHT_LIMIT)] = 1
+    quota: dict[str, str | int | float] = {}
+    order: Order = Order.PRIORITY
+    max_wait_seconds: Annotated[int, Field(strict=True, ge=0, le=_WAIT_LIMIT)] = MAX_WAIT
+
+
+class _File(_Model):
+    selector: SelectorName = SelectorName.SMOOTH_WRR
+    quota: dict[str, str | int | float] = {}
+    queues: Annotated[list[_Queue], Field(min_length=1)]
+
+
+def read_queues(content: str) -> Queues:
+    """Return the queues that a file says. There is always one called `default`.
+
+    Raises:
+        Unfit: it says none.
+    """
+    try:
+        found = _File.model_validate(yaml.safe_load(content))
+    except yaml.YAMLError as error:
+        raise Unfit(f"no YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        raise Unfit("; ".join(f"{_path(one['loc'])}: {_sentence(one)}" for one in error.errors())) from None
+    if faults := list(_faults(found)):
+        raise Unfit("; ".join(faults))
+    queues = {one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds) for one in found.queues}
+    return Queues(queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}, found.selector, _amounts(found.quota))
+
+
+def _faults(found: _File) -> Iterator[str]:
+    yield from _quota_faults("quota", found.quota)
+    first: dict[str, int] = {}
+    for index, queue in enumerate(found.queues):
+        place = f"queues[{index}]"
+        if fault := dns_subdomain(queue.name):
+            yield f"{place}.name: Invalid value: {queue.name!r}: {fault}"
+        if first.setdefault(queue.name, index) != index:
+            yield f"{place}.name: Duplicate value: {queue.name!r}: queues[{first[queue.name]}] has this name"
+        yield from _quota_faults(f"{place}.quota", queue.quota)
+
+
+def _quota_faults(place: str, quota: Mapping[str, str | int | float]) -> Iterator[str]:
+    written: dict[str, str] = {}
+    for name, value in quota.items():
+        here = f"{place}[{name}]"
+        full = resource(name)
+        if full is None or qualified_name(name.removeprefix("requests.").removeprefix("limits.")):
+            yield f"{here}: Invalid value: {name!r}: must be pods or a resource of containers, as cpu or limits.memory"
+            continue
+        if written.setdefault(full, name) != name:
+            yield f"{here}: Duplicate value: {name!r}: {written[full]} is the same resource"
+        try:
+            amount = parse(value)
+        except ValueError as error:
+            yield f"{here}: Invalid value: {value!r}: {error}"
+            continue
+        if amount < 0:
+            yield f"{here}: Invalid value: {value!r}: must not be negative"
+
+
+def _amounts(quota: Mapping[str, str | int | float]) -> Amounts:
+    found: dict[str, Decimal] = {}
+    for name, value in quota.items():
+        if full := resource(name):
+            found[full] = parse(value)
+    return found
+
+
+def _path(steps: tuple[int | str, ...]) -> str:
+    # Of a union, pydantic adds which of its types was tried.
+    known = [step for step in steps if step not in {"str", "int", "float"}]
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in known)
+    return text.removeprefix(".") or "the file"
+
+
+def _sentence(error: Any) -> str:
+    said = {
+        "extra_forbidden": "unknown field",
+        "missing": "Required value",
+        "model_type": "must be a mapping",
+    }
+    return said.get(error["type"]) or str(error["msg"]).replace("Input should", "must").replace("should", "must")

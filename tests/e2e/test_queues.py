@@ -1,0 +1,106 @@
+"""Jobs that wait in queues: on a whole control plane."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.client import ClusterApi
+from controlplane.runner import RUN, runner
+from controlplane.simulation import end_pod, ends
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
+from tests.e2e.test_runner import WAIT, Run, dijob, task
+
+QUEUES = """
+queues:
+- name: small
+  quota: {pods: 1}
+- name: large
+  weight: 5
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def process(
+    whole_controlplane: WholeControlPlane, whole_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The runner with queues, beside webhooks that know of it."""
+    folder = tmp_path_factory.mktemp("queues")
+    (folder / "queues.yaml").write_text(QUEUES)
+    whole_webhook.restart(RUN)
+    try:
+        with runner(whole_controlplane, folder / "log", [f"--queues={folder / 'queues.yaml'}"]):
+            yield
+    finally:
+        whole_webhook.restart()
+
+
+@pytest.fixture
+def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
+    """A namespace in which jobs are run."""
+    return Space(whole_api, whole_namespace)
+
+
+def torchjob(name: str, queue: str) -> dict[str, Any]:
+    """A TorchJob of one pod that ends by itself."""
+    container = {"name": "torch", "image": "torch"}
+    template = {"metadata": {"annotations": ends(0, "1s")}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "train.distributed.io/v1alpha1",
+        "kind": "TorchJob",
+        "metadata": {"name": name},
+        "spec": {
+            "schedulingPolicy": {"queue": queue},
+            "torchTaskSpecs": {"Master": {"numTasks": 1, "template": template}},
+        },
+    }
+
+
+def why(run: Run) -> tuple[str, str, str]:
+    """Type, reason and message of the last condition of a job, of whichever it has."""
+    conditions = run.status.get("conditions") or [{}]
+    return conditions[-1].get("type", ""), conditions[-1].get("reason", ""), conditions[-1].get("message", "")
+
+
+def test_jobs_leave_a_queue_as_there_is_room_the_urgent_ones_first(space: Space) -> None:
+    first = Run(space, dijob("first", task("work"), queue="small"))
+    first.until("Running")
+    plain = Run(space, dijob("plain", task("work", annotations=ends(0, "1s")), queue="small"))
+    wait_for(lambda: why(plain)[1] == "JobQueued", WAIT, what=f"it waits: {plain.status}")
+    assert "queue small has 1 of pods" in why(plain)[2]
+    torch = Run(space, torchjob("torch", "small"))
+    wait_for(lambda: why(torch)[:2] == ("Queuing", "JobEnqueued"), WAIT, what=f"it waits: {torch.status}")
+    urgent = Run(space, dijob("urgent", task("work"), queue="small", priority="high"))
+    wait_for(lambda: "has 1 of pods" in why(urgent)[2], WAIT, what="it is the first that waits")
+    assert sorted(first.pods()) == ["first-work-0"]
+    end_pod(space.api, space.name, first.pods()["first-work-0"]["metadata"]["name"])
+    urgent.until("Running")
+    assert sorted(urgent.pods()) == ["urgent-work-0"]
+    assert why(plain)[1] == "JobQueued"
+    end_pod(space.api, space.name, urgent.pods()["urgent-work-0"]["metadata"]["name"])
+    for one in (plain, torch):
+        one.until("Succeeded")
+    assert "JobDequeued" in {one["reason"] for one in space.items("events")}
+
+
+def test_a_resource_quota_holds_a_job_back_before_its_pods_are_refused(space: Space) -> None:
+    body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "most"}, "spec": {"hard": {"pods": "2"}}}
+    space.create("resourcequotas", body)
+    wait_for(lambda: space.get("resourcequotas", "most").get("status", {}).get("hard"), WAIT, what="it holds")
+    runs = Run(space, dijob("runs", task("work", 2), queue="large"))
+    runs.until("Running")
+    waits = Run(space, dijob("waits", task("work"), queue="large"))
+    wait_for(lambda: "ResourceQuota of namespace" in why(waits)[2], WAIT, what=f"it waits: {waits.status}")
+    assert {one["reason"] for one in space.items("events")} & {"FailedCreate"} == set()
+    space.delete(runs.plural, runs.name, runs.version)
+    waits.until("Running")
+
+
+def test_a_job_of_an_unknown_queue_waits_and_says_so(space: Space) -> None:
+    lost = Run(space, dijob("lost", task("work"), queue="typo"))
+    expected = "there is no queue typo; the queues are: small, large, default"
+    wait_for(lambda: why(lost)[2] == expected, WAIT, what=f"it says so: {lost.status}")
+    assert space.items("pods") == []

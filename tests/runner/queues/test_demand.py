@@ -1,0 +1,58 @@
+"""What jobs ask for, and what ResourceQuotas leave to them."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from jobgate.runner.queues import demand_of, left_to_jobs, present_of
+from jobgate.runner.subject import look
+from tests.runner.world import World, dijob, subject, task
+
+
+def asking(requests: dict[str, str], **pod: Any) -> dict[str, Any]:
+    """The template of pods that ask for so much."""
+    container = {"name": "di-container", "image": "di", "resources": {"requests": requests}}
+    return {"spec": {"containers": [container], **pod}}
+
+
+def quota(hard: dict[str, str], used: dict[str, str], **spec: Any) -> dict[str, Any]:
+    """A ResourceQuota."""
+    return {"spec": {"hard": hard, **spec}, "status": {"hard": hard, "used": used}}
+
+
+JOB = dijob(
+    task(2, template=asking({"cpu": "500m"})),
+    task(1, "judge", template=asking({"cpu": "1", "memory": "1Ki"}, overhead={"cpu": "1"})),
+)
+
+
+def test_a_job_asks_for_what_all_its_pods_do() -> None:
+    expected = {"pods": Decimal(3), "requests.cpu": Decimal(3), "requests.memory": Decimal(1024)}
+    assert demand_of(subject(JOB)) == expected
+
+
+def test_pods_that_have_ended_count_no_more() -> None:
+    world = World(JOB)
+    world.settle()
+    world.end("judge")
+    one = subject(world.job)
+    found = present_of(one, look(one, world.observed()))
+    assert found == {"pods": Decimal(2), "requests.cpu": Decimal(1)}
+
+
+@pytest.mark.parametrize(
+    ("case", "quotas", "present", "left"),
+    [
+        ("nothing", [], 0, {}),
+        ("what others do not use", [quota({"pods": "8"}, {"pods": "5"})], 2, {"pods": 5}),
+        ("more than is used", [quota({"pods": "8"}, {"pods": "1"})], 2, {"pods": 8}),
+        ("the least", [quota({"pods": "8"}, {}), quota({"count/pods": "3"}, {})], 0, {"pods": 3}),
+        ("by the full name", [quota({"cpu": "2", "nvidia.com/gpu": "1"}, {})], 0, {"cpu": 2, "nvidia.com/gpu": 1}),
+        ("of pods alone", [quota({"services": "2", "requests.storage": "1Gi"}, {})], 0, {}),
+        ("not of some pods", [quota({"pods": "8"}, {}, scopes=["BestEffort"])], 0, {}),
+    ],
+)
+def test_quotas_leave(case: str, quotas: list[dict[str, Any]], present: int, left: dict[str, int]) -> None:
+    expected = {name if name == "pods" else f"requests.{name}": Decimal(amount) for name, amount in left.items()}
+    assert left_to_jobs(quotas, {"pods": Decimal(present)}) == expected, case

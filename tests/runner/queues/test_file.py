@@ -1,0 +1,58 @@
+"""The file of queues."""
+
+from decimal import Decimal
+
+import pytest
+
+from jobgate.runner.queues import Order, Queue, Queues, SelectorName, Unfit, read_queues
+
+FULL = """
+selector: wrr
+quota: {nvidia.com/gpu: 16}
+queues:
+- name: research
+  weight: 5
+  quota: {pods: 10, cpu: 500m, requests.memory: 1Ki, limits.cpu: "2"}
+  order: fifo
+  maxWaitSeconds: 60
+- name: default
+"""
+
+
+def test_a_file_says_all_of_its_queues() -> None:
+    quota = {"pods": Decimal(10), "requests.cpu": Decimal("0.5"), "requests.memory": Decimal(1024)}
+    research = Queue(5, {**quota, "limits.cpu": Decimal(2)}, Order.FIFO, 60)
+    expected = Queues(
+        {"research": research, "default": Queue()}, SelectorName.WRR, {"requests.nvidia.com/gpu": Decimal(16)}
+    )
+    assert read_queues(FULL) == expected
+
+
+def test_there_is_always_a_default_queue() -> None:
+    assert list(read_queues("queues: [{name: a}]").queues) == ["a", "default"]
+
+
+@pytest.mark.parametrize(
+    ("content", "faults"),
+    [
+        ("", ["the file: must be a mapping"]),
+        ("a: [", ["no YAML"]),
+        ("{}", ["queues: Required value"]),
+        ("queues: []", ["queues: ", "at least 1 item"]),
+        ("{queues: [{name: a}], selector: lottery}", ["selector: must be 'rr', 'wrr' or 'smooth-wrr'"]),
+        ("queues: [{name: a, weight: 0}, {weigth: 2}]", ["queues[0].weight", "queues[1].name", "queues[1].weigth"]),
+        ("queues: [{name: a, weight: '5'}]", ["queues[0].weight: must be a valid integer"]),
+        ("queues: [{name: A}, {name: b}, {name: b}]", ["queues[0].name: Invalid value", "queues[2].name: Duplicate"]),
+        ("queues: [{name: a, quota: {cpu: lots}}]", ["queues[0].quota[cpu]: Invalid value: 'lots'"]),
+        ("queues: [{name: a, quota: {cpu: -1}}]", ["queues[0].quota[cpu]", "negative"]),
+        ("queues: [{name: a, quota: {cpu: 1, requests.cpu: 2}}]", ["queues[0].quota[requests.cpu]: Duplicate"]),
+        ("{queues: [{name: a}], quota: {services: 1}}", ["quota[services]: Invalid value"]),
+        ("queues: [{name: a, order: lifo}]", ["queues[0].order: must be 'priority' or 'fifo'"]),
+        ("queues: [{name: a, maxWaitSeconds: -1}]", ["queues[0].maxWaitSeconds"]),
+        ("queues: [{name: a, quota: {cpu: [1]}}]", ["queues[0].quota.cpu"]),
+    ],
+)
+def test_each_fault_is_named_with_its_path(content: str, faults: list[str]) -> None:
+    with pytest.raises(Unfit) as raised:
+        read_queues(content)
+    assert all(fault in str(raised.value) for fault in faults), str(raised.value)

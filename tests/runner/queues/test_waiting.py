@@ -1,0 +1,204 @@
+"""Jobs that wait in queues, and those that leave them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from jobgate.cluster import Informer, Resource
+from jobgate.controller.territory import Territory
+from jobgate.kinds import installed
+from jobgate.runner.dispatch import Dispatcher
+from jobgate.runner.queues import read_queues
+from jobgate.runner.seen import Seen, Whose
+from tests.runner.test_rendering import example
+from tests.runner.world import START, World, dijob, holding, stamp, task
+
+FULL = "queue a is full"
+
+
+def waiting(job: dict[str, Any] | None = None) -> World:
+    """A job that waits in a queue."""
+    found = World(job or dijob(task(2)))
+    found.verdict = FULL
+    found.settle()
+    return found
+
+
+def test_a_job_that_waits_has_no_pods_until_it_is_released() -> None:
+    found = waiting()
+    assert found.running() == []
+    found.verdict = ""
+    found.settle()
+    assert found.running() == ["train-work-0", "train-work-1"]
+    assert [one.reason for one in found.events] == ["JobDequeued"]
+
+
+def test_a_released_job_keeps_its_place_when_it_restarts() -> None:
+    policies = [{"event": "PodFailed", "action": "RestartJob"}]
+    found = waiting(dijob(task(2), policies=policies))
+    found.verdict = ""
+    found.settle()
+    found.verdict = FULL
+    found.end(code=1)
+    found.settle()
+    assert found.running() == ["train-work-0", "train-work-1"]
+    assert found.status["restarts"] == 1
+
+
+@pytest.mark.parametrize("stop", ["suspend", "abort"])
+def test_a_job_that_is_stopped_gives_up_its_place_and_waits_again(stop: str) -> None:
+    found = waiting()
+    found.verdict = ""
+    found.settle()
+    found.verdict = FULL
+    command = found.job["metadata"]["annotations"]
+    if stop == "suspend":
+        found.job["spec"]["suspend"] = True
+    else:
+        command["jobgate.dev/command"] = "AbortJob"
+    found.settle()
+    assert found.running() == []
+    if stop == "suspend":
+        found.job["spec"]["suspend"] = False
+    else:
+        command["jobgate.dev/command"] = "ResumeJob"
+    found.settle()
+    assert found.running() == []
+    found.verdict = ""
+    found.settle()
+    assert found.running() == ["train-work-0", "train-work-1"]
+
+
+@pytest.mark.parametrize(
+    ("path", "phase", "why"),
+    [
+        ("dijob/with-tasks.yaml", "Pending", ("Pending", "JobQueued")),
+        ("torchjob/full.yaml", None, ("Queuing", "JobEnqueued")),
+        ("mxjob/dist.yaml", "Creating", None),
+    ],
+)
+def test_a_status_says_that_the_job_waits_and_why(path: str, phase: str | None, why: tuple[str, str] | None) -> None:
+    found = waiting(example(path))
+    status = found.status
+    assert status.get("phase") == phase
+    if why is None:
+        assert status["reason"] == FULL
+    else:
+        last = status["conditions"][-1]
+        assert (last["type"], last["reason"], last["message"]) == (*why, FULL)
+    assert "startTime" not in status
+    found.job["metadata"]["annotations"]["aimaster"] = "ready"
+    found.verdict = ""
+    found.settle()
+    assert "Queuing" not in holding(found.status)
+    assert FULL not in str([one for one in found.status["conditions"] if one["status"] == "True"])
+
+
+class Cluster:
+    """All jobs, as the runner knows them, and its dispatcher."""
+
+    def __init__(self, queues: str, *jobs: World) -> None:
+        """Decide nothing yet."""
+        kind = next(one for one in installed() if one.kind == "DIJob")
+        self.worlds = {one.job["metadata"]["name"]: one for one in jobs}
+        self.moved: list[Whose] = []
+        resource = Resource(kind.plural, kind.version, kind.group)
+        informer: Informer[dict[str, Any]] = Informer(resource, keep=lambda found: found)
+        self._seen = Seen(lambda _: None, None)
+        self.dispatcher = Dispatcher(
+            read_queues(queues),
+            {kind.qualified_plural: (kind, resource, informer)},
+            self._seen,
+            Territory(),
+            asyncio.Event(),
+            moved=self.moved.append,
+            clock=lambda: START,
+            domain="svc.cluster.local",
+        )
+        self._informer = informer
+
+    def show(self) -> None:
+        """Let the informers know what there is."""
+        fill(self._informer, [one.job for one in self.worlds.values()])
+        resources = {one.plural: informer for one, informer in self._seen.informers.items()}
+        fill(resources["jobs"], [batch for one in self.worlds.values() for batch in one.jobs.values()])
+        for plural in ("pods", "services"):
+            fill(resources[plural], [])
+
+    def settle(self) -> list[str]:
+        """Let dispatcher and runner work until nothing changes any more; return the jobs that run."""
+        for _ in range(6):
+            self.show()
+            self.dispatcher.decide()
+            for one in self.worlds.values():
+                verdict = self.dispatcher.verdict(one.job["metadata"]["uid"])
+                if verdict is not None:
+                    one.verdict = verdict
+                    one.settle()
+        return sorted(name for name, one in self.worlds.items() if one.running())
+
+
+def fill(informer: Informer[Any], found: list[dict[str, Any]]) -> None:
+    """Have an informer know objects, as if it had listed them."""
+    known = informer._objects or {}
+    informer._objects = {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in found}
+    for key in known.keys() | informer._objects.keys():
+        informer._changed(key)
+
+
+def named(name: str, replicas: int = 1, **spec: Any) -> World:
+    """A DIJob of a name."""
+    job = dijob(task(replicas), **spec)
+    job["metadata"] |= {"name": name, "uid": name, "creationTimestamp": stamp(START)}
+    return World(job)
+
+
+def test_jobs_run_within_the_quota_of_their_queue_one_after_the_other() -> None:
+    cluster = Cluster("queues: [{name: a, quota: {pods: 2}}]", *(named(name, 2, queue="a") for name in "xyz"))
+    order = []
+    for _ in range(3):
+        running = cluster.settle()
+        order += running
+        assert len(running) == 1
+        for number in range(2):
+            cluster.worlds[running[0]].end("work", number)
+        cluster.worlds[running[0]].settle()
+    assert order == ["x", "y", "z"]
+
+
+def test_the_higher_priority_goes_first() -> None:
+    queues = "queues: [{name: default, quota: {pods: 1}}]"
+    cluster = Cluster(queues, named("x"), named("y", priority="high"))
+    assert cluster.settle() == ["y"]
+    assert "queue default has 1 of pods" in str(cluster.dispatcher.verdict("x"))
+
+
+def test_a_namespace_with_a_queue_of_its_name_waits_in_it() -> None:
+    cluster = Cluster("queues: [{name: lab, quota: {pods: 0}}]", named("x"))
+    assert cluster.settle() == []
+    assert cluster.dispatcher.verdict("x") == "queue lab has 0 of pods, and the job asks for 1"
+
+
+def test_a_resource_quota_holds_jobs_back() -> None:
+    cluster = Cluster("queues: [{name: default}]", named("x", 2), named("y"))
+    hard = {"metadata": {"namespace": "lab", "name": "q"}, "spec": {}, "status": {"hard": {"pods": "2"}, "used": {}}}
+    fill(cluster.dispatcher.quotas, [hard])
+    assert cluster.settle() == ["x"]
+    assert "ResourceQuota of namespace lab" in str(cluster.dispatcher.verdict("y"))
+
+
+def test_what_was_let_go_counts_before_it_is_seen_to_run() -> None:
+    cluster = Cluster("queues: [{name: default, quota: {pods: 1}}]", named("x"), named("y"))
+    cluster.show()
+    for _ in range(3):
+        cluster.dispatcher.decide()
+        assert cluster.dispatcher.verdict("x") == ""
+        assert cluster.dispatcher.verdict("y")
+
+
+def test_jobs_that_run_when_queues_come_go_on() -> None:
+    runs = named("x", 3)
+    runs.settle()
+    cluster = Cluster("queues: [{name: default, quota: {pods: 1}}]", runs, named("y"))
+    assert cluster.settle() == ["x"]
