@@ -158,7 +158,11 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expec
          ["spec.torchElasticPolicy: does nothing until spec.enableTorchElastic is true"]),
         (job(minMembers={"Worker": 2}, schedulingPolicy={"minAvailable": 3}),
          ["spec.minMembers: only one of it and spec.schedulingPolicy.minAvailable is read: this where the operator has its feature gate "
-          "DAGScheduling, as by default, else the other"]),
+          "DAGScheduling, as by default, else the other",
+          "spec.schedulingPolicy.minAvailable: torch-on-k8s does not act on it: its pods are not started as one gang",
+          "spec.minMembers[Worker]: torch-on-k8s does not act on it: the pods of the task are not started as one gang"]),
+        (job(schedulingPolicy={"queue": "research"}),
+         ["spec.schedulingPolicy.queue: torch-on-k8s does not act on it: the job waits in no queue"]),
     ],
 )  # fmt: skip
 def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], expected: list[str]) -> None:
