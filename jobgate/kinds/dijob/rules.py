@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
-from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
@@ -90,6 +90,23 @@ def has_started(status: Mapping[str, Any]) -> bool:
     return status.get("phase") not in {None, "", "Pending"}
 
 
+@rule("tasks")
+def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
+    """Scaling down, the operator deletes pods of any index, and never creates a lost one again."""
+    old_job = context.old or {}
+    if job.kind.qualified_plural in context.settings.runs or not has_started(mapping(old_job.get("status"))):
+        return
+    stored = mapping(old_job.get("spec")).get("tasks")
+    before = {one.get("name"): one.get("replicas") for _, one in objects(stored)}
+    for index, task in readable(job.spec.tasks, "name", "replicas"):
+        old = before.get(task.name)
+        if isinstance(old, int) and task.replicas is not None and task.replicas < old:
+            yield Notice(
+                f"spec.tasks[{index}].replicas",
+                "DI-orchestrator deletes pods of any index, and host lists name the first ones: pods may not be found",
+            )
+
+
 #: A task is known by name and type: pods that run are counted, and taken away, by them. All else the operator takes up
 #: when it next makes a pod.
 MAY_CHANGE = MayChange(
@@ -111,5 +128,6 @@ RULES: tuple[Rule, ...] = (
     pods_have_one_container,
     *shared_rules(),
     a_gang_can_start,
+    fewer_pods_leave_any,
     MAY_CHANGE.rule(),
 )

@@ -108,5 +108,4 @@ MEMBERS = Members(
     contract=contract,
     facts=facts,
     # Its own gang scheduling and queues.
-    provides=frozenset({"queueing"}),
 )

@@ -70,16 +70,8 @@ TORCH_ON_K8S = TorchOnK8s(
     name="torch-on-k8s",
     minor=22,
     pod_name="{job}-{task}-{index}",
-    # What is waited for, and when a job ends, have spellings and an order that the kind's own rules tell of.
-    heeds=frozenset(
-        {
-            "queue",
-            "min_available",
-            "priority_class_name",
-            "depends_on",
-            "ttl_seconds_after_finished",
-            "active_deadline_seconds",
-        }
-    ),
+    # Of these the kind's own rules tell, in its spellings. Queues and gangs are no words of its own: as published it
+    # does not start, and takes no job out of a queue.
+    heeds=frozenset({"depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"}),
     members=MEMBERS,
 )

@@ -101,6 +101,12 @@ def test_who_a_task_is_may_change_only_before_the_job_runs(new: Any, expected: l
     assert faults(validate(new, old)) == []
 
 
+@pytest.mark.parametrize("replicas, phase, warns", [(1, "Running", True), (3, "Running", False), (1, "Pending", False)])
+def test_a_scale_down_of_a_job_that_runs_is_a_warning(replicas: int, phase: str, warns: bool) -> None:
+    old = running(job(task("learner", "learner", replicas=2)), phase)
+    assert bool(validate(job(task("learner", "learner", replicas=replicas)), old).warnings) is warns
+
+
 def test_a_default_of_today_is_no_change_of_the_user() -> None:
     """A running job that was stored by a version which named no typed task, and an edit of something else."""
     old = running(job(task("learner")))

@@ -1,10 +1,14 @@
 """The rules of a TorchJob's gangs."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from jobgate.kinds.torchjob import TORCHJOB
+from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from tests.kinds.torchjob.jobs import faults, job, task, tasks, validate
+from tests.plugins.crews import of_job
 
 
 @pytest.mark.parametrize(
@@ -31,3 +35,12 @@ from tests.kinds.torchjob.jobs import faults, job, task, tasks, validate
 )  # fmt: skip
 def test_a_gang_needs_no_more_pods_than_there_are(document: dict[str, Any], expected: list[str]) -> None:
     assert faults(validate(document)) == expected
+
+
+def test_a_gang_gets_a_pod_group_from_the_installation() -> None:
+    """As published, torch-on-k8s makes none."""
+    arguments = QueueingArguments(system=System.COSCHEDULING)
+    found = replace(of_job(TORCHJOB, job(schedulingPolicy={"minAvailable": 3})), plugins={Queueing.name: arguments})
+    assert Queueing.name in found.ours
+    (declared,) = Queueing().objects(found, arguments)
+    assert (declared.manifest["kind"], declared.manifest["spec"]) == ("PodGroup", {"minMember": 3})

@@ -173,7 +173,11 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expec
          ["spec.torchElasticPolicy: has no effect unless spec.enableTorchElastic is true"]),
         (job(minMembers={"Worker": 2}, schedulingPolicy={"minAvailable": 3}),
          ["spec.minMembers: only used if the operator's feature gate DAGScheduling is enabled, which is the "
-          "default; otherwise spec.schedulingPolicy.minAvailable is used"]),
+          "default; otherwise spec.schedulingPolicy.minAvailable is used",
+          "spec.schedulingPolicy.minAvailable: torch-on-k8s ignores this field: the pods are not gang-scheduled",
+          "spec.minMembers[Worker]: torch-on-k8s ignores this field: the task's pods are not gang-scheduled"]),
+         (job(schedulingPolicy={"queue": "research"}),
+          ["spec.schedulingPolicy.queue: torch-on-k8s ignores this field: the job is not queued"]),
     ],
 )  # fmt: skip
 def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], expected: list[str]) -> None:
