@@ -102,7 +102,7 @@ class Loop:
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
             return Outcome.FINE
-        observed = self._seen.observed(document["metadata"]["uid"], self._clock())
+        observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
         outcome = Outcome.FINE
         for action in plan(subject, observed):
             if isinstance(action, Later):
