@@ -18,7 +18,7 @@ from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
-from jobgate.pods import Access, Digests, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer, review_item
+from jobgate.pods import Access, Digests, ItemReviewer, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
 from webhook.server.metrics import Metrics
@@ -95,6 +95,8 @@ class Cluster:
         prerequisites = Prerequisites(self.cache, self.access)
         self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces)
         self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
+        asks = (self.cache, self.access) if reached else (None, None)
+        self.items = ItemReviewer(*asks, enforces=self.enforces)
         if reached:
             for resource, known in self.cache.informers.items():
                 watch_age(metrics, resource, known)
@@ -196,5 +198,5 @@ def routes(cluster: Cluster) -> Mapping[str, Route]:
     return {
         **{path: Route("pods", phase, partial(cluster.pods.review, phase=phase)) for phase, path in PATHS.items()},
         WORKLOADS_PATH: Route("workloads", Phase.VALIDATE, cluster.workloads.review),
-        ITEMS_PATH: Route("prerequisites", Phase.VALIDATE, partial(review_item, enforces=cluster.enforces)),
+        ITEMS_PATH: Route("prerequisites", Phase.VALIDATE, cluster.items.review),
     }

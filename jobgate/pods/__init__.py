@@ -14,7 +14,7 @@
 
 from jobgate.pods.access import Access
 from jobgate.pods.digest import Digest, Digests, Read, Room, TooLarge, Unkept, Unreadable, digest_of
-from jobgate.pods.items import review_item
+from jobgate.pods.items import ItemReviewer
 from jobgate.pods.lookup import Fetch, Known, Lookup
 from jobgate.pods.prerequisites import Prerequisites
 from jobgate.pods.reviewer import PodReviewer
@@ -25,6 +25,7 @@ __all__ = [
     "Digest",
     "Digests",
     "Fetch",
+    "ItemReviewer",
     "Known",
     "Lookup",
     "PodReviewer",
@@ -36,5 +37,4 @@ __all__ = [
     "Unreadable",
     "WorkloadReviewer",
     "digest_of",
-    "review_item",
 ]

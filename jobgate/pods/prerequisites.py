@@ -21,6 +21,7 @@ from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, Re
 
 #: The controllers of these, by how a control plane runs them: with an account for each, or with one for all.
 _CONTROLLERS, _MANAGER = "system:serviceaccount:kube-system:", "system:kube-controller-manager"
+_ACCOUNT = "system:serviceaccount:"
 
 #: The annotation of a pod.
 PLACE = (Path("metadata") / "annotations").key(ANNOTATION)
@@ -52,6 +53,12 @@ def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: P
 
     Of a job's pod the job says it, by the `part` that the pod belongs to: who created the job may use it. What a pod
     says beside has to be allowed to who creates the pod.
+
+    Args:
+        pod: a pod, or the template of a workload.
+        part: of the job that it belongs to.
+        request: whose object is the pod or the workload: that one's owner counts, not what a template says of owners.
+        place: of the annotation.
     """
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
@@ -60,18 +67,30 @@ def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: P
         return Invalid(place, said, str(error))
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
     if part is not None and part.prerequisites and own in {(), part.prerequisites}:
-        return Wanted(part.prerequisites, part.container, trusted=True, start=start, plugins=True)
+        trusted = _may_be_an_operator(request)
+        return Wanted(part.prerequisites, part.container, trusted=trusted, start=start, plugins=True)
     if not own:
         return None
-    trusted = _is_made_by_a_controller(pod, request.user)
+    trusted = _is_made_by_a_controller(mapping(request.document), request.user)
     return Wanted(own, trusted=trusted, start=start, plugins=part is not None, place=place)
 
 
-def _is_made_by_a_controller(pod: Mapping[str, Any], user: User) -> bool:
-    """Tell whether a controller of Kubernetes' own makes a pod of a workload, which was checked itself."""
+def _may_be_an_operator(request: Request) -> bool:
+    """Tell whether an operator may have made a job's pod: an account that users of the job's namespace cannot take.
+
+    Labels and owner references prove nothing: who may create pods can copy them from a pod of another user's job.
+    """
+    name = request.user.name
+    if name == _MANAGER:
+        return True
+    return name.startswith(_ACCOUNT) and not name.startswith(f"{_ACCOUNT}{request.namespace}:")
+
+
+def _is_made_by_a_controller(made: Mapping[str, Any], user: User) -> bool:
+    """Tell whether a controller of Kubernetes' own makes a pod or workload of a workload that was checked itself."""
     if user.name != _MANAGER and not user.name.startswith(_CONTROLLERS):
         return False
-    owners = (one for _, one in objects(metadata_of(pod).get("ownerReferences")) if one.get("controller") is True)
+    owners = (one for _, one in objects(metadata_of(made).get("ownerReferences")) if one.get("controller") is True)
     return any((text(one.get("apiVersion")).rpartition("/")[0], one.get("kind")) in WORKLOADS for one in owners)
 
 
@@ -128,10 +147,10 @@ def _users(pod: Mapping[str, Any], request: Request) -> Iterator[User]:
     """Yield who may have the right: who asks, and for a controller's pod the account that the pod runs under."""
     yield request.user
     owned = any(one.get("controller") is True for _, one in objects(metadata_of(pod).get("ownerReferences")))
-    if owned and request.user.name.startswith("system:serviceaccount:"):
+    if owned and request.user.name.startswith(_ACCOUNT):
         account = text(spec_of(pod).get("serviceAccountName")) or "default"
         groups = "system:serviceaccounts", f"system:serviceaccounts:{request.namespace}", "system:authenticated"
-        yield User(f"system:serviceaccount:{request.namespace}:{account}", groups)
+        yield User(f"{_ACCOUNT}{request.namespace}:{account}", groups)
 
 
 def removed(draft: Draft) -> list[Cause]:

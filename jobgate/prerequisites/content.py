@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from jobgate.names import dns_subdomain
+from jobgate.prerequisites.item import leaves
 from jobgate.prerequisites.models import Event
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.resolve import Instance, Resolution
-from jobgate.prerequisites.script import Hook, substituted
+from jobgate.prerequisites.script import Hook, rendered_size, substituted
 
 #: Most bytes of all commands of one pod. Linux takes an argument of 131,071 bytes; quoting makes commands longer.
 COMMANDS_LIMIT: Final = 32 * 1024
+
+
+#: Most bytes of all else that one pod gets, values filled in: a value may stand in a text any number of times.
+TEXTS_LIMIT: Final = 128 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,8 @@ def content_of(resolution: Resolution) -> tuple[Content, list[Problem]]:
     """Return what resolved items put into a pod, and which of them cannot be together."""
     merge = _Merge()
     for one in resolution.instances:
-        merge.add(one)
+        if merge.fits(one):
+            merge.add(one)
     return merge.content(), merge.problems
 
 
@@ -67,6 +73,25 @@ class _Merge:
     mounts: dict[str, Mount] = field(default_factory=dict)
     env: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     plugins: dict[str, Any] = field(default_factory=dict)
+    commands: int = 0
+    texts: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether there is more than a pod may get."""
+        return self.commands > COMMANDS_LIMIT or self.texts > TEXTS_LIMIT
+
+    def fits(self, one: Instance) -> bool:
+        """Count what an instance brings, before its values are filled in, which may take gigabytes."""
+        for place, text in leaves(one.item.spec):
+            if self.full:
+                return False
+            size = rendered_size(text, one.values)
+            if place.startswith("cmd."):
+                self.commands += size + 1
+            else:
+                self.texts += size
+        return not self.full
 
     def add(self, one: Instance) -> None:
         """Add what an instance brings."""
@@ -99,9 +124,10 @@ class _Merge:
     def content(self) -> Content:
         """Return all of it."""
         hooks = (*self.starts, *reversed(self.ends))
-        if (size := sum(len(line.encode()) + 1 for hook in hooks for line in hook.commands)) > COMMANDS_LIMIT:
-            detail = f"the commands of all items have {size} bytes; at most {COMMANDS_LIMIT} are allowed"
-            self.problems.append(Problem(Reason.TOO_LARGE, (), detail))
+        for what, size, most in (("commands", self.commands, COMMANDS_LIMIT), ("other texts", self.texts, TEXTS_LIMIT)):
+            if size > most:
+                detail = f"the {what} of all items have more than {most} bytes"
+                self.problems.append(Problem(Reason.TOO_LARGE, (), detail))
         ordered = sorted(self.mounts.values(), key=lambda mount: mount.path.count("/"))
         return Content(hooks, tuple(ordered), self.env, self.plugins)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
+from threading import Lock
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -19,6 +22,8 @@ from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
+#: How many items are kept as they were read, and how many faults of one.
+_KEPT, _FAULTS = 256, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,7 @@ class Item:
         generation: counts the changes of its spec.
         spec: what it says.
         hash: of its spec.
+        faults: what is wrong with it by itself, as reason, field and what would be right.
     """
 
     kind: str
@@ -37,6 +43,7 @@ class Item:
     generation: int
     spec: PrerequisiteSpec
     hash: str
+    faults: tuple[tuple[Reason, str, str], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -54,11 +61,43 @@ class Item:
         return f"{self.kind}/{self.name}"
 
 
+class _Read:
+    """What was read of the objects that were asked for last: one may have a mebibyte, and be named by many tasks.
+
+    An object is known by being the same in memory: caches replace what changes, and never change it.
+    """
+
+    def __init__(self) -> None:
+        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item | None]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, document: Mapping[str, Any], kind: str) -> Item | None:
+        key = id(document), kind
+        with self._lock:
+            found = self._items.get(key)
+            if found is not None and found[0] is document:
+                self._items.move_to_end(key)
+                return found[1]
+        item = _read(document, kind)
+        with self._lock:
+            self._items[key] = document, item
+            if len(self._items) > _KEPT:
+                self._items.popitem(last=False)
+        return item
+
+
+_items = _Read()
+
+
 def item_of(document: Mapping[str, Any], kind: str) -> Item | None:
     """Return a stored object as an item, or None where it does not fit its schema.
 
     A list of an API server leaves out what kind its objects are, so that is told.
     """
+    return _items.get(document, kind)
+
+
+def _read(document: Mapping[str, Any], kind: str) -> Item | None:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
     try:
         read = PrerequisiteSpec.model_validate(spec)
@@ -71,6 +110,7 @@ def item_of(document: Mapping[str, Any], kind: str) -> Item | None:
         generation=generation if isinstance(generation, int) else 0,
         spec=read,
         hash=hash_of(spec),
+        faults=tuple(islice(faults(kind, read), _FAULTS)),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from jobgate.prerequisites.item import Item, faults, item_of
+from jobgate.prerequisites.item import Item, item_of
 from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import Reference, reference
@@ -85,7 +85,7 @@ def resolve(references: Iterable[Reference], find: Find) -> Resolution:
 def resolve_item(item: Item, find: Find) -> Resolution:
     """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
     walk = _Walk(find)
-    for reason, place, detail in faults(item.kind, item.spec):
+    for reason, place, detail in item.faults:
         walk.problem(reason, (), f"spec.{place}: {detail}", 0)
     walk.require(item, (item.shown,), (item.source,), 0)
     own = Instance(item, {}, (item.shown,), 0)
@@ -121,7 +121,7 @@ class _Walk:
             detail = f"there is no {wanted.shown}{where}{_advice(wanted, self.find)}"
             self.problem(Reason.UNKNOWN_REFERENCE, chain, detail, place)
             return
-        for reason, where, detail in faults(item.kind, item.spec):
+        for reason, where, detail in item.faults:
             self.problem(reason, chain, f"spec.{where}: {detail}", place)
         values = self._bound(item, wanted, chain, place)
         self.require(item, chain, (*path, source), place)

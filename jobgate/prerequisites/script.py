@@ -103,6 +103,16 @@ def substituted(text: str, values: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
 
 
+def rendered_size(text: str, values: Mapping[str, str]) -> int:
+    """Return how many bytes a text will have with the values of its template variables, without making it."""
+    more = (
+        len(values[name].encode()) - len(found[0])
+        for found in PLACEHOLDER.finditer(text)
+        if (name := found[1]) in values
+    )
+    return len(text.encode()) + sum(more)
+
+
 def _original(command: Sequence[str]) -> Sequence[str]:
     """Return a command without the hooks around it: whatever else it is, the script must be ours to the letter."""
     ours = (_verbatim(PROLOGUE), _verbatim(SUPERVISOR))

@@ -110,7 +110,7 @@ class Loop:
             return Outcome.FINE
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return Outcome.FINE  # it is looked at as soon as something is decided
-        observed = self._seen.observed(document["metadata"]["uid"], self._clock())
+        observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
         outcome = Outcome.FINE
         for action in plan(subject, observed):
             if isinstance(action, Later):

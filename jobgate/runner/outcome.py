@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Final
 
 from jobgate.kinds.common.pod.reading import mapping, text
@@ -12,7 +11,7 @@ from jobgate.kinds.common.runner import Phase, TaskProgress
 from jobgate.runner.policies import OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import COMMAND, annotations_of
-from jobgate.runner.subject import PodSeen, Sight, Subject, moment
+from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
 
 #: How each action on a job ends it.
 _ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Phase.SUCCEEDED}
@@ -148,4 +147,4 @@ def _late(subject: Subject, sight: Sight) -> float | None:
     started = moment(mapping(subject.job.document.get("status")).get("startTime"))
     if seconds is None or started is None:
         return None
-    return (started + timedelta(seconds=seconds) - sight.observed.now).total_seconds()
+    return (later(started, seconds) - sight.observed.now).total_seconds()

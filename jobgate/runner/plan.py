@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, Final
 
 from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from jobgate.kinds.common.policies.model import Action as Wish
 from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
@@ -21,7 +20,7 @@ from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import Children, children
 from jobgate.runner.state import COMMAND, State
-from jobgate.runner.subject import Observed, Sight, Subject, look, moment
+from jobgate.runner.subject import Observed, Sight, Subject, later, look, moment
 
 #: Where kinds say when a job ended.
 _ENDED: Final = ("completionTime", "completionTimestamp")
@@ -199,13 +198,13 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
     stored = mapping(job.document.get("status"))
     ended = next((found for word in _ENDED if (found := moment(stored.get(word)))), None)
     if seconds is not None and ended is not None:
-        left = (ended + timedelta(seconds=seconds) - sight.observed.now).total_seconds()
+        left = (later(ended, seconds) - sight.observed.now).total_seconds()
         yield Later(left) if left > 0 else Delete(job.document, foreground=True)
 
 
 def _finished(batch: Mapping[str, Any]) -> bool:
-    conditions = mapping(batch.get("status")).get("conditions") or ()
-    return any(one.get("type") in {"Complete", "Failed"} and one.get("status") == "True" for one in conditions)
+    conditions = objects(mapping(batch.get("status")).get("conditions"))
+    return any(one.get("type") in ("Complete", "Failed") and one.get("status") == "True" for _, one in conditions)
 
 
 def _going(found: Mapping[str, Any]) -> bool:

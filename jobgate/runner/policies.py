@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from crdgen.durations import nanoseconds
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.policies import LifecyclePolicy
 from jobgate.kinds.common.policies.model import Action, Event, Policies
-from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, moment
+from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook import Job, Task
 
 #: Restarts of a task's containers that are one too many, where the kind has no `maxRetry` (Volcano's default).
@@ -88,10 +88,10 @@ def decisions(subject: Subject, sight: Sight) -> Iterator[Decision]:
         policy = matching(subject.job, subject.tasks.get(one.task), one.event, one.exit_code)
         if policy is None or policy.action is None:
             continue
-        delay = timedelta(microseconds=(nanoseconds(policy.timeout or "0") or 0) / 1000)
+        delay = (nanoseconds(policy.timeout or "0") or 0) / 1e9
         if delay and one.over:
             continue
-        yield Decision(policy.action, one, one.since + delay)
+        yield Decision(policy.action, one, later(one.since, delay))
 
 
 def matching(job: Job[Any], task: Task | None, event: Event, exit_code: int | None = None) -> LifecyclePolicy | None:

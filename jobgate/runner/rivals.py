@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
 from jobgate.kinds.common.runner import runner_of
-from jobgate.runner.subject import moment
+from jobgate.runner.subject import later, moment
 from webhook import Kind
 
 
@@ -40,7 +40,7 @@ def _is_held(lease: Mapping[str, Any], now: datetime) -> bool:
     spec = mapping(lease.get("spec"))
     renewed = moment(spec.get("renewTime"))
     seconds = whole(spec.get("leaseDurationSeconds")) or 0
-    return bool(spec.get("holderIdentity")) and renewed is not None and renewed + timedelta(seconds=seconds) > now
+    return bool(spec.get("holderIdentity")) and renewed is not None and later(renewed, seconds) > now
 
 
 def _place(found: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, text
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
 from jobgate.runner.subject import Observed
 
@@ -54,6 +54,12 @@ def kept(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, An
     return keep
 
 
+def _owners(found: Mapping[str, Any]) -> set[str]:
+    """Return the uids of the controllers of an object; the API server lets it have one."""
+    references = objects(metadata_of(found).get("ownerReferences"))
+    return {text(one.get("uid")) for _, one in references if one.get("controller") is True}
+
+
 class Seen:
     """All that is made for jobs. The informers are to be run with a client that sees our label only."""
 
@@ -79,19 +85,29 @@ class Seen:
             for resource, kind in kinds.items()
         }
 
-    def observed(self, uid: str, now: datetime) -> Observed:
-        """Return what is there of a job now."""
+    def observed(self, uid: str, namespace: str, now: datetime) -> Observed:
+        """Return what is there of a job now.
+
+        Anybody can write a label: what counts is in the job's namespace, and is owned by the job or, of pods, by one
+        of its batch Jobs.
+        """
         found: dict[str, list[Mapping[str, Any]]] = {"Job": [], "Pod": [], "Service": [], "PodGroup": []}
-        for resource, one in self._of(uid):
+        for resource, one in self._of(uid, namespace):
             found[self._kinds[resource][0]].append(one)
+        for kind in ("Job", "Service", "PodGroup"):
+            found[kind] = [one for one in found[kind] if uid in _owners(one)]
+        batches = {text(one["metadata"].get("uid")) for one in found["Job"]}
+        found["Pod"] = [one for one in found["Pod"] if batches.intersection(_owners(one))]
         return Observed(now, found["Job"], found["Pod"], found["Service"], found["PodGroup"])
 
     def resource(self, kind: str) -> Resource:
         """Return the resource of a kind of these objects."""
         return next(resource for resource, (name, _) in self._kinds.items() if name == kind)
 
-    def _of(self, uid: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
+    def _of(self, uid: str, inside: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
         for resource, namespace, name in sorted(self._by_uid.get(uid, ())):
+            if namespace != inside:
+                continue
             with suppress(LookupError):
                 if found := self.informers[resource].get(name, namespace):
                     yield resource, found

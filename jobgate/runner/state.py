@@ -13,6 +13,9 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
 STATE: Final = "jobgate.dev/run-state"
 COMMAND: Final = "jobgate.dev/command"
 
+#: What is read of a count and of a reason: more is not the runner's own, and no status or label takes it.
+_MOST, _HELD = 2**31 - 1, 1024
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -37,11 +40,11 @@ class State:
         """Read the state of a job. What cannot be read is as if it were not there."""
         try:
             read = mapping(json.loads(annotations_of(document).get(STATE) or "{}"))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             read = {}
-        tasks = {name: count for name, one in mapping(read.get("tasks")).items() if (count := whole(one))}
-        attempt, restarts = (whole(read.get(word)) or 0 for word in ("attempt", "restarts"))
-        return cls(attempt, tasks, restarts, text(read.get("held")), read.get("admitted") is True)
+        tasks = {name: count for name, one in mapping(read.get("tasks")).items() if (count := _count(one))}
+        attempt, restarts = _count(read.get("attempt")), _count(read.get("restarts"))
+        return cls(attempt, tasks, restarts, text(read.get("held"))[:_HELD], read.get("admitted") is True)
 
     def label(self, task: str) -> str:
         """Return the attempt at a task, as a label has it. Two different attempts never have the same."""
@@ -65,6 +68,11 @@ class State:
         said = {key: value for key, value in asdict(self).items() if value}
         written = json.dumps(said, sort_keys=True, separators=(",", ":"))
         return {"metadata": {"annotations": {STATE: written, **annotations}}}
+
+
+def _count(value: Any) -> int:
+    """Return a count as the runner writes it: whoever may edit the job can write anything there."""
+    return min(max(whole(value) or 0, 0), _MOST)
 
 
 def annotations_of(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,8 @@ from webhook.view import view
 
 #: When nothing is known.
 LONG_AGO = datetime.fromtimestamp(0, UTC)
+#: The end of the calendar.
+END = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -283,11 +285,20 @@ def look(subject: Subject, observed: Observed) -> Sight:
 
 
 def moment(value: Any) -> datetime | None:
-    """Read a time as Kubernetes writes it; None where it is none."""
+    """Read a time as Kubernetes writes it; None where it is none. Without a zone it is UTC."""
     try:
-        return datetime.fromisoformat(text(value)) if value else None
+        found = datetime.fromisoformat(text(value)) if value else None
     except ValueError:
         return None
+    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def later(start: datetime, seconds: float) -> datetime:
+    """Return a time some seconds later; what lies past the calendar is its end."""
+    try:
+        return start + timedelta(seconds=seconds)
+    except OverflowError:
+        return END
 
 
 def _terminated(status: Mapping[str, Any]) -> Mapping[str, Any]:

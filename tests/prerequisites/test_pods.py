@@ -8,7 +8,7 @@ import jsonpatch
 import pytest
 
 from jobgate.kinds import installed
-from jobgate.pods import Access, PodReviewer, Prerequisites, WorkloadReviewer, digest_of, review_item
+from jobgate.pods import Access, ItemReviewer, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.record import RECORD, read
@@ -220,7 +220,14 @@ def test_a_workload_that_runs_a_task_of_a_job_needs_no_right_of_its_own(named: s
     document["spec"]["template"]["metadata"]["labels"] = OURS
     reviewer = WorkloadReviewer(prerequisites(Rights()), volcano("mnist"))
     request = Request(
-        "1", "batch/v1", "Job", Operation.CREATE, "train-w", NAMESPACE, user=User("runner"), document=document
+        "1",
+        "batch/v1",
+        "Job",
+        Operation.CREATE,
+        "train-w",
+        NAMESPACE,
+        user=User("system:serviceaccount:jobgate-system:jobgate-runner"),
+        document=document,
     )
     answer = asyncio.run(reviewer.review(request))
     assert answer is not None
@@ -280,6 +287,79 @@ def test_a_workload_is_told_what_its_pods_would_be_refused_for(
 )
 def test_an_item_that_is_wrong_by_itself_is_refused(spec: dict[str, Any], expected: str) -> None:
     request = Request("1", "jobgate.dev/v1alpha1", "ClusterPrerequisite", Operation.CREATE, document=item("a", **spec))
-    answer = review_item(request)
+    answer = asyncio.run(ItemReviewer().review(request))
     assert answer is not None
     assert [str(cause).startswith(expected) for cause in answer.causes] == [True] * bool(expected)
+
+
+FORGED = [
+    ("a person", "mallory", False),
+    ("an account of the namespace", f"system:serviceaccount:{NAMESPACE}:default", False),
+    ("the operator", "system:serviceaccount:volcano-system:volcano-controllers", True),
+    ("the control plane", "system:kube-controller-manager", True),
+]
+
+
+@pytest.mark.parametrize(("case", "user", "allowed"), FORGED)
+def test_who_copies_the_labels_and_owner_of_a_job_does_not_get_what_its_author_may_use(
+    case: str, user: str, allowed: bool
+) -> None:
+    document = pod(None, ("batch.volcano.sh/v1alpha1", "Job"), labels=VOLCANO)
+    answer = ask(PodReviewer(volcano("mnist"), prerequisites(Rights())), document, Phase.MUTATE, User(user))
+    assert answer is not None
+    assert (answer.allowed, bool(answer.patch)) == (allowed, allowed), case
+
+
+@pytest.mark.parametrize(
+    ("case", "owner", "in_template", "user", "allowed"),
+    [
+        ("a Deployment was checked, its ReplicaSet need not be", "Deployment", False, CONTROLLER.name, True),
+        ("a user invents the owner", "Deployment", False, "mallory", False),
+        ("the template invents one", "Deployment", True, CONTROLLER.name, False),
+        ("the owner is of nobody's that was checked", "Sweep", False, CONTROLLER.name, False),
+    ],
+)
+def test_what_a_workload_makes_of_itself_needs_no_right(
+    case: str, owner: str, in_template: bool, user: str, allowed: bool
+) -> None:
+    document = deployment("mnist")
+    metadata = document["spec"]["template"]["metadata"] if in_template else document["metadata"]
+    metadata["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": owner, "name": "o", "uid": "1", "controller": True}
+    ]
+    request = Request(
+        "1", "apps/v1", "ReplicaSet", Operation.CREATE, "web-1", NAMESPACE, user=User(user), document=document
+    )
+    answer = asyncio.run(WorkloadReviewer(prerequisites(Rights("alice"))).review(request))
+    assert answer is not None
+    assert answer.allowed == allowed, case
+
+
+CHAIN = Known([item("mine", "Prerequisite"), item("shown", require=[wants("secret")]), item("secret", cmd=starts("x"))])
+
+
+@pytest.mark.parametrize(
+    ("case", "require", "old", "user", "refused"),
+    [
+        ("who may use it", [wants("secret", "ClusterPrerequisite")], [], "alice", ""),
+        ("who may not", [wants("secret", "ClusterPrerequisite")], [], "mallory", "ClusterPrerequisite secret"),
+        ("it is not there yet", [wants("later", "ClusterPrerequisite")], [], "mallory", "ClusterPrerequisite later"),
+        ("by another item", [wants("shown", "ClusterPrerequisite")], [], "mallory", "ClusterPrerequisite secret"),
+        ("behind many that are missing", [*(wants(f"m{n}") for n in range(31)), wants("shown", "ClusterPrerequisite")],
+         [], "mallory", "ClusterPrerequisite secret"),
+        ("it was required before", [wants("shown", "ClusterPrerequisite")], [wants("shown", "ClusterPrerequisite"),
+         wants("mine")], "mallory", ""),
+    ],
+)  # fmt: skip
+def test_who_writes_an_item_needs_the_right_to_what_it_newly_requires(
+    case: str, require: list[Any], old: list[Any], user: str, refused: str
+) -> None:
+    """A job that names the item is stored and checked already: its next pod would get what the item requires now."""
+    request = Request(
+        "1", "jobgate.dev/v1alpha1", "Prerequisite", Operation.UPDATE, "mine", NAMESPACE, user=User(user),
+        document=item("mine", "Prerequisite", require=require), old_document=item("mine", "Prerequisite", require=old),
+    )  # fmt: skip
+    answer = asyncio.run(ItemReviewer(CHAIN, Access(Rights("alice"), lambda: 0.0)).review(request))
+    assert answer is not None
+    assert answer.allowed == (not refused), case
+    assert not refused or any(f"cannot use {refused}" in str(cause) for cause in answer.causes)

@@ -8,7 +8,7 @@ import jsonpatch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from jobgate.pods import PodReviewer, WorkloadReviewer, review_item
+from jobgate.pods import Access, ItemReviewer, PodReviewer, WorkloadReviewer
 from jobgate.prerequisites.reference import ANNOTATION, Unreadable, annotated
 from tests.pods.test_properties import sound_specs
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, starts
@@ -71,7 +71,8 @@ def test_any_json_has_an_answer(value: Any) -> None:
         answer(dijob(of_job=[value]), KNOWN, phase, Granted({}))
     for document in (value, {"spec": value}, {"spec": {"template": value}}, {"spec": {"jobTemplate": {"spec": value}}}):
         asyncio.run(WorkloadReviewer(prerequisites(Rights(), KNOWN)).review(asked("CronJob", "batch/v1", document)))
-        review_item(asked("Prerequisite", "jobgate.dev/v1alpha1", document))
+        items = ItemReviewer(KNOWN, Access(Rights("alice"), lambda: 0.0))
+        asyncio.run(items.review(asked("Prerequisite", "jobgate.dev/v1alpha1", document)))
 
 
 @relaxed

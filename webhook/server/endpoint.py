@@ -229,7 +229,7 @@ class Endpoint:
             else:
                 self._wait(self._awaited(call, outcome))
 
-    def _judged(self, call: Call) -> Any:
+    def _judged(self, call: Call, *, apart: bool = False) -> Any:
         """Return what a reviewer says: a response, None, an awaitable of these; or the exception that it raised."""
         assert call.route is not None
         trace.CURRENT.set(call.trace)  # None, too: the one before may have belonged to another trace
@@ -243,17 +243,21 @@ class Endpoint:
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
-                return self._reviewed_after(needed, call, call.route, admission)
+                return self._reviewed_after(needed, call, admission, apart=apart)
             return self._reviewed(call.route, admission, self._budget(call))
         except BaseException as error:  # noqa: BLE001  # whatever leaves a rule: one request fails, and not the server
             return error
 
     async def _reviewed_after(
-        self, needed: Awaitable[None], call: Call, route: Route, admission: Request
+        self, needed: Awaitable[None], call: Call, admission: Request, *, apart: bool
     ) -> Response | None:
-        """Review a job once what has to be known of it is."""
+        """Review a job once what has to be known of it is; a large one in the thread for these, as before."""
         await needed
-        return self._reviewed(route, admission, self._budget(call))
+        route = call.route
+        assert route is not None
+        if not apart:
+            return self._reviewed(route, admission, self._budget(call))
+        return await self._worker.run(lambda: self._reviewed(route, admission, self._budget(call)))
 
     async def _apart(self, call: Call) -> None:
         """Review a large object in the thread for these, unless its caller has left meanwhile."""
@@ -263,7 +267,7 @@ class Endpoint:
                 return BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left"), b""
             if time.perf_counter() - call.started > call.seconds - MARGIN:
                 return too_busy(Shed.QUEUE_TIME, "too many large objects before this one"), b""
-            outcome = self._judged(call)
+            outcome = self._judged(call, apart=True)
             return (outcome, b"") if inspect.isawaitable(outcome) else _encoded(call, outcome)
 
         outcome, body = await self._worker.run(judged)

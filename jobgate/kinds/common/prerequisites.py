@@ -46,6 +46,16 @@ WATCHED: Final = tuple(RESOURCES.values())
 #: The verb that RBAC grants to who may name an item.
 USE: Final = "use"
 
+#: Most items of all tasks of a job together, tasks that name the same counted once: a review takes time for each.
+JOB_INSTANCES: Final = 4096
+_TOO_MANY: Final = Resolution(
+    problems=(
+        Problem(
+            Reason.TOO_LARGE, (), f"the tasks of the job have more than {JOB_INSTANCES} items: name the same in more"
+        ),
+    )
+)
+
 _RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
 _NOT_KNOWN = "the prerequisites of the cluster are not known"
 
@@ -67,8 +77,13 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
         if not found:
             return
         find = finder(context.objects, context.namespace)
+        resolutions: list[Resolution] = []
+        room = JOB_INSTANCES
         try:
-            resolutions = [resolve(references, find) for references in {one.references for one in found}]
+            for references in dict.fromkeys(one.references for one in found):
+                if room > 0:
+                    resolutions.append(resolve(references, find))
+                    room -= len(resolutions[-1].instances) + len(resolutions[-1].problems)
         except LookupError:
             return
         plugins = {name: said for one in resolutions for name, said in content_of(one)[0].plugins.items()}
@@ -120,11 +135,12 @@ def _tasks(kind: Kind, job: Mapping[str, Any], objects: Objects, namespace: str)
     """
     find = finder(objects, namespace)
     done: dict[tuple[Reference, ...], tuple[Resolution, Content, tuple[Problem, ...]]] = {}
-    tasks = []
+    tasks, room = [], JOB_INSTANCES
     for one in asked(job, where(kind)):
         if one.references not in done:
-            resolution = resolve(one.references, find)
+            resolution = resolve(one.references, find) if room > 0 else _TOO_MANY
             content, conflicts = content_of(resolution)
+            room -= len(resolution.instances) + len(resolution.problems)
             done[one.references] = resolution, content, (*resolution.problems, *conflicts)
         tasks.append(_Task(one, *done[one.references]))
     return tasks
@@ -153,8 +169,9 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
         return
     said: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
+    pods = {made.task.path.steps: made.pod for made in made_pods(job)} if tasks else {}
     for task in tasks:
-        for finding in _findings(job, context, task, start):
+        for finding in _findings(context, task, start, pods.get(task.asked.task.steps)):
             if finding not in said:
                 said.add(finding)
                 yield finding
@@ -180,7 +197,7 @@ def _names(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
-def _findings(job: Job[Any], context: Context, task: _Task, start: str) -> Iterator[Cause | Notice]:
+def _findings(context: Context, task: _Task, start: str, made: dict[str, Any] | None) -> Iterator[Cause | Notice]:
     one = task.asked
     if one.unreadable is not None:
         path, value, why = one.unreadable
@@ -195,7 +212,6 @@ def _findings(job: Job[Any], context: Context, task: _Task, start: str) -> Itera
         if name not in context.plugins:
             detail = f"plugin {name} is not offered here; there are {', '.join(context.plugins)}"
             yield _cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), one, start)
-    made = next((made.pod for made in made_pods(job) if made.task.path.steps == one.task.steps), None)
     if made is not None and isinstance(mapping(made).get("spec"), dict) and _whole(made["spec"]):
         for problem in inject(Draft(made), task.content, one.container):
             yield _cause(problem, one, start)

@@ -119,3 +119,14 @@ async def test_what_waits_for_others_waits_in_the_loop_also_for_a_large_object(s
     server.endpoint.routes = {VALIDATE: Route("crews", Phase.VALIDATE, waits)}
     assert (await server.ask(post(LARGE))).response["allowed"]
     assert threads == [threading.main_thread()]
+
+
+async def test_a_large_object_that_something_is_asked_for_first_is_reviewed_apart_as_well(
+    start: Start, rule: Held
+) -> None:
+    server = await serving(start, rule)
+    server.endpoint.needs = lambda _, __: asyncio.sleep(0)
+    rule.go.set()
+    assert (await server.ask(post(LARGE))).response["allowed"]
+    assert rule.begun == 1
+    assert threading.main_thread().name not in rule.threads

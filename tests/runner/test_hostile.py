@@ -1,0 +1,90 @@
+"""What a user, or an object of any shape, can do to the runner: a plan is made of it, or the job cannot be read."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+
+from jobgate.kinds import installed
+from jobgate.runner import Later, Observed, plan
+from jobgate.runner.state import STATE, State
+from jobgate.runner.subject import read
+from tests.runner.world import START, UID, World, dijob, stored, subject, task
+from tests.webhook.values import json_values
+
+TORCH: dict[str, Any] = {
+    "apiVersion": "train.distributed.io/v1alpha1",
+    "kind": "TorchJob",
+    "metadata": {"name": "train"},
+    "spec": {
+        "torchTaskSpecs": {
+            "Master": {"template": {"spec": {"containers": [{"name": "torch", "image": "x"}]}}},
+        },
+    },
+}
+KIND = next(kind for kind in installed() if kind.kind == "DIJob")
+relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, '{"attempt":' + "9" * 4000 + "}", '{"attempt":-1}', '{"restarts":1e300}', '{"tasks":{"work":-9}}',
+     '{"attempt":NaN}', '{"held":"' + "x" * 200_000 + '"}', "null", "[]", "{"],
+    ids=len,
+)  # fmt: skip
+def test_whatever_is_written_as_the_state_of_a_job_is_read_within_bounds(text: str) -> None:
+    job = dijob()
+    job["metadata"]["annotations"][STATE] = text
+    state = State.of(job)
+    assert 0 <= state.attempt < 2**31
+    assert 0 <= state.restarts < 2**31
+    assert all(0 < count < 2**31 for count in state.tasks.values())
+    assert len(state.held) <= 1024
+    assert len(state.label("work")) <= 63
+    plan(subject(job), Observed(START))
+
+
+def test_a_deadline_may_lie_past_the_calendar() -> None:
+    job = stored({**TORCH, "spec": {**TORCH["spec"], "activeDeadlineSeconds": 2**62}})
+    job["status"] = {"startTime": "2020-01-01T00:00:00Z"}
+    assert plan(subject(job), Observed(START))
+
+
+def test_a_time_to_live_is_counted_from_an_end_without_a_zone() -> None:
+    job = dijob(ttlSecondsAfterFinished=2**31 - 1)
+    job["status"] = {"phase": "Succeeded", "completionTime": f"{START.replace(tzinfo=None):%Y-%m-%d}"}
+    assert any(isinstance(one, Later) for one in plan(subject(job), Observed(START)))
+
+
+def test_a_policy_may_wait_for_longer_than_the_calendar() -> None:
+    policy = {"event": "PodPending", "action": "RestartJob", "timeout": "99999999h"}
+    world = World(dijob(task(policies=[policy])))
+    world.settle()
+    world.pod()["status"] = {"phase": "Pending"}
+    world.now += timedelta(hours=1)
+    assert world.plan()
+
+
+@relaxed
+@given(json_values, json_values)
+@example({"conditions": [1]}, 1)
+@example({"conditions": {"type": 1}}, [{}])
+@example({"conditions": [{"type": [], "status": "True"}]}, None)
+def test_objects_of_any_shape_have_a_plan(value: Any, other: Any) -> None:
+    world = World(dijob(task(2)))
+    world.settle()
+    batch, pod = next(iter(world.jobs.values())), world.pod()
+    for where, field in ((batch, "status"), (batch, "spec"), (pod, "status")):
+        before, where[field] = where.get(field), value
+        world.plan()
+        where[field] = {**value, "phase": other, "containerStatuses": other} if isinstance(value, dict) else other
+        world.plan()
+        where[field] = before
+    for status in (value, {"phase": value, "conditions": other}, {"completionTimestamp": value, "phase": "Failed"}):
+        if (found := read(KIND, {**dijob(ttlSecondsAfterFinished=1), "status": status})) is not None:
+            plan(found, world.observed())
+    for spec in (value, {"tasks": value}, {"tasks": [task(dependsOn=value, policies=other)]}):
+        job = {**dijob(), "spec": spec, "status": other, "metadata": {"name": "train", "namespace": "lab", "uid": UID}}
+        if (found := read(KIND, job)) is not None:
+            plan(found, Observed(START))

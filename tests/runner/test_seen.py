@@ -1,0 +1,71 @@
+"""What the runner takes for its own: labels are anybody's to write."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from jobgate.cluster import Informer, Resource
+from jobgate.cluster.informer import Page
+from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
+from jobgate.runner.seen import JOBS, PODS, Seen
+from tests.runner.world import START, UID
+
+
+class Served:
+    """An API server with one object, which nothing happens to."""
+
+    def __init__(self, one: dict[str, Any]) -> None:
+        self.one = one
+
+    async def pages(self, _: Resource) -> AsyncIterator[Page]:
+        yield Page([self.one], "1")
+
+    async def watch(self, *_: Any) -> AsyncIterator[dict[str, Any]]:
+        await asyncio.Event().wait()
+        yield {}
+
+
+async def listed(informer: Informer[Any], one: dict[str, Any]) -> None:
+    """Let an informer see an object."""
+    task = asyncio.create_task(informer.run(Served(one)))
+    while not informer.settled:  # noqa: ASYNC110  # nothing else tells it
+        await asyncio.sleep(0)
+    task.cancel()
+
+
+LABELS = {RUN_LABEL: UID, KIND_LABEL: "dijobs.diengine.opendilab.org", JOB_LABEL: "train"}
+
+
+def found(name: str, owner: str, namespace: str = "lab", *, controller: bool = True) -> dict[str, Any]:
+    """An object with the labels of the job, whoever made it."""
+    owners = [{"uid": owner, "controller": controller}] if owner else []
+    return {
+        "metadata": {
+            "name": name, "namespace": namespace, "uid": f"uid-{name}", "labels": LABELS, "ownerReferences": owners
+        },
+        "spec": {}, "status": {},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("case", "batch", "pod", "seen"),
+    [
+        ("its own", found("b", UID), found("p", "uid-b"), (1, 1)),
+        ("another namespace's, with its owner", found("b", UID, "other"), found("p", "uid-b", "other"), (0, 0)),
+        ("a pod of another namespace", found("b", UID), found("p", "uid-b", "other"), (1, 0)),
+        ("no owner", found("b", ""), found("p", "uid-b"), (0, 0)),
+        ("another owner", found("b", "uid-x"), found("p", "uid-b"), (0, 0)),
+        ("an owner that does not control it", found("b", UID, controller=False), found("p", "uid-b"), (0, 0)),
+        ("a pod of the job itself", found("b", UID), found("p", UID), (1, 0)),
+    ],
+)
+def test_only_what_a_job_owns_in_its_namespace_is_seen_as_its_own(
+    case: str, batch: dict[str, Any], pod: dict[str, Any], seen: tuple[int, int]
+) -> None:
+    known = Seen(lambda _: None, None)
+    for resource, one in ((JOBS, batch), (PODS, pod)):
+        asyncio.run(listed(known.informers[resource], one))
+    observed = known.observed(UID, "lab", START)
+    assert (len(observed.jobs), len(observed.pods)) == seen, case
