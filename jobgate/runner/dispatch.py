@@ -106,7 +106,7 @@ class Dispatcher:
         limited = self._limited()
         for key, subject in self._subjects():
             document = subject.job.document
-            observed = self._seen.observed(document["metadata"]["uid"], now)
+            observed = self._seen.observed(document["metadata"]["uid"], str(document["metadata"].get("namespace")), now)
             sight = look(subject, observed)
             runs = subject.state.admitted or any(one.batch and not one.suspended for one in sight.tasks.values())
             if not runs and not _wants(subject):
