@@ -1,4 +1,4 @@
-"""`crdgen docs`: a Markdown page of a kind."""
+"""`crdgen docs`: generate a Markdown reference page."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -10,9 +10,9 @@ from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of, understood
 from crdgen.docs import page
 
-_ABOUT: Final = """Print a Markdown page of each kind: fields with types, defaults and bounds, rules, an example.
+_ABOUT: Final = """Print a Markdown reference page per kind: fields with types, defaults and bounds, rules, example.
 
-Exit status: 0, or 2 where there is no CRD to document."""
+Exit status: 0, or 2 if there is no CRD to document."""
 
 _EXAMPLES: Final = """
   crdgen docs crds/widgets.yaml > docs/widget.md
@@ -23,7 +23,7 @@ _EXAMPLES: Final = """
 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
-    parser.add_argument("--output-dir", metavar="DIR", help="write a file PLURAL.GROUP.md a kind, and print nothing")
+    parser.add_argument("--output-dir", metavar="DIR", help="write one file PLURAL.GROUP.md per kind instead")
     model_arguments(parser)
 
 

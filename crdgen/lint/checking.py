@@ -1,4 +1,4 @@
-"""All rules, in the order in which the API server gets to them."""
+"""All lint rules, in the order of the API server."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final

@@ -44,7 +44,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
             would refuse, or what no author means; the message names the place and the fix.
     """
     made = definition(resource)
-    found = [one for one in lint(made) if one.severity is Severity.REFUSED or one.rule in _NEVER_MEANT]
+    found = [one for one in lint(made) if one.severity is Severity.ERROR or one.rule in _NEVER_MEANT]
     # The name is made of group and plural: what is wrong with it is wrong with them, but for its length.
     found = [one for one in found if one.path != "metadata.name"] or found
     faults = Faults()
