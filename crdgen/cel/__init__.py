@@ -17,7 +17,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from crdgen.cel.faults import Fault, NotEvaluated, Refused
+from crdgen.cel.faults import CompilationError, EvaluationError, NotEvaluated
 from crdgen.schema import VALIDATIONS, Schema
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_INSTALLED",
-    "Fault",
+    "CompilationError",
+    "EvaluationError",
     "NotEvaluated",
-    "Refused",
     "activation",
     "available",
     "compiled",
@@ -101,7 +101,7 @@ def problems(
     """
     try:
         found = compiled(expression, schema, root=root, optional_old_self=optional_old_self)
-    except Refused as refused:
+    except CompilationError as refused:
         return refused.sentences
     kind, words = _RESULTS[returns]
     return [] if found.returns == kind else [f"it must give {words}, and gives {found.returns.lower()}"]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.generate.errors import SchemaError
 
 __all__ = ["main"]
@@ -62,7 +62,7 @@ def _run(argv: list[str], program: str) -> int:
         return command.run(command.parser(name).parse_args(argv[1:]))
     except SystemExit as stop:  # argparse's, after --help or a wrong argument
         return stop.code if isinstance(stop.code, int) else 2
-    except (Unusable, SchemaError) as error:
+    except (UsageError, SchemaError) as error:
         faults = error.faults if isinstance(error, SchemaError) else (error,)
         return max(_fail(name, str(fault)) for fault in faults)
     except BrokenPipeError:

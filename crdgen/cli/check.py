@@ -8,8 +8,8 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
-from crdgen.cli.listing import Entry, Unclear, listing
+from crdgen.cli.command import Command, UsageError
+from crdgen.cli.listing import GeneratedFiles, ListingError, listing
 from crdgen.cli.models import definition_of, model_arguments
 from crdgen.docs import page
 from crdgen.resource.text import to_yaml
@@ -88,20 +88,20 @@ def _wanted(options: Namespace) -> dict[str, str]:
     """Return the expected texts by file name."""
     if options.file is not None:
         if options.model is None:
-            raise Unusable(f"{options.file}: add the model that it is generated from, as MODULE:MODEL")
+            raise UsageError(f"{options.file}: add the model that it is generated from, as MODULE:MODEL")
         definition = definition_of(options.model, options)
         return {options.file: page(definition) if options.file.endswith(".md") else to_yaml(definition)}
     config = Path(options.config or "pyproject.toml")
     try:
         entries = listing(tomllib.loads(config.read_text(encoding="utf-8")))
     except OSError as error:
-        raise Unusable(f"{config}: {error.strerror or error}: specify FILE and MODULE:MODEL, or --config") from error
-    except (Unclear, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Unusable(f"{config}: {error}") from error
+        raise UsageError(f"{config}: {error.strerror or error}: specify FILE and MODULE:MODEL, or --config") from error
+    except (ListingError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{config}: {error}") from error
     return {file: text for entry in entries for file, text in _files(entry, config.parent).items()}
 
 
-def _files(entry: Entry, folder: Path) -> dict[str, str]:
+def _files(entry: GeneratedFiles, folder: Path) -> dict[str, str]:
     definition = definition_of(entry.model, Namespace(**entry.model_dump()))
     found = {}
     if entry.crd is not None:
@@ -117,7 +117,7 @@ def _kept(file: str) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise Unusable(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _write(file: str, text: str) -> None:
@@ -125,7 +125,7 @@ def _write(file: str, text: str) -> None:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).write_bytes(text.encode())
     except OSError as error:
-        raise Unusable(f"{file}: {error.strerror or error}") from error
+        raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
 COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 
-class Unusable(Exception):
+class UsageError(Exception):
     """Input that cannot be used. The message is one line: where, what is wrong, what would be right."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import which
 from typing import Any, Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import KIND, definitions, name_of, parsed, understood
 from crdgen.diff import EVERYTHING, Change, diff
 from crdgen.reading import Manifest
@@ -20,10 +20,10 @@ def at_revision(path: str, revision: str) -> dict[str, bytes]:
     here = Path(path).absolute()
     folder, name = (here, ".") if here.is_dir() else (here.parent, here.name)
     if not folder.is_dir():
-        raise Unusable(f"{path}: no such file or folder")
+        raise UsageError(f"{path}: no such file or folder")
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
-        raise Unusable(f"{path}: {revision} is not a revision, or the file is not in a git repository")
+        raise UsageError(f"{path}: {revision} is not a revision, or the file is not in a git repository")
     tree = commit.decode().strip()
     listed = _git(folder, "ls-tree", "-r", "-z", "--name-only", tree, "--", name) or b""
     names = [entry.decode("utf-8", "surrogateescape") for entry in listed.split(b"\x00")]
@@ -34,7 +34,7 @@ def _git(folder: Path, *arguments: str) -> bytes | None:
     """Return what git prints, or None where it fails."""
     program = which("git")
     if program is None:
-        raise Unusable("git is not installed: specify two files instead")
+        raise UsageError("git is not installed: specify two files instead")
     done = subprocess.run([program, "-C", str(folder), *arguments], capture_output=True, check=False)  # noqa: S603
     return done.stdout if done.returncode == 0 else None
 
@@ -76,10 +76,10 @@ def _run(options: Namespace) -> int:
 def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list[Manifest]]:
     if revision is None:
         if len(paths) != 2:
-            raise Unusable("specify two files, OLD and NEW, or one with --against REV")
+            raise UsageError("specify two files, OLD and NEW, or one with --against REV")
         return definitions(paths[0]), definitions(paths[1])
     if len(paths) != 1:
-        raise Unusable("--against takes one file or folder")
+        raise UsageError("--against takes one file or folder")
     (path,) = paths
     texts = at_revision(path, revision)
     old = [
@@ -99,7 +99,7 @@ def _those_left(folder: str) -> list[Manifest]:
     """Return the CRDs of a folder, which may have none left."""
     try:
         return definitions(folder)
-    except Unusable as error:
+    except UsageError as error:
         if str(error).endswith(f"contains no {KIND}"):
             return []
         raise

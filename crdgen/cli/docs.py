@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of, understood
 from crdgen.docs import page
@@ -48,7 +48,7 @@ def _write(file: Path, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Unusable(f"{file}: {error.strerror or error}") from error
+        raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
 COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import name_of, objects, one_definition
 from crdgen.evaluate import Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
@@ -64,7 +64,7 @@ def _run(options: Namespace) -> int:
     stored = {_key(one.object): one.object for one in (objects(options.old) if options.old else [])}
     ours = [one for one in found if _is_of(definition, one.object)]
     if not ours:
-        raise Unusable(_not_ours(definition, options, found))
+        raise UsageError(_not_ours(definition, options, found))
     verdicts = [_verdict(definition, one, stored.get(_key(one.object))) for one in ours]
     sys.stdout.write(_OUTPUTS[options.output](verdicts))
     return int(any(verdict.violations for verdict in verdicts))
@@ -75,7 +75,7 @@ def _definition(file: str) -> dict[str, Any]:
     definition = one_definition(file).object
     for finding in lint(definition):
         if finding.severity is Severity.ERROR:
-            raise Unusable(
+            raise UsageError(
                 f"{file}: the API server rejects the CRD: {finding.path}: {finding.problem} (see crdgen lint)"
             )
     return definition
@@ -99,7 +99,7 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
     try:
         found = evaluate(definition, written, old=old)
     except ValueError as error:
-        raise Unusable(f"{manifest.file}:{manifest.line}: {error}") from error
+        raise UsageError(f"{manifest.file}:{manifest.line}: {error}") from error
     for sentence in found.unchecked:
         sys.stderr.write(f"{manifest.file}:{manifest.line}: note: {sentence}\n")
     gone = dict(missing(written, found.object))

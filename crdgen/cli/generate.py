@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.models import definition_of, model_arguments
 from crdgen.lint import Severity, lint
 from crdgen.resource.text import to_yaml
@@ -33,7 +33,7 @@ def _run(options: Namespace) -> int:
     definition = definition_of(options.model, options)
     for finding in lint(definition):
         if finding.severity is Severity.ERROR:
-            raise Unusable(f"{finding.path}: {finding.problem}; {finding.fix}")
+            raise UsageError(f"{finding.path}: {finding.problem}; {finding.fix}")
         if finding.rule == "rule-is-checked":
             sys.stderr.write(f"note: {finding.path}: {finding.problem}\n")
     sys.stdout.write(to_yaml(definition))

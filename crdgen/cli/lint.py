@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import KIND, files, name_of, objects
 from crdgen.lint import Finding, Severity, lint
 from crdgen.lint.output import as_json, text
@@ -48,11 +48,11 @@ def _run(options: Namespace) -> int:
         try:
             for file in files(path):
                 found.update(_lint(file))
-        except Unusable as error:
+        except UsageError as error:
             sys.stderr.write(f"{error}\n")
             broken = True
     if not found and not broken:
-        raise Unusable(f"{', '.join(options.files)}: no {KIND} found")
+        raise UsageError(f"{', '.join(options.files)}: no {KIND} found")
     sys.stdout.write(_OUTPUTS[options.output](found))
     if broken:
         return 2

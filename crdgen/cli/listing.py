@@ -16,11 +16,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 _SHAPE: Final = "add a table [[tool.crdgen.files]] for each model, with `model`, and `crd` or `docs` or both"
 
 
-class Unclear(ValueError):
+class ListingError(ValueError):
     """A table that cannot be used. The message is one line: what is wrong, what would be right."""
 
 
-class Entry(BaseModel):
+class GeneratedFiles(BaseModel):
     """A model and the files generated from it.
 
     Attributes:
@@ -42,24 +42,24 @@ class Entry(BaseModel):
     scope: Literal["Namespaced", "Cluster"] | None = None
 
 
-def listing(project: Mapping[str, Any]) -> list[Entry]:
+def listing(project: Mapping[str, Any]) -> list[GeneratedFiles]:
     """Return the entries of a parsed pyproject.toml."""
     tool = project.get("tool")
     table = tool.get("crdgen") if isinstance(tool, Mapping) else None
     found = table.get("files") if isinstance(table, Mapping) else None
     if not isinstance(found, list) or not found:
-        raise Unclear(f"no [[tool.crdgen.files]]: {_SHAPE}")
+        raise ListingError(f"no [[tool.crdgen.files]]: {_SHAPE}")
     return [_entry(index, one) for index, one in enumerate(found)]
 
 
-def _entry(index: int, found: Any) -> Entry:
+def _entry(index: int, found: Any) -> GeneratedFiles:
     at = f"tool.crdgen.files[{index}]"
     try:
-        entry = Entry.model_validate(found)
+        entry = GeneratedFiles.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join([at, *map(str, first["loc"])])
-        raise Unclear(f"{place}: {first['msg']}: {_SHAPE}") from error
+        raise ListingError(f"{place}: {first['msg']}: {_SHAPE}") from error
     if entry.crd is None and entry.docs is None:
-        raise Unclear(f"{at}: lists no file: {_SHAPE}")
+        raise ListingError(f"{at}: lists no file: {_SHAPE}")
     return entry

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from crdgen.cli.command import Unusable
+from crdgen.cli.command import UsageError
 from crdgen.resource.definition import crd
 from crdgen.resource.resource import CustomResource, of
 from crdgen.resource.whole import is_described
@@ -53,29 +53,29 @@ def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str
         if isinstance(found, CustomResource):
             if names:
                 flags = ", ".join(f"--{flag}" for flag in names)
-                raise Unusable(f"{target} is a CustomResource, which has its own names: remove {flags}")
+                raise UsageError(f"{target} is a CustomResource, which has its own names: remove {flags}")
             return crd(found)
         names = otherwise | names
         missing = [f"--{flag}" for flag in ("group", "version") if flag not in names]
         if missing:
             example = {"--group": "--group example.com", "--version": "--version v1"}
-            raise Unusable(f"{target} is a model: add {' and '.join(example[flag] for flag in missing)}")
+            raise UsageError(f"{target} is a model: add {' and '.join(example[flag] for flag in missing)}")
         return crd(of(found, **names))
 
 
 def _load(target: str) -> type[Any] | CustomResource:
     module, _, attributes = target.partition(":")
     if not _TARGET.fullmatch(target) or module.endswith(".py"):
-        raise Unusable(f"{target}: must be MODULE:MODEL, such as shop.models:OrderSpec{_hint(target)}")
+        raise UsageError(f"{target}: must be MODULE:MODEL, such as shop.models:OrderSpec{_hint(target)}")
     found = _imported(module)
     for attribute in attributes.split("."):
         try:
             found = getattr(found, attribute)
         except AttributeError as error:
-            raise Unusable(f"{target}: {module} has no {attributes}{_models(found)}") from error
+            raise UsageError(f"{target}: {module} has no {attributes}{_models(found)}") from error
     if isinstance(found, CustomResource) or is_described(found):
         return cast("type[Any] | CustomResource", found)
-    raise Unusable(
+    raise UsageError(
         f"{target}: is {_what(found)}; must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource"
     )
 
@@ -89,7 +89,7 @@ def _imported(name: str) -> Any:
             return import_module(name)
     except (Exception, SystemExit) as error:
         text = " ".join(str(error).split())
-        raise Unusable(f"{name} cannot be imported: {type(error).__name__}: {text}{_place(error)}") from error
+        raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {text}{_place(error)}") from error
 
 
 def _place(error: BaseException) -> str:

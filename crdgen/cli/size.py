@@ -9,7 +9,7 @@ from typing import Any, Final
 from crdgen.cli.command import Command
 from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of
-from crdgen.resource.size import Part, annotations, parts, savings, size
+from crdgen.resource.size import SizedField, annotations, parts, savings, size
 from crdgen.schema import limits
 
 _LIMIT: Final = limits.ANNOTATIONS
@@ -88,7 +88,7 @@ def _lines(name: str, definition: Mapping[str, Any], options: Namespace) -> Iter
         yield f"{-saving.bytes:>11,}  {saving.how}\n"
 
 
-def _shown(found: tuple[Part, ...], whole: int, depth: int | None) -> Iterator[Part]:
+def _shown(found: tuple[SizedField, ...], whole: int, depth: int | None) -> Iterator[SizedField]:
     """Yield the parts down to a depth, or those with a share of at least `_SHARE`; the largest first."""
     for part in sorted(found, key=lambda part: -part.size):
         if depth is None and part.size < _SHARE * whole:

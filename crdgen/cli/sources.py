@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import Unusable
-from crdgen.reading import Manifest, Unreadable, read
+from crdgen.cli.command import UsageError
+from crdgen.reading import Manifest, UnreadableManifest, read
 from crdgen.schema.look import mapping
 
 # An action of Go's text/template: a value, a string, a comment, or a keyword with an operand. No YAML flow mapping
@@ -48,7 +48,7 @@ def objects(file: str) -> list[Manifest]:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Unusable(f"{file}: {reason}") from error
+        raise UsageError(f"{file}: {reason}") from error
     return parsed(text, "<stdin>" if file == "-" else file)
 
 
@@ -56,13 +56,13 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
     """Return the objects in a text; errors name the file."""
     try:
         manifests = read(text, file)
-    except Unreadable as error:
+    except UnreadableManifest as error:
         if template := template_at(text, error.line):
-            raise Unusable(f"{file}:{template}: {_TEMPLATE}") from error
-        raise Unusable(str(error)) from error
+            raise UsageError(f"{file}:{template}: {_TEMPLATE}") from error
+        raise UsageError(str(error)) from error
     for manifest in manifests:
         if names_a_template(manifest.object):
-            raise Unusable(f"{file}:{manifest.line}: {_TEMPLATE}")
+            raise UsageError(f"{file}:{manifest.line}: {_TEMPLATE}")
     return manifests
 
 
@@ -70,7 +70,7 @@ def definitions(path: str) -> list[Manifest]:
     """Return the CRDs in a file, below a folder, or from standard input."""
     found = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
     if not found:
-        raise Unusable(f"{path}: contains no {KIND}")
+        raise UsageError(f"{path}: contains no {KIND}")
     return found
 
 
@@ -78,7 +78,7 @@ def understood(manifests: Sequence[Manifest]) -> list[Manifest]:
     """Return the CRDs, if they are complete enough to compare or document."""
     for manifest in manifests:
         if lacking := _lacking(manifest.object):
-            raise Unusable(f"{manifest.file}:{manifest.line}: {lacking} (see crdgen lint)")
+            raise UsageError(f"{manifest.file}:{manifest.line}: {lacking} (see crdgen lint)")
     return list(manifests)
 
 
@@ -99,7 +99,7 @@ def one_definition(path: str) -> Manifest:
     found = definitions(path)
     if len(found) > 1:
         names = ", ".join(name_of(manifest) for manifest in found)
-        raise Unusable(f"{path}: contains {len(found)} CRDs ({names}): must contain one")
+        raise UsageError(f"{path}: contains {len(found)} CRDs ({names}): must contain one")
     return found[0]
 
 
@@ -111,7 +111,7 @@ def files(path: str) -> list[str]:
             return [path]
         return [str(file) for file in _below(folder) if KIND.encode() in file.read_bytes()]
     except (OSError, ValueError) as error:
-        raise Unusable(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {error}") from error
 
 
 def name_of(manifest: Manifest) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, lengths, most_fields, passes, scalar
-from crdgen.diff.pair import Pair, required
+from crdgen.diff.pair import SchemaPair, required
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.schema.look import mapping, number, shown
 
@@ -14,7 +14,7 @@ _LEAST: Final = ("minLength", "minItems", "minProperties")
 _MOST: Final = ("maxLength", "maxItems", "maxProperties")
 
 
-def bounds(pair: Pair) -> Iterator[Change]:
+def bounds(pair: SchemaPair) -> Iterator[Change]:
     """Yield each bound that is tighter or looser."""
     for keyword in _LEAST:
         yield from _count(pair, keyword, sign=1, absent=0)
@@ -25,7 +25,7 @@ def bounds(pair: Pair) -> Iterator[Change]:
     yield from _multiple(pair)
 
 
-def _count(pair: Pair, keyword: str, *, sign: int, absent: int | None) -> Iterator[Change]:
+def _count(pair: SchemaPair, keyword: str, *, sign: int, absent: int | None) -> Iterator[Change]:
     old, new = number(pair.old.get(keyword)), number(pair.new.get(keyword))
     was, now = (absent if old is None else old), (absent if new is None else new)
     if was != now:
@@ -35,7 +35,7 @@ def _count(pair: Pair, keyword: str, *, sign: int, absent: int | None) -> Iterat
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
 
 
-def _holds(pair: Pair, keyword: str, bound: float) -> bool:
+def _holds(pair: SchemaPair, keyword: str, bound: float) -> bool:
     """Tell whether what was taken is within a bound for other reasons."""
     match keyword:
         case "minLength" | "maxLength":
@@ -50,7 +50,7 @@ def _holds(pair: Pair, keyword: str, bound: float) -> bool:
             return False
 
 
-def _number(pair: Pair, keyword: str, exclusive: str, *, sign: int) -> Iterator[Change]:
+def _number(pair: SchemaPair, keyword: str, exclusive: str, *, sign: int) -> Iterator[Change]:
     old, new = _with(pair.old, keyword, exclusive), _with(pair.new, keyword, exclusive)
     if old == new:
         return
@@ -77,7 +77,7 @@ def _limit(schema: Mapping[str, Any], keyword: str, exclusive: str, sign: int) -
     return (whole, whole) if schema.get("type") == "integer" else ((sign * bound, beyond), whole)
 
 
-def _refuses(pair: Pair, keyword: str, exclusive: str, sign: int) -> bool:
+def _refuses(pair: SchemaPair, keyword: str, exclusive: str, sign: int) -> bool:
     """Tell whether a tighter bound may refuse what was taken, which the type or another keyword may bound already."""
     if passes(pair.old, pair.new, keyword, exclusive):
         return False
@@ -97,7 +97,7 @@ def _whole(bound: float) -> float:
     return int(bound) if isinstance(bound, int) or isfinite(bound) else bound
 
 
-def _multiple(pair: Pair) -> Iterator[Change]:
+def _multiple(pair: SchemaPair) -> Iterator[Change]:
     old, new = (number(schema.get("multipleOf")) for schema in (pair.old, pair.new))
     if old == new:
         return
@@ -105,7 +105,7 @@ def _multiple(pair: Pair) -> Iterator[Change]:
     yield _told(pair, "multipleOf", old, new, tighter=new is not None, implied=implied)
 
 
-def _divides(pair: Pair, old: float, new: float) -> bool:
+def _divides(pair: SchemaPair, old: float, new: float) -> bool:
     """Tell whether all multiples of one number are multiples of another, for the API server's way of counting.
 
     Of fractions, and of what a float does not hold exactly, it takes no sure view.
@@ -116,7 +116,7 @@ def _divides(pair: Pair, old: float, new: float) -> bool:
     return whole and new > 0 and old % new == 0
 
 
-def _told(pair: Pair, keyword: str, old: Any, new: Any, *, tighter: bool, implied: bool) -> Change:
+def _told(pair: SchemaPair, keyword: str, old: Any, new: Any, *, tighter: bool, implied: bool) -> Change:
     if old is None:
         what = f"{keyword} {_shown(new)} is new"
     elif new is None:
@@ -130,7 +130,7 @@ def _told(pair: Pair, keyword: str, old: Any, new: Any, *, tighter: bool, implie
     return pair.change(what)
 
 
-def _fix(pair: Pair, old: Any) -> str:
+def _fix(pair: SchemaPair, old: Any) -> str:
     return pair.for_new("add no bound" if old is None else "keep the bound")
 
 

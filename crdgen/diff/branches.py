@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, members
 
@@ -15,7 +15,7 @@ _BRANCHES: Final = frozenset({"allOf", "anyOf", "oneOf", "not"})
 _EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
 
 
-def branches(pair: Pair, looser: Looser) -> Iterator[Change]:
+def branches(pair: SchemaPair, looser: Looser) -> Iterator[Change]:
     """Yield changes of branches; that they refuse more is taken for likely where it cannot be told."""
     for keyword in ("allOf", "anyOf", "oneOf"):
         was, now = _listed(pair.old, keyword), _listed(pair.new, keyword)
@@ -49,7 +49,7 @@ _WIDER: Final[Mapping[str, Callable[[list[Any], list[Any], Looser], bool]]] = {
 }
 
 
-def _told(pair: Pair, keyword: str, *, tighter: bool) -> Change:
+def _told(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
     if tighter:
         return pair.change(
             f"{keyword} is otherwise: values that were taken may be refused",

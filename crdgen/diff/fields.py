@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import Pair, is_counted, is_judged_whole, required
+from crdgen.diff.pair import SchemaPair, is_counted, is_judged_whole, required
 from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown
@@ -12,7 +12,7 @@ from crdgen.schema.look import canonical, mapping, shown
 _FIX: Final = "keep the default in this version, and change it in a new one"
 
 
-def defaults(pair: Pair) -> Iterator[Change]:
+def defaults(pair: SchemaPair) -> Iterator[Change]:
     """Yield the change of a default; null is none.
 
     Objects keep the default that they were stored with: what changes is what a manifest that leaves the field out asks
@@ -31,7 +31,7 @@ def defaults(pair: Pair) -> Iterator[Change]:
         yield pair.change(what, Break.CLIENTS, fix=_FIX)
 
 
-def _new(pair: Pair, value: str) -> Change:
+def _new(pair: SchemaPair, value: str) -> Change:
     if pair.watched or pair.counted:
         what = f"default {value} is new, and counts in a rule, branch or bound around it"
         return pair.change(what, *REFUSES, fix="add no default")
@@ -45,14 +45,14 @@ _CONVERT: Final = "add a version with a conversion webhook that moves the data, 
 _TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example", "externalDocs", "nullable"})
 
 
-def fields(pair: Pair) -> Iterator[Change]:
+def fields(pair: SchemaPair) -> Iterator[Change]:
     """Yield the changes of which fields there are, and of which there must be."""
     yield from _gone(pair)
     yield from _added(pair)
     yield from _required(pair)
 
 
-def _gone(pair: Pair) -> Iterator[Change]:
+def _gone(pair: SchemaPair) -> Iterator[Change]:
     new = mapping(pair.new, "properties")
     for name in mapping(pair.old, "properties"):
         if name in new:
@@ -64,7 +64,7 @@ def _gone(pair: Pair) -> Iterator[Change]:
             yield _of(pair, name, what, *REFUSES, fix=f"keep it, described as deprecated; or {_CONVERT}")
 
 
-def _added(pair: Pair) -> Iterator[Change]:
+def _added(pair: SchemaPair) -> Iterator[Change]:
     old = mapping(pair.old, "properties")
     must = required(pair.new)
     was_open = pair.old.get(PRESERVE) or pair.old.get("additionalProperties")
@@ -90,7 +90,7 @@ def _added(pair: Pair) -> Iterator[Change]:
             yield _of(pair, name, "the field is new")
 
 
-def _required(pair: Pair) -> Iterator[Change]:
+def _required(pair: SchemaPair) -> Iterator[Change]:
     was, now = required(pair.old), required(pair.new)
     both = mapping(pair.old, "properties").keys() & mapping(pair.new, "properties").keys()
     for name in sorted(now - was):
@@ -106,7 +106,7 @@ def _required(pair: Pair) -> Iterator[Change]:
         yield _of(pair, name, "is no longer required; who reads it may not find it")
 
 
-def default_is_judged(pair: Pair) -> bool:
+def default_is_judged(pair: SchemaPair) -> bool:
     """Tell whether one more field of an object may break what judges the object as a whole."""
     counted = is_counted(pair.new, root=not pair.path)
     return counted or pair.watched or is_judged_whole(pair.new)
@@ -116,5 +116,5 @@ def _takes_anything(schema: Mapping[str, Any]) -> bool:
     return bool(schema.get(PRESERVE)) and not schema.get(INT_OR_STRING) and schema.keys() <= _TAKES_ANYTHING
 
 
-def _of(pair: Pair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
+def _of(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
     return Change(f"{pair.path}.{name}".lstrip("."), what, breaks, fix)

@@ -13,7 +13,7 @@ _BRANCHES: Final = ("allOf", "anyOf", "oneOf", "not")
 
 
 @dataclass(frozen=True)
-class Pair:
+class SchemaPair:
     """A field's schema before and after.
 
     Attributes:
@@ -34,18 +34,18 @@ class Pair:
     traced: bool = True
     counted: bool = False
 
-    def field(self, name: str) -> "Pair":
+    def field(self, name: str) -> "SchemaPair":
         """Return the pair of a property that both have."""
         path = f"{self.path}.{name}" if self.path else name
         pair = self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
         return replace(pair, counted=is_counted(self.new, root=not self.path))
 
-    def items(self) -> "Pair":
+    def items(self) -> "SchemaPair":
         """Return the pair of the items of a list."""
         pair = self._below(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
         return replace(pair, traced=self.traced and self.new.get(LIST_TYPE) == "map")
 
-    def values(self) -> "Pair":
+    def values(self) -> "SchemaPair":
         """Return the pair of the values of a map."""
         key = "additionalProperties"
         return self._below(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
@@ -59,11 +59,11 @@ class Pair:
         """Return a change of this field."""
         return Change(self.path, what, breaks, fix)
 
-    def _below(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "Pair":
-        return Pair(path, old, new, self.watched or is_judged_whole(self.new), self.traced)
+    def _below(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "SchemaPair":
+        return SchemaPair(path, old, new, self.watched or is_judged_whole(self.new), self.traced)
 
 
-Family: TypeAlias = Callable[[Pair], Iterator[Change]]
+Family: TypeAlias = Callable[[SchemaPair], Iterator[Change]]
 
 
 def is_judged_whole(schema: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from crdgen.cel import available, uses_old_self
 from crdgen.cel.tree import Node
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.logic import spelled
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.diff.unchanged import passes_changed, passes_unchanged, tree_of
 from crdgen.schema import VALIDATIONS
 from crdgen.schema.look import canonical, mapping, members, shown
@@ -22,7 +22,7 @@ _AROUND = (
 )
 
 
-def rules(pair: Pair) -> Iterator[Change]:
+def rules(pair: SchemaPair) -> Iterator[Change]:
     """Yield rules that are new or gone; one that is only written otherwise is neither."""
     was, now = _rules(pair.old), _rules(pair.new)
     gone = {key: _tree(pair, key) for key in was if key not in now}
@@ -54,7 +54,7 @@ def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
     }
 
 
-def _tree(pair: Pair, key: _Key) -> Node | None:
+def _tree(pair: SchemaPair, key: _Key) -> Node | None:
     """Return what the rule says of the field as it is now."""
     return tree_of(key[0], pair.new, root=not pair.path, optional=key[1])
 
@@ -63,7 +63,7 @@ def _are_same(one: Node | None, other: Node | None) -> bool:
     return one is not None and other is not None and spelled(one) == spelled(other)
 
 
-def _new(pair: Pair, key: _Key, tree: Node | None, verb: str) -> Change:
+def _new(pair: SchemaPair, key: _Key, tree: Node | None, verb: str) -> Change:
     """Return whom a rule breaks that was not there.
 
     One that passes whatever does not change passes what is stored: `self == oldSelf`, and `oldSelf.hasValue() || …`

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE
 from crdgen.schema.look import mapping
 
@@ -12,7 +12,7 @@ _ALL: Final = frozenset({"array", "boolean", "integer", "number", "object", "str
 _NEW_FIELD: Final = "keep the field and add one of another name, or add a version with a conversion webhook"
 
 
-def incompatible(pair: Pair) -> Iterator[Change]:
+def incompatible(pair: SchemaPair) -> Iterator[Change]:
     """Yield the change of type after which old values are refused; what is below is then not looked at."""
     if not _taken(pair.old) <= _taken(pair.new):
         what = f"{_name(pair.old)} is now {_name(pair.new)}"
@@ -22,7 +22,7 @@ def incompatible(pair: Pair) -> Iterator[Change]:
         yield pair.change(what, *EVERYTHING, fix=f"{_NEW_FIELD}, or set {PRESERVE}")
 
 
-def shapes(pair: Pair) -> Iterator[Change]:
+def shapes(pair: SchemaPair) -> Iterator[Change]:
     """Yield changes of type after which all old values are still taken."""
     same = _name(pair.old) == _name(pair.new)
     if not same:
@@ -45,7 +45,7 @@ def shapes(pair: Pair) -> Iterator[Change]:
         yield _embedded(pair)
 
 
-def _embedded(pair: Pair) -> Change:
+def _embedded(pair: SchemaPair) -> Change:
     if pair.new.get(EMBEDDED):
         what = "is now an embedded resource: apiVersion, kind and metadata are checked"
     else:
@@ -91,7 +91,7 @@ def _form(schema: Mapping[str, Any]) -> str:
     return "open map" if extra else "named"
 
 
-def _keeps(pair: Pair) -> bool:
+def _keeps(pair: SchemaPair) -> bool:
     """Tell whether what the old form keeps is kept by the new one."""
     forms = _form(pair.old), _form(pair.new)
     if forms in {("named", "open"), ("map", "open"), ("open map", "open"), ("open", "named")}:

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import Break, Change
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
 from crdgen.schema.look import words
 
 _FIX: Final = "keep it, or add a field of another name: owners of stored objects cannot be told anew"
 
 
-def topology(pair: Pair) -> Iterator[Change]:
+def topology(pair: SchemaPair) -> Iterator[Change]:
     """Yield changes of list types, map keys and map types; absent means atomic lists and granular maps.
 
     https://kubernetes.io/docs/reference/using-api/server-side-apply/, "Compatibility across topology changes".
@@ -32,7 +32,7 @@ def topology(pair: Pair) -> Iterator[Change]:
         yield pair.change(f"map type {was} is now {now}", Break.APPLY, fix=_FIX)
 
 
-def _keys(pair: Pair) -> Iterator[Change]:
+def _keys(pair: SchemaPair) -> Iterator[Change]:
     was, now = words(pair.old.get(LIST_MAP_KEYS)), words(pair.new.get(LIST_MAP_KEYS))
     if set(was) == set(now):
         return

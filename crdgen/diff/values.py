@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, matches_all, passes, scalar, takes
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.formats import text_format
 from crdgen.integers import RANGES
@@ -26,7 +26,7 @@ _WIDER: Final = frozenset(
 )
 
 
-def values(pair: Pair) -> Iterator[Change]:
+def values(pair: SchemaPair) -> Iterator[Change]:
     """Yield changes of which values a field takes."""
     yield from _enum(pair)
     yield from _pattern(pair)
@@ -34,7 +34,7 @@ def values(pair: Pair) -> Iterator[Change]:
     yield from _null(pair)
 
 
-def _enum(pair: Pair) -> Iterator[Change]:
+def _enum(pair: SchemaPair) -> Iterator[Change]:
     old, new = members(pair.old.get("enum")), members(pair.new.get("enum"))
     if not old and new:
         # An enum refuses null, whatever `nullable` says.
@@ -57,7 +57,7 @@ def _enum(pair: Pair) -> Iterator[Change]:
         yield pair.change(f"value {shown(now[key])} is new; clients that know all values will meet another one")
 
 
-def _pattern(pair: Pair) -> Iterator[Change]:
+def _pattern(pair: SchemaPair) -> Iterator[Change]:
     old, new = pair.old.get("pattern"), pair.new.get("pattern")
     if old == new:
         return
@@ -71,7 +71,7 @@ def _pattern(pair: Pair) -> Iterator[Change]:
         yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=pair.for_new(_KEEP))
 
 
-def _format(pair: Pair) -> Iterator[Change]:
+def _format(pair: SchemaPair) -> Iterator[Change]:
     old, new = pair.old.get("format"), pair.new.get("format")
     if old == new:
         if not _is_wider(pair.old, pair.new):
@@ -121,7 +121,7 @@ def _checked(schema: Mapping[str, Any]) -> str | None:
     return plain
 
 
-def _null(pair: Pair) -> Iterator[Change]:
+def _null(pair: SchemaPair) -> Iterator[Change]:
     was, now = bool(pair.old.get("nullable")), bool(pair.new.get("nullable"))
     if was and not now:
         if members(pair.old.get("enum")):

@@ -11,7 +11,7 @@ from crdgen.evaluate.metadata import pruned
 from crdgen.evaluate.pruning import pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
-from crdgen.generate.encoding import Spelling
+from crdgen.generate.encoding import JsonSpelling
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.notes import SAID, SPELLING
 from crdgen.schema import LIST_TYPE, Schema
@@ -36,7 +36,7 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    spelling = schema[SPELLING].value if SPELLING in schema else Spelling(schema["default"], (schema["default"],))
+    spelling = schema[SPELLING].value if SPELLING in schema else JsonSpelling(schema["default"], (schema["default"],))
     rest = {key: value for key, value in schema.items() if key not in {"default", SPELLING}}
     refusals: list[_Refusal] = []
     taken = False

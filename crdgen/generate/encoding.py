@@ -32,7 +32,7 @@ class NoJsonError(ValueError):
         self.fix = fix
 
 
-class Spelling(NamedTuple):
+class JsonSpelling(NamedTuple):
     """A default that a serializer of the author's own writes, or may write.
 
     Attributes:
@@ -61,7 +61,7 @@ def reader(core: CoreSchema, config: Any) -> Reader | None:
     return lambda value: validator.validate_json(to_json(value))
 
 
-def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> Spelling:
+def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> JsonSpelling:
     """Return a field's default as its model writes it, where the field reads that, and as its type is written.
 
     A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
@@ -78,7 +78,7 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
         raise NoJsonError(*_unwritable(default)) from error
     read = None if is_plain else reader(core, config)
     if read is None:
-        return Spelling(default, (own,))
+        return JsonSpelling(default, (own,))
     outcomes = [(form, _outcome(read, form)) for form in written_forms]
     readable = [(form, outcome) for form, outcome in outcomes if outcome is not _UNREAD]
     # A default is not validated, so that none may be equal to it.
@@ -86,8 +86,8 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
     if not forms:
         problem = f"its serializer writes the default {default!r} as {own!r}, which the field does not read"
         fix = "let the field read what it writes, or mark it with `ModelDefault`: the model alone then fills it in"
-        return Spelling(default, written_forms, (problem, fix))
-    return Spelling(default, tuple(forms))
+        return JsonSpelling(default, written_forms, (problem, fix))
+    return JsonSpelling(default, tuple(forms))
 
 
 def _outcome(read: Reader, form: Any) -> Any:

@@ -16,7 +16,7 @@ from crdgen.generate.declared import rules_of
 from crdgen.generate.encoding import NoJsonError, json_of, spelled
 from crdgen.generate.factories import is_pure
 from crdgen.generate.inline import MARKERS
-from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Held
+from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Deferred
 
 _NOTHING: Any = object()
 # Keywords whose values are JSON of any kind, and no schemas.
@@ -74,13 +74,15 @@ class Generator(GenerateJsonSchema):
         factory: Any = schema.get("default_factory")
         if factory is None:
             default = schema.get("default", _NOTHING)
-            return inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Held(default)}
+            return (
+                inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Deferred(default)}
+            )
         if schema.get("default_factory_takes_data"):
             return inner | {FACTORY: f"its {_factory(factory)} makes a default of other fields"}
         if not is_pure(factory):
             return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
         try:
-            return inner | {DEFAULT: Held(factory())}
+            return inner | {DEFAULT: Deferred(factory())}
         except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
             problem = f"its {_factory(factory)} fails: {_reason(error)}"
             return inner | {PROBLEM: (problem, "give a default that is whole, or none")}
@@ -343,7 +345,7 @@ def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, sch
 
     def encode(default: Any) -> JsonSchemaValue:
         spelling = spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
-        note = {SPELLING: Held(spelling)} if len(spelling.forms) > 1 or spelling.unread else {}
+        note = {SPELLING: Deferred(spelling)} if len(spelling.forms) > 1 or spelling.unread else {}
         return {"default": spelling.forms[0]} | note
 
     return _with_default(node, encode)

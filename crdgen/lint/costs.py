@@ -84,7 +84,7 @@ def _prices(node: Node) -> Iterator[_Priced]:
         for word, text in (("rule", expression), ("messageExpression", message)):
             try:
                 found = cel.compiled(text, node.schema, root=node.is_resource, optional_old_self=optional)
-            except (cel.Refused, cel.NotEvaluated):
+            except (cel.CompilationError, cel.NotEvaluated):
                 continue
             # A message is made for one value only: the API server does not ask how often.
             times = 1 if word == "messageExpression" else _times(node, most_in_a_request(found.self_type))

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crdgen.decode.decoder import Decoder
 from crdgen.decode.objectmeta import OBJECT_META, OF_EMBEDDED
-from crdgen.decoding import Decoder
 from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.pruning import pruner
 from crdgen.formats import text_format
-from crdgen.lint.node import Level, Node
+from crdgen.lint.node import Node, NodeLevel
 from crdgen.lint.rule import EVALUATED, Found, error, warning
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 
@@ -94,7 +94,7 @@ def default_of_the_root_is_never_set(node: Node) -> Iterator[Found]:
 def default_of_an_entry_replaces_null(node: Node) -> Iterator[Found]:
     """A default of list items or map values only replaces null."""
     is_value = node.parent is not None and node.schema is node.parent.values
-    if "default" in node.schema and not node.branch and (node.level is Level.ITEM or is_value):
+    if "default" in node.schema and not node.branch and (node.level is NodeLevel.ITEM or is_value):
         yield Found("default", "a default of list items or map values only replaces null", "write it for its fields")
 
 
@@ -159,7 +159,7 @@ def _as_defaults_are_checked(schema: Schema) -> Schema:
 
 def _defaulted(node: Node) -> Iterator[Node]:
     """Return what has a default below an object, as far as objects that may be left out reach."""
-    pending = [child for child in node.children if child.level is Level.FIELD and not child.branch]
+    pending = [child for child in node.children if child.level is NodeLevel.FIELD and not child.branch]
     while pending:
         child = pending.pop(0)
         if child.schema is child.parent.values if child.parent else True:
@@ -167,7 +167,7 @@ def _defaulted(node: Node) -> Iterator[Node]:
         if "default" in child.schema:
             yield child
         elif _may_be_empty(child):
-            pending += [inner for inner in child.children if inner.level is Level.FIELD and not inner.branch]
+            pending += [inner for inner in child.children if inner.level is NodeLevel.FIELD and not inner.branch]
 
 
 def _between(node: Node, leaf: Node) -> list[Node]:
@@ -187,7 +187,7 @@ def _may_be_left_out(node: Node) -> bool:
     """
     parent = node.parent
     is_optional = parent is not None and bool(node.name) and node.name not in parent.schema.get("required", ())
-    return is_optional and node.level is Level.FIELD and _may_be_empty(node)
+    return is_optional and node.level is NodeLevel.FIELD and _may_be_empty(node)
 
 
 def _may_be_empty(node: Node) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen.lint.rule import Found, error, warning
-from crdgen.lint.version import Version
+from crdgen.lint.version import DecodedVersion
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 from crdgen.schema.limits import DEPRECATION_WARNING
 from crdgen.utf8 import utf8
@@ -19,14 +19,14 @@ _FLAGS_LOST_WITH_STATUS: Final = ("nullable", EMBEDDED, INT_OR_STRING)
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def version_has_a_schema(version: Version) -> Iterator[Found]:
+def version_has_a_schema(version: DecodedVersion) -> Iterator[Found]:
     """Each version has a schema."""
     if version.schema is None:
         yield Found("schema.openAPIV3Schema", "there is no schema", "write at least type: object")
 
 
 @error("apiextensions validation.go, validateDeprecationWarning")
-def deprecation_warning_is_printable(version: Version) -> Iterator[Found]:
+def deprecation_warning_is_printable(version: DecodedVersion) -> Iterator[Found]:
     """The warning is sent as an HTTP header to clients of a deprecated version."""
     warning = version.written.get("deprecationWarning")
     if warning is None:
@@ -39,7 +39,7 @@ def deprecation_warning_is_printable(version: Version) -> Iterator[Found]:
 
 
 @error("apiextensions validation.go, allowedFieldsAtRootSchema")
-def root_keeps_status_apart(version: Version) -> Iterator[Found]:
+def root_keeps_status_apart(version: DecodedVersion) -> Iterator[Found]:
     """With a status subresource, status is validated on its own, so keywords about the whole object are not allowed."""
     schema = version.schema
     if schema is None or not version.status_enabled:
@@ -52,7 +52,7 @@ def root_keeps_status_apart(version: Version) -> Iterator[Found]:
 
 
 @warning("schema/pruning/algorithm.go")
-def status_is_declared(version: Version) -> Iterator[Found]:
+def status_is_declared(version: DecodedVersion) -> Iterator[Found]:
     """Without a schema for status, everything written to it is pruned."""
     schema = version.schema
     if schema is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from crdgen.decoding import DEPTH, Fault
+from crdgen.decode.decoder import DEPTH, DecodingFault
 from crdgen.lint.finding import Finding, Severity
 from crdgen.lint.rule import Found, error, warning
 
@@ -20,7 +20,7 @@ _KEYWORD: Final = re.compile(r"(.*?)\.?(?<![^.])[A-Za-z$-]+(?:\[\d+\](?:\.[A-Za-
 _STEP: Final = re.compile(r"[.\[]")
 
 
-def independent(findings: Iterable[Finding], faults: Iterable[Fault]) -> list[Finding]:
+def independent(findings: Iterable[Finding], faults: Iterable[DecodingFault]) -> list[Finding]:
     """Return the findings that are not mere consequences of a decoding error."""
     unread = {fault.path for fault in faults if not fault.unknown}
     lists = {found[1] for found in map(_OF_ITEM.fullmatch, unread) if found}
@@ -52,24 +52,24 @@ def document_is_nested_reasonably(_: Any) -> Iterator[Found]:
 
 
 @error("apiextensions types.go, types_jsonschema.go and marshal.go of v1")
-def value_has_the_right_type(fault: Fault) -> Iterator[Found]:
+def value_has_the_right_type(fault: DecodingFault) -> Iterator[Found]:
     """The API server decodes the document into typed values before it validates them."""
     yield Found("", fault.problem, fault.fix)
 
 
 @error("k8s.io/apimachinery, pkg/runtime/serializer/json")
-def field_is_known(fault: Fault) -> Iterator[Found]:
+def field_is_known(fault: DecodingFault) -> Iterator[Found]:
     """Strict decoding, which kubectl requests, rejects unknown fields; otherwise they are dropped with a warning."""
     yield Found("", fault.problem, fault.fix)
 
 
 @warning("apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool")
-def field_within_items_is_known(fault: Fault) -> Iterator[Found]:
+def field_within_items_is_known(fault: DecodingFault) -> Iterator[Found]:
     """Below items and additionalProperties, unknown fields are dropped even with strict decoding."""
     yield Found("", f"{fault.problem}, and silently dropped", fault.fix)
 
 
-def findings(fault: Fault, *, strict: bool) -> Iterator[Finding]:
+def findings(fault: DecodingFault, *, strict: bool) -> Iterator[Finding]:
     """Yield what is to be said of a fault."""
     rule = value_has_the_right_type
     if fault.unseen:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from crdgen.decoding import under
+from crdgen.decode.decoder import under
 from crdgen.lint.finding import Finding, Severity
 
 Subject = TypeVar("Subject")
@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rule(Generic[Subject]):
+class LintRule(Generic[Subject]):
     """A lint rule. Name and reason are the name and the first docstring paragraph of its function.
 
     Attributes:
@@ -60,7 +60,7 @@ class Rule(Generic[Subject]):
 
 
 class _Decorator(Protocol):
-    def __call__(self, check: Callable[[Subject], Iterator[Found]], /) -> Rule[Subject]: ...
+    def __call__(self, check: Callable[[Subject], Iterator[Found]], /) -> LintRule[Subject]: ...
 
 
 def error(source: str, *keywords: str, phase: int = 0) -> _Decorator:
@@ -74,13 +74,13 @@ def warning(source: str, *keywords: str, phase: int = 0) -> _Decorator:
 
 
 def _rule(severity: Severity, source: str, keywords: Iterable[str], phase: int) -> _Decorator:
-    def rule(check: Callable[[Subject], Iterator[Found]], /) -> Rule[Subject]:
-        return Rule(check, severity, source, frozenset(keywords), phase)
+    def rule(check: Callable[[Subject], Iterator[Found]], /) -> LintRule[Subject]:
+        return LintRule(check, severity, source, frozenset(keywords), phase)
 
     return rule
 
 
-def family(module: ModuleType) -> tuple[Rule[Any], ...]:
+def family(module: ModuleType) -> tuple[LintRule[Any], ...]:
     """Return the rules that a module defines, in order."""
-    rules = (value for value in vars(module).values() if isinstance(value, Rule))
+    rules = (value for value in vars(module).values() if isinstance(value, LintRule))
     return tuple(rule for rule in rules if rule.check.__module__ == module.__name__)

@@ -4,17 +4,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from crdgen.decoding import Decoder, is_too_deep
+from crdgen.decode.decoder import Decoder, is_too_deep
 from crdgen.lint import costs, defaults, faults, keywords, lists, pruning, structure, validations
 from crdgen.lint.faults import independent
 from crdgen.lint.finding import Finding, Severity
 from crdgen.lint.node import Node, nodes
-from crdgen.lint.rule import COMPILED, EVALUATED, Rule, family
+from crdgen.lint.rule import COMPILED, EVALUATED, LintRule, family
 from crdgen.lint.shape import SCHEMA
 from crdgen.schema import Schema
 
 #: All rules for schemas.
-RULES: Final[tuple[Rule[Node], ...]] = tuple(
+RULES: Final[tuple[LintRule[Node], ...]] = tuple(
     rule for module in (structure, keywords, lists, pruning, validations, costs, defaults) for rule in family(module)
 )
 _PHASES: Final = tuple(
@@ -69,7 +69,7 @@ def _errors(every: list[Node], *, stop: bool) -> list[Finding]:
     return found
 
 
-def _of_node(rules: Iterable[Rule[Node]], node: Node) -> Iterator[Finding]:
+def _of_node(rules: Iterable[LintRule[Node]], node: Node) -> Iterator[Finding]:
     for rule in rules:
         if not rule.keywords or not rule.keywords.isdisjoint(node.schema):
             yield from rule.findings(node, node.path)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from crdgen.lint.fieldpath import PathError, column, resolve
 from crdgen.lint.rule import Found, error, warning
-from crdgen.lint.version import Version
+from crdgen.lint.version import DecodedVersion
 from crdgen.schema import INT_OR_STRING, Schema
 from crdgen.schema.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 
@@ -25,7 +25,7 @@ _SCALE: Final = {
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
-def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
+def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Found]:
     """The paths of the scale subresource are in spec and status."""
     scale = version.subresources.get("scale")
     if scale is None:
@@ -38,7 +38,7 @@ def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
 
 
 @error("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
-def columns_are_complete(version: Version) -> Iterator[Found]:
+def columns_are_complete(version: DecodedVersion) -> Iterator[Found]:
     """A column has a name, one of five types and a path that begins with a dot."""
     for at, entry in _columns(version):
         if not entry.get("name"):
@@ -57,7 +57,7 @@ def columns_are_complete(version: Version) -> Iterator[Found]:
 
 
 @error("apiextensions validation.go, ValidateCustomResourceSelectableFields")
-def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
+def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Found]:
     """Selectable fields are declared strings, integers or booleans outside of metadata."""
     seen: set[tuple[str, ...]] = set()
     for index, field in enumerate(version.written.get("selectableFields", ())):
@@ -83,7 +83,7 @@ def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
 
 
 @warning("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
-def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
+def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Found]:
     """Writes to the scale subresource are validated by the schema only; webhooks for the resource do not see them."""
     scale = version.subresources.get("scale", {})
     path = scale.get("specReplicasPath", "")
@@ -98,7 +98,7 @@ def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
 
 
 @warning("pkg/registry/customresource/etcd.go, ScaleREST")
-def scale_paths_are_declared(version: Version) -> Iterator[Found]:
+def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Found]:
     """The paths of the scale subresource are declared fields."""
     wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
     for field, kind in wanted.items():
@@ -117,7 +117,7 @@ def scale_paths_are_declared(version: Version) -> Iterator[Found]:
 
 
 @warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_are_declared(version: Version) -> Iterator[Found]:
+def columns_are_declared(version: DecodedVersion) -> Iterator[Found]:
     """Columns show declared fields; others are always empty."""
     for at, path, _ in _readable(version):
         try:
@@ -129,7 +129,7 @@ def columns_are_declared(version: Version) -> Iterator[Found]:
 
 
 @warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_print_their_fields(version: Version) -> Iterator[Found]:
+def columns_print_their_fields(version: DecodedVersion) -> Iterator[Found]:
     """The type of a column matches its field, or is string, which prints any value."""
     for at, path, wanted in _readable(version):
         with suppress(PathError):
@@ -140,14 +140,14 @@ def columns_print_their_fields(version: Version) -> Iterator[Found]:
                 yield Found(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
 
 
-def _readable(version: Version) -> Iterator[tuple[str, str, str]]:
+def _readable(version: DecodedVersion) -> Iterator[tuple[str, str, str]]:
     """Return where each column is, its path and its type, where a schema says what is there."""
     for at, entry in _columns(version):
         if entry.get("jsonPath", "").startswith(".") and version.schema is not None:
             yield at, entry["jsonPath"], entry.get("type", "")
 
 
-def _columns(version: Version) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _columns(version: DecodedVersion) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for index, entry in enumerate(version.written.get("additionalPrinterColumns", ())):
         yield f"additionalPrinterColumns[{index}]", entry
 

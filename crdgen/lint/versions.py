@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from crdgen.dns import LABEL, is_label
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, error, warning
-from crdgen.lint.version import Definition, Version
+from crdgen.lint.version import DecodedVersion, Definition
 from crdgen.schema import INT_OR_STRING, PRESERVE
 
 
@@ -93,7 +93,7 @@ def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
             yield Found(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
 
 
-def _types(version: Version) -> dict[str, str]:
+def _types(version: DecodedVersion) -> dict[str, str]:
     """Return the type of each place of an object where the schema tells one."""
     told = {node.field: _type(node) for node in version.nodes if node.field and not node.branch}
     return {field: kind for field, kind in told.items() if kind}
@@ -103,7 +103,7 @@ def _type(node: Node) -> str:
     return "integer or string" if node.flag(INT_OR_STRING) else node.type
 
 
-def _fields(version: Version) -> set[str]:
+def _fields(version: DecodedVersion) -> set[str]:
     return {node.field for node in version.nodes if not node.branch and node.name and not _is_open(node)}
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crdgen.evaluate import evaluate
 from crdgen.lint import Severity, lint
-from crdgen.reading import Unreadable, read
+from crdgen.reading import UnreadableManifest, read
 from jobgate.kinds import built_in
 from jobgate.render.handbook import title
 from tests.crdgen.objects.mistakes import near
@@ -131,7 +131,7 @@ def check_body(value: Any) -> None:
 
 def check_yaml(value: Any) -> None:
     """Any text is objects that can be sent, or unreadable at a place."""
-    with suppress(Unreadable):
+    with suppress(UnreadableManifest):
         for manifest in read(value.encode("utf-8", "surrogatepass"), "file.yaml"):
             json.dumps(manifest.object)
 
