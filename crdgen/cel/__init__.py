@@ -51,7 +51,7 @@ _OLD_SELF: Final = re.compile(r"(?<![\w.])oldSelf\b")
 
 @cache
 def available() -> bool:
-    """Tell whether the CEL library is installed (`pip install 'jobgate[cel]'`)."""
+    """Return whether the CEL library is installed (`pip install 'jobgate[cel]'`)."""
     return find_spec("cel_expr_python") is not None and find_spec("google.protobuf") is not None
 
 
@@ -108,5 +108,5 @@ def problems(
 
 
 def uses_old_self(expression: str) -> bool:
-    """Tell whether the expression is a transition rule: such a rule runs only where there is an old value."""
+    """Return whether the expression is a transition rule: such a rule runs only where there is an old value."""
     return _OLD_SELF.search(_TEXT.sub("''", expression)) is not None

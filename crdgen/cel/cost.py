@@ -328,7 +328,7 @@ def _joined(one: _Value, other: _Value) -> _Value:
 
 
 def _is_bind(node: Comprehension) -> bool:
-    """Tell whether a comprehension only gives a value a name, as `optMap` does."""
+    """Return whether a comprehension only gives a value a name, as `optMap` does."""
     return (
         node.range == CelList((), frozenset())
         and node.condition == Constant(False)

@@ -205,7 +205,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    """Tell whether Go's time.Parse reads the time: its hour may have one digit, and its fraction a comma."""
+    """Return whether Go's time.Parse reads the time: its hour may have one digit, and its fraction a comma."""
     found = _TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None or not is_date(found[1]):
         return False
@@ -224,7 +224,7 @@ def _is_base64(value: Any) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Tell whether JSON can hold the value: YAML knows dates, and numbers that are none."""
+    """Return whether JSON can hold the value: YAML knows dates, and numbers that are none."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and _is_json(child) for key, child in value.items())
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Bounds of numbers, texts, lists and maps."""
+"""Changes of bounds of numbers, strings, lists and maps."""
 
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -36,7 +36,7 @@ def _count(pair: SchemaPair, keyword: str, *, sign: int, absent: int | None) -> 
 
 
 def _holds(pair: SchemaPair, keyword: str, bound: float) -> bool:
-    """Tell whether what was taken is within a bound for other reasons."""
+    """Return whether what was taken is within a bound for other reasons."""
     match keyword:
         case "minLength" | "maxLength":
             least, most = lengths(pair.old)
@@ -57,7 +57,7 @@ def _number(pair: SchemaPair, keyword: str, exclusive: str, *, sign: int) -> Ite
     was, now = (_limit(schema, keyword, exclusive, sign) for schema in (pair.old, pair.new))
     tighter = now is not None and (was is None or any(one > other for one, other in zip(now, was, strict=True)))
     if keyword in unfit_bounds(scalar(pair.new)) and not passes(pair.old, pair.new, keyword):
-        what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can hold: no value is taken"
+        what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can store: no value is valid"
         yield pair.change(what, *REFUSES, fix=_fix(pair, old))
     elif was == now:
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
@@ -78,7 +78,7 @@ def _limit(schema: Mapping[str, Any], keyword: str, exclusive: str, sign: int) -
 
 
 def _refuses(pair: SchemaPair, keyword: str, exclusive: str, sign: int) -> bool:
-    """Tell whether a tighter bound may refuse what was taken, which the type or another keyword may bound already."""
+    """Return whether a tighter bound may refuse what was taken, which the type or another keyword may bound already."""
     if passes(pair.old, pair.new, keyword, exclusive):
         return False
     if pair.old.get("type") != "integer" or keyword not in scalar(pair.new):
@@ -106,7 +106,7 @@ def _multiple(pair: SchemaPair) -> Iterator[Change]:
 
 
 def _divides(pair: SchemaPair, old: float, new: float) -> bool:
-    """Tell whether all multiples of one number are multiples of another, for the API server's way of counting.
+    """Return whether all multiples of one number are multiples of another, for the API server's way of counting.
 
     Of fractions, and of what a float does not hold exactly, it takes no sure view.
     """
@@ -120,13 +120,13 @@ def _told(pair: SchemaPair, keyword: str, old: Any, new: Any, *, tighter: bool, 
     if old is None:
         what = f"{keyword} {_shown(new)} is new"
     elif new is None:
-        what = f"{keyword} {_shown(old)} is gone"
+        what = f"{keyword} {_shown(old)} is removed"
     else:
         what = f"{keyword} {_shown(old)} is now {_shown(new)}"
     if implied:
-        return pair.change(f"{what}, which refuses nothing that was taken")
+        return pair.change(f"{what}, which accepts all previously valid values")
     if tighter:
-        return pair.change(f"{what}: values that were taken are refused", *REFUSES, fix=_fix(pair, old))
+        return pair.change(f"{what}: previously valid values are rejected", *REFUSES, fix=_fix(pair, old))
     return pair.change(what)
 
 

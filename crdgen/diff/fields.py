@@ -1,4 +1,4 @@
-"""Fields that are new, gone, required or no longer required, and their defaults."""
+"""Changes of fields, required fields and defaults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -24,21 +24,21 @@ def defaults(pair: SchemaPair) -> Iterator[Change]:
     if old is None:
         yield _new(pair, shown(new))
     elif new is None:
-        what = f"default {shown(old)} is gone: who leaves the field out asks for something else, or is refused"
+        what = f"default {shown(old)} is removed: manifests without the field mean something else, or are rejected"
         yield pair.change(what, *REFUSES, fix="keep the default")
     else:
-        what = f"default {shown(old)} is now {shown(new)}: who leaves the field out asks for something else"
+        what = f"default {shown(old)} is now {shown(new)}: manifests without the field mean something else"
         yield pair.change(what, Break.CLIENTS, fix=_FIX)
 
 
 def _new(pair: SchemaPair, value: str) -> Change:
     if pair.watched or pair.counted:
-        what = f"default {value} is new, and counts in a rule, branch or bound around it"
+        what = f"default {value} is new, and affects a rule, branch or bound of a parent"
         return pair.change(what, *REFUSES, fix="add no default")
     if is_strict(pair.new):
-        what = f"default {value} is new, and a rule may refuse writes that leave it as it is"
+        what = f"default {value} is new, and a rule may reject updates that do not change the field"
         return pair.change(what, *REFUSES, fix="add no default")
-    return pair.change(f"default {value} is new; stored objects without the field read as if they had it")
+    return pair.change(f"default {value} is new; stored objects without the field are read with the default")
 
 
 _CONVERT: Final = "add a version with a conversion webhook that moves the data, and keep this one as it is"
@@ -61,7 +61,7 @@ def _gone(pair: SchemaPair) -> Iterator[Change]:
             yield _of(pair, name, "the field is no longer described; its values are kept unchecked")
         else:
             what = "the field is removed: stored values are pruned at the next write, and strict clients are refused"
-            yield _of(pair, name, what, *REFUSES, fix=f"keep it, described as deprecated; or {_CONVERT}")
+            yield _of(pair, name, what, *REFUSES, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
 
 
 def _added(pair: SchemaPair) -> Iterator[Change]:
@@ -107,7 +107,7 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
 
 
 def default_is_judged(pair: SchemaPair) -> bool:
-    """Tell whether one more field of an object may break what judges the object as a whole."""
+    """Return whether one more field of an object may break what judges the object as a whole."""
     counted = is_counted(pair.new, root=not pair.path)
     return counted or pair.watched or is_judged_whole(pair.new)
 

@@ -103,16 +103,16 @@ class KnownBounds:
         return KnownBounds({**self.schemas, name: element}, (*kept(self.true), member), kept(self.false))
 
     def is_true(self, node: Node) -> bool:
-        """Tell whether the very expression is known to be true."""
+        """Return whether the very expression is known to be true."""
         return _among(node, self.true)
 
     def is_false(self, node: Node) -> bool:
-        """Tell whether the very expression is known to be false."""
+        """Return whether the very expression is known to be false."""
         return _among(node, self.false)
 
 
 def holds(node: Node, known: KnownBounds) -> bool:  # noqa: PLR0911 - one for each form
-    """Tell whether the expression is sure to be true."""
+    """Return whether the expression is sure to be true."""
     if known.is_true(node):
         return True
     match node:
@@ -139,7 +139,7 @@ def holds(node: Node, known: KnownBounds) -> bool:  # noqa: PLR0911 - one for ea
 
 
 def fails(node: Node, known: KnownBounds) -> bool:  # noqa: PLR0911 - one for each form
-    """Tell whether the expression is sure to be false."""
+    """Return whether the expression is sure to be false."""
     if known.is_false(node):
         return True
     match node:
@@ -159,7 +159,7 @@ def fails(node: Node, known: KnownBounds) -> bool:  # noqa: PLR0911 - one for ea
 
 
 def _otherwise(one: Node, other: Node, known: KnownBounds) -> bool:
-    """Tell whether the other one is true where this one is not; that this one is false counts where it is no error.
+    """Return whether the other one is true where this one is not; that this one is false counts where it is no error.
 
     What is true of all is true of these, too: one look at each side is enough, whatever is nested in it.
     """
@@ -176,7 +176,7 @@ def _is_reflexive(node: CelCall, known: KnownBounds) -> bool:
 
 
 def _all(loop: Comprehension, known: KnownBounds) -> bool:
-    """Tell whether `range.all(x, …)` is true: the body is, of any x of the range."""
+    """Return whether `range.all(x, …)` is true: the body is, of any x of the range."""
     body = _body(loop, "_&&_")
     element = _element(_schema(loop.range, known))
     if body is None or element is None or not _is_safe(loop.range, known):
@@ -185,7 +185,7 @@ def _all(loop: Comprehension, known: KnownBounds) -> bool:
 
 
 def _exists(loop: Comprehension, known: KnownBounds) -> bool:
-    """Tell whether `range.exists(x, …)` is true: the body is, of something that is known to be in the range."""
+    """Return whether `range.exists(x, …)` is true: the body is, of something that is known to be in the range."""
     body = _body(loop, "_||_")
     if body is None or any(isinstance(part, Comprehension) for part in walk(body)):
         return False
@@ -219,7 +219,7 @@ def _body(loop: Comprehension, operator: str) -> Node | None:
 
 
 def _is_safe(node: Node, known: KnownBounds) -> bool:  # noqa: C901, PLR0911, PLR0912 - one for each form
-    """Tell whether the expression is sure to have a value."""
+    """Return whether the expression is sure to have a value."""
     if known.is_true(node) or known.is_false(node):
         return True
     match node:
@@ -254,7 +254,7 @@ def _is_safe(node: Node, known: KnownBounds) -> bool:  # noqa: C901, PLR0911, PL
 
 
 def _is_there(operand: Node, name: str, known: KnownBounds) -> bool:
-    """Tell whether the field is in every such object: it must be, or is filled in; null is as good as nothing."""
+    """Return whether the field is in every such object: it must be, or is filled in; null is as good as nothing."""
     schema = _schema(operand, known) or {}
     plain = unescape(name) or name
     field = mapping(schema, "properties", plain)
@@ -264,7 +264,7 @@ def _is_there(operand: Node, name: str, known: KnownBounds) -> bool:
 
 
 def _is_truth(node: Node, known: KnownBounds) -> bool:
-    """Tell whether the value is sure to be true or false."""
+    """Return whether the value is sure to be true or false."""
     match node:
         case Constant(True | False) | Select(_, _, True):
             boolean = True
@@ -276,7 +276,7 @@ def _is_truth(node: Node, known: KnownBounds) -> bool:
 
 
 def _has_order(node: Node, known: KnownBounds) -> bool:
-    """Tell whether the value is sure to be one that can be compared with another of its type."""
+    """Return whether the value is sure to be one that can be compared with another of its type."""
     match node:
         case Constant(value):
             return isinstance(value, int | float | str) and not isinstance(value, bool)
@@ -299,7 +299,7 @@ def _is_object(node: Node, known: KnownBounds) -> bool:
 
 
 def _is_nullable(node: Node, known: KnownBounds) -> bool:
-    """Tell whether the value may be null: where its schema is not known, it may."""
+    """Return whether the value may be null: where its schema is not known, it may."""
     schema = _schema(node, known)
     return schema is None or bool(schema.get("nullable")) or not schema.get("type")
 

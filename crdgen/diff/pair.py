@@ -53,7 +53,7 @@ class SchemaPair:
     def for_new(self, keep: str) -> str:
         """Return the advice to keep what is taken, and to refuse more in new objects only; clients break by that."""
         rule = "a rule `oldSelf.hasValue() || (…)` with optionalOldSelf, or by " if self.traced else ""
-        return f"{keep}, and refuse more in new objects only, by {rule}a webhook"
+        return f"{keep}, and reject more in new objects only, by {rule}a webhook"
 
     def change(self, what: str, *breaks: Break, fix: str = "") -> Change:
         """Return a change of this field."""
@@ -67,12 +67,12 @@ Family: TypeAlias = Callable[[SchemaPair], Iterator[Change]]
 
 
 def is_judged_whole(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
+    """Return whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
     return any(schema.get(keyword) for keyword in (*_BRANCHES, "enum", VALIDATIONS)) or schema.get(LIST_TYPE) == "set"
 
 
 def is_counted(schema: Mapping[str, Any], *, root: bool) -> bool:
-    """Tell whether an object may have more fields than it is allowed to have."""
+    """Return whether an object may have more fields than it is allowed to have."""
     most = schema.get("maxProperties")
     return most is not None and most_fields(schema, root=root) > (number(most) or 0)
 

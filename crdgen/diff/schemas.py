@@ -1,4 +1,4 @@
-"""The walk: every field that two schemas have, each family of changes asked about each."""
+"""Compares two schemas field by field, with each family of changes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ _TEXTS: Final = ("description", "title", "example", "externalDocs")
 
 
 def texts(pair: SchemaPair) -> Iterator[Change]:
-    """Yield which words are otherwise."""
+    """Yield changes of descriptive keywords."""
     for keyword in _TEXTS:
         if canonical(pair.old.get(keyword)) != canonical(pair.new.get(keyword)):
             verb = "is new" if keyword not in pair.old else "is gone" if keyword not in pair.new else "is otherwise"
@@ -59,7 +59,7 @@ def _walk(pair: SchemaPair) -> Iterator[Change]:
 
 
 def _looser(old: Any, new: Any) -> bool:
-    """Tell whether a branch takes all that another one took; what is in it is compared as any schema is."""
+    """Return whether a branch takes all that another one took; what is in it is compared as any schema is."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return canonical(old) == canonical(new)
     return not any(Break.STORED in change.breaks for change in _walk(SchemaPair("", old, new)))

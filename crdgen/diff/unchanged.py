@@ -31,7 +31,7 @@ def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool)
 
 
 def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -> bool:
-    """Tell whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
+    """Return whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
     within = [node for node in walk(tree) if isinstance(node, Comprehension)]
     if any({"self", "oldSelf"} & {*_bound(node)} for node in within):
         return False
@@ -40,7 +40,7 @@ def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -
 
 
 def passes_changed(tree: Node, schema: Mapping[str, Any]) -> bool:
-    """Tell whether a rule with optionalOldSelf is sure to be true of whatever has an old value: it judges new ones."""
+    """Return whether a rule with optionalOldSelf is certainly true for all values with an old value."""
     has_value = CelCall(_OLD, "hasValue", ())
     there = rewritten(tree, lambda part: Constant(True) if part == has_value else part)
     return holds(there, KnownBounds({"self": schema}))

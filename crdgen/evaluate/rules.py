@@ -110,7 +110,7 @@ def rules(schema: Schema) -> Rules | None:
 
 
 def has_rules(schema: Schema) -> bool:
-    """Tell whether there is a rule in a schema; in branches there is none."""
+    """Return whether there is a rule in a schema; in branches there is none."""
     return bool(schema.get(VALIDATIONS)) or any(map(has_rules, _children(schema)))
 
 

@@ -130,7 +130,7 @@ def _violation(value: Any, schema: Schema) -> Violation | None:
 
 
 def _has_no_zone(default: Any) -> bool:
-    """Tell whether a default is the text of a moment, save for its zone."""
+    """Return whether a default is the text of a moment, save for its zone."""
     try:
         return datetime.fromisoformat(default).tzinfo is None
     except (TypeError, ValueError):

@@ -113,7 +113,7 @@ def default_within_a_map_is_valid(node: Node) -> Iterator[Found]:
 
 
 def _is_seen(node: Node) -> bool:
-    """Tell whether the API server checks the default of the node."""
+    """Return whether the API server checks the default of the node."""
     return "default" in node.schema and not node.branch and not node.unseen_defaults
 
 
@@ -181,7 +181,7 @@ def _between(node: Node, leaf: Node) -> list[Node]:
 
 
 def _may_be_left_out(node: Node) -> bool:
-    """Tell whether the object is a field that may be left out, and then nothing is in its place.
+    """Return whether the object is a field that may be left out, and then nothing is in its place.
 
     An entry of a map or list is there, or there is no entry.
     """
@@ -191,7 +191,7 @@ def _may_be_left_out(node: Node) -> bool:
 
 
 def _may_be_empty(node: Node) -> bool:
-    """Tell whether the object could have the default `{}`, and has none."""
+    """Return whether the object could have the default `{}`, and has none."""
     is_bare = not node.schema.keys() & {"default", "minProperties", "required"} and not node.flag("nullable")
     return is_bare and node.type == "object" and bool(node.properties)
 

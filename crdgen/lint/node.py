@@ -164,7 +164,7 @@ def _branches(node: Node) -> Iterator[Node]:
 
 
 def _is_int_or_string(node: Node) -> bool:
-    """Tell whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
+    """Return whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
     if node.schema.get("anyOf") != INT_OR_STRING_BRANCHES:
         return False
     parent = node.parent

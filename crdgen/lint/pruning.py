@@ -45,7 +45,7 @@ def _is_bare(node: Node) -> bool:
 
 
 def _is_metadata(node: Node) -> bool:
-    """Tell whether the node is the metadata of something that looks like a template: it has a spec, too."""
+    """Return whether the node is the metadata of something that looks like a template: it has a spec, too."""
     return node.name == "metadata" and node.parent is not None and "spec" in node.parent.properties
 
 
@@ -65,7 +65,7 @@ def names_fit_what_is_made_of_them(node: Node) -> Iterator[Found]:
 
 
 def _makes_pods(root: Node) -> bool:
-    """Tell whether there is a pod template in spec."""
+    """Return whether there is a pod template in spec."""
     pending = [child for child in root.children if child.name == "spec"]
     for node in pending:
         containers = node.properties.get("containers", {})

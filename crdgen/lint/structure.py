@@ -214,7 +214,7 @@ def root_metadata_is_bare(node: Node) -> Iterator[Found]:
 
 
 def _says(schema: Schema, keyword: str) -> bool:
-    """Tell whether the keyword has another value than Go's zero value; lists of schemas and values may be empty."""
+    """Return whether the keyword has another value than Go's zero value; lists of schemas and values may be empty."""
     value = schema[keyword]
     if isinstance(value, list) and keyword in {"required", LIST_MAP_KEYS, VALIDATIONS}:
         return True

@@ -132,7 +132,7 @@ def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
 
 
 def _may_be_empty(spec: Schema) -> bool:
-    """Tell whether `{}` is a spec. Rules that are looked at when an object is made want one that is written."""
+    """Return whether `{}` is a spec. Rules that are looked at when an object is made want one that is written."""
     rules = [rule for rule in spec.get(VALIDATIONS, ()) if _runs_on_creation(rule)]
     itself = {keyword: value for keyword, value in spec.items() if keyword not in {"properties", VALIDATIONS}}
     return not rules and not Evaluator({"type": "object", "properties": {"spec": itself}}).validate({"spec": {}})
