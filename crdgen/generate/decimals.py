@@ -1,4 +1,4 @@
-"""Decimal numbers, which JSON writes as texts or as numbers."""
+"""Decimal numbers, which are strings or numbers in JSON."""
 
 from collections.abc import Mapping
 from decimal import Decimal

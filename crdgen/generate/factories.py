@@ -1,4 +1,4 @@
-"""Which default factories may be called: those that give the same value for everybody, always."""
+"""Decides which default factories may be called: those that always return the same value."""
 
 import builtins
 import dis

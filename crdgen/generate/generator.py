@@ -1,4 +1,4 @@
-"""Pydantic's generator, told what JSON of Kubernetes is: one small method for each kind of type that needs it.
+"""Pydantic's schema generator, adapted to Kubernetes: one method for each kind of type that needs it.
 
 What has no JSON form is left as a note in the node: the stage that knows the path refuses it.
 """
@@ -35,7 +35,7 @@ class Generator(GenerateJsonSchema):
     """Describes types by what they accept."""
 
     def emit_warning(self, kind: str, detail: str) -> None:
-        """Say nothing: what would be lost is refused instead."""
+        """Ignore warnings: anything that would be lost is an error."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         """Leave out titles that only say the field's name again."""
@@ -85,7 +85,7 @@ class Generator(GenerateJsonSchema):
             return inner | {DEFAULT: Deferred(factory())}
         except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
             problem = f"its {_factory(factory)} fails: {_reason(error)}"
-            return inner | {PROBLEM: (problem, "give a default that is whole, or none")}
+            return inner | {PROBLEM: (problem, "use a complete default, or none")}
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Describe a model: with the rules that were put on its class, and its defaults as it writes them."""
@@ -242,7 +242,7 @@ def _note_unknown(schema: Any, known: Mapping[JsonRef, Any]) -> None:
         return
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference not in known:
-        problem = f"`$ref: {reference}` refers to nothing in the model's schema"
+        problem = f"`$ref: {reference}` refers to nothing in the schema of the model"
         schema[PROBLEM] = (problem, "write the schema out in its place, or give the field a model as its type")
         del schema["$ref"]
     for key, child in schema.items():
@@ -362,7 +362,7 @@ def _with_default(node: JsonSchemaValue, encode: Callable[[Any], JsonSchemaValue
         return node
     rest = {key: value for key, value in node.items() if key != DEFAULT}
     kept_out = any(getattr(marker, "own_default", False) for marker in node.get(MARKERS, ()))
-    if kept_out or PROBLEM in node:  # of the type, which is told before what would come of it
+    if kept_out or PROBLEM in node:  # errors of the type come first
         return rest
     if node.get("format") == "password" and held.value:
         return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}
