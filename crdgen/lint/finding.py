@@ -22,7 +22,7 @@ class Finding:
         problem: what is wrong.
         fix: what would be right.
         severity: whether the API server rejects it.
-        rule: name of the rule, as in `docs/crd-lint.md`.
+        rule: name of the rule, as in `docs/reference/crd-lint.md`.
     """
 
     path: str

@@ -13,6 +13,7 @@ from jobgate import plugins
 from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import runner_of
+from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments
@@ -216,9 +217,11 @@ _FORGETFUL_WRITER = setting(
     "--forgetful-writer",
     multiple=True,
     metavar="SERVICE-ACCOUNT",
+    default=(DI_ORCHESTRATOR_ACCOUNT,),
+    show_default=True,
     callback=_service_accounts,
     help="A client whose full updates erase fields that it does not know: they are put back. "
-    "As system:serviceaccount:<namespace>:<name>.",
+    "As system:serviceaccount:<namespace>:<name>; those that are named take the place of the default.",
 )
 _KIND_SETTINGS = setting(
     "--kind-settings",

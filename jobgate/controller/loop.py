@@ -158,12 +158,17 @@ class Loop:
         return True
 
     def _undeclared(self, crew: Crew, wanted: list[Desired]) -> list[tuple[Resource, Mapping[str, Any]]]:
-        """Return the objects of a job that were declared once, and are no longer. Secrets are not known: they stay."""
+        """Return the objects of a job that were declared once, and are no longer.
+
+        ConfigMaps stay, and Secrets, which are not known: pods that run mount them, and one that is created again would
+        hang without them. They go with the job.
+        """
         names = {(one.resource, one.name) for one in wanted}
         return [
             (resource, found)
             for resource, found in self._owned.of(crew.uid, crew.namespace)
-            if (resource, found["metadata"]["name"]) not in names
+            if resource.plural != "configmaps"
+            and (resource, found["metadata"]["name"]) not in names
             and is_marked(found)
             and not found["metadata"].get("deletionTimestamp")
         ]

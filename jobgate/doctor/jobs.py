@@ -1,4 +1,4 @@
-"""Jobs that nobody runs: stored, and without a status for minutes."""
+"""Jobs that nobody runs, without a status for minutes, and jobs that lost fields to a client's full update."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from jobgate.cluster import Resource
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import Finding, warning
 from jobgate.doctor.observed import Observed, place
+from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.runner import is_run, runner_of
 from webhook import Kind
+from webhook.text import short
 
 NOT_RUN = warning(
     "jobs-not-run",
@@ -19,7 +21,14 @@ NOT_RUN = warning(
     "start the operator of the kind, or let jobgate run it: `--run KIND` (docs/runner.md)",
 )
 
-FAULTS = (NOT_RUN,)
+ERASED = warning(
+    "fields-erased",
+    "A client's full update has erased fields of jobs that it does not know: pods run without plugins, say.",
+    "name the client's service account, `--forgetful-writer system:serviceaccount:NAMESPACE:NAME`, and apply the jobs "
+    "again; the default is DI-orchestrator's own, `system:serviceaccount:di-system:di-orchestrator`",
+)
+
+FAULTS = (NOT_RUN, ERASED)
 
 #: An operator writes a status within seconds.
 PATIENCE: Final = timedelta(minutes=5)
@@ -31,10 +40,11 @@ def resource_of(kind: Kind) -> Resource:
 
 
 def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield the kinds of which jobs wait for somebody to run them."""
+    """Yield the kinds of which jobs wait for somebody to run them, and those of which jobs have lost fields."""
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue
+        yield from _erased(observed, kind)
         waiting = [
             one["metadata"]
             for one in observed.all(resource_of(kind)) or ()
@@ -45,6 +55,18 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
             more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
             where = place(resource_of(kind), first["name"], first.get("namespace", ""))
             yield NOT_RUN.at(where, f"no operator has taken up this job{more}")
+
+
+def _erased(observed: Observed, kind: Kind) -> Iterator[Finding]:
+    """Yield the first job of each writer that erased fields."""
+    writers: dict[str, Finding] = {}
+    for one in observed.all(resource_of(kind)) or ():
+        if found := erased(kind, one):
+            metadata = one["metadata"]
+            where = place(resource_of(kind), metadata["name"], metadata.get("namespace", ""))
+            what = f"{short(found.writer)} has erased {', '.join(found.fields)}, which kubectl applied"
+            writers.setdefault(found.writer, ERASED.at(where, what))
+    yield from writers.values()
 
 
 def _is_old(timestamp: object, observed: Observed) -> bool:

@@ -107,7 +107,8 @@ class Installation(BaseModel):
     forgetful_writers: Annotated[
         tuple[Annotated[str, Field(pattern=r"^system:serviceaccount:[-a-z0-9]+:[-.a-z0-9]+$")], ...],
         Field(
-            description="Service accounts whose full updates erase fields that they do not know: these are put back."
+            description="Service accounts whose full updates erase fields that they do not know: these are put back. "
+            "With none, DI-orchestrator's: system:serviceaccount:di-system:di-orchestrator."
         ),
     ] = ()
     kind_settings: Annotated[

@@ -18,6 +18,7 @@ from jobgate.cli import main
 from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.limits import limits_of
 from jobgate.cli.reload import Reloader
+from jobgate.cli.settings import Told, installation
 from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
@@ -48,7 +49,25 @@ def complaint(result: Result) -> str:
 
 
 def test_a_forgetful_writer_is_one_service_account() -> None:
-    assert review("--forgetful-writer", "system:serviceaccount:di-system:di-operator").exit_code == 0
+    assert review("--forgetful-writer", "system:serviceaccount:di-system:di-orchestrator").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "flags, expected",
+    [
+        ([], ["system:serviceaccount:di-system:di-orchestrator"]),
+        (["--forgetful-writer", "system:serviceaccount:a:b"], ["system:serviceaccount:a:b"]),
+    ],
+)
+def test_di_orchestrators_account_is_a_forgetful_writer_unless_others_are_named(
+    flags: list[str], expected: list[str]
+) -> None:
+    @click.command()
+    @installation
+    def command(told: Told) -> None:
+        click.echo(json.dumps(sorted(told.settings.forgetful_writers)))
+
+    assert json.loads(CliRunner().invoke(command, flags, catch_exceptions=False).output) == expected
 
 
 @pytest.mark.parametrize(
@@ -96,7 +115,7 @@ def test_what_names_no_settings_of_a_kind_is_refused(value: str, expected: str) 
         ("[" * 5000, "is "),
         ("[]", f"does not fit {PLURAL}: "),
         ("speed: 1", "speed: Extra inputs are not permitted"),
-        (SLIP, "accelerators[nvidia.com/gpu].volumes[0].hostPath: must begin with '/'"),
+        (SLIP, "accelerators[nvidia.com/gpu].volumes[0].hostPath: must be an absolute path"),
     ],
 )  # fmt: skip
 def test_a_file_that_does_not_fit_is_told_by_place(content: str | bytes, expected: str, tmp_path: Path) -> None:
@@ -218,7 +237,7 @@ def test_a_running_server_reads_a_changed_file_and_outlives_a_slip(log: Path, mo
     swap(mounted.path.parent, "second", SLIP)
     (kept,) = wait_for(lambda: lines(log, "settings kept"), 30)
     assert (kept["level"], kept["kind"]) == ("error", PLURAL)
-    assert "must begin with '/'" in kept["reason"]
+    assert "must be an absolute path" in kept["reason"]
     swap(mounted.path.parent, "third", "{}")
     (read,) = wait_for(lambda: lines(log, "settings read"), 30)
     assert read["kind"] == PLURAL

@@ -151,14 +151,14 @@ async def test_what_is_edited_is_changed_back_and_a_key_is_not() -> None:
     assert after == before
 
 
-async def test_what_is_no_longer_declared_goes_and_a_secret_stays() -> None:
+async def test_what_is_no_longer_declared_goes_but_not_what_pods_mount() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     async with controlling(cluster):
         await quiet(cluster)
         cluster.put(DIJOBS, job(plugins={}))
         await quiet(cluster)
-    assert there(cluster) == ["secrets/train-trial"]
+    assert there(cluster) == ["configmaps/train-trial", "secrets/train-trial"]
 
 
 async def test_what_was_not_declared_any_more_while_nobody_looked_goes_too() -> None:

@@ -122,9 +122,9 @@ def test_a_list_that_somebody_made_immutable_is_made_anew(cluster: Cluster) -> N
 
 
 @pytest.mark.usefixtures("job_there")
-def test_what_is_no_longer_asked_for_goes(cluster: Cluster) -> None:
+def test_what_is_no_longer_asked_for_goes_but_not_what_pods_mount(cluster: Cluster) -> None:
     cluster.api.patch(cluster.path("DIJob", "train"), {"spec": {"plugins": {"svc": None}}})
-    wait_for(lambda: not cluster.ours(), WAIT)
+    wait_for(lambda: cluster.ours() == [("ConfigMap", "train-svc")], WAIT)
 
 
 @pytest.mark.usefixtures("controller")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from copy import deepcopy
 from datetime import timedelta
@@ -242,6 +243,24 @@ def job_of_nobody(world: World) -> None:
     made = f"{world.now - timedelta(minutes=6):%Y-%m-%dT%H:%M:%SZ}"
     metadata = {"name": "orphan", "namespace": TEAM, "creationTimestamp": made}
     world.put({"apiVersion": "train.distributed.io/v1alpha1", "kind": "TorchJob", "metadata": metadata})
+
+
+def erased_fields(world: World) -> None:
+    """A DIJob whose file asks for plugins, as DI-orchestrator writes it back."""
+    applied = {"spec": {"plugins": {"env": []}, "minReplicas": 1, "backoffLimit": 2, "queue": None, "unknown": 1}}
+    managers = [
+        {"manager": "kubectl-client-side-apply", "operation": "Update"},
+        {"manager": "di-orchestrator", "operation": "Update"},
+        {"manager": "status", "operation": "Update", "subresource": "status"},
+    ]
+    metadata = {
+        "name": "erased",
+        "namespace": TEAM,
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(applied)},
+        "managedFields": managers,
+    }
+    job = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "metadata": metadata}
+    world.put(job | {"spec": {"backoffLimit": 2}, "status": {"phase": "Running"}})
 
 
 def _foreign(world: World, configuration: str, **service: str) -> None:
@@ -533,6 +552,7 @@ FAULTS: Mapping[str, Planted] = {
     "an entry is for some objects": Planted("object-selector-differs", "checked=yes, and must be empty", narrowed_objects),
     "a namespace opts out with another word": Planted("opt-out-misspelt", "'false'", misspelt),
     "nobody runs a job": Planted("jobs-not-run", "torchjobs/orphan", job_of_nobody),
+    "an unnamed writer erases fields": Planted("fields-erased", "di-orchestrator has erased minReplicas, plugins", erased_fields),
     "a namespace with jobs has opted out": Planted("namespace-opted-out", f"has {DIJOBS}", opted_out, round=Round.FIRST),
     "an operator has a webhook of its own": Planted("other-webhook", "it is for jobs.batch.volcano.sh too", other_webhook, round=Round.FIRST),
     "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),

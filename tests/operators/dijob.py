@@ -77,7 +77,7 @@ class DIOrchestrator(Operator):
         for task in job["spec"]["tasks"]:
             for index in range(task["replicas"]):
                 name = pod_name(job, task, index)
-                env = variables(job, ranks.get(name, rank))
+                env = variables(job, task, ranks.get(name, rank))
                 self._order.shuffle(env)
                 yield pod(job, task, index, ranks.get(name, rank), env)
                 rank += name not in ranks
@@ -134,8 +134,6 @@ def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, rank: int, 
     spec["containers"] = appended(spec["containers"], env)
     if volumes := [*(spec.get("volumes") or ()), *(job["spec"].get("volumes") or ())]:
         spec["volumes"] = volumes
-    # A node is given to preemptible jobs only, and the operator does not survive those.
-    spec.pop("nodeName", None)
     spec |= {"restartPolicy": "Never", "hostname": name, "subdomain": f"di-{job['metadata']['name']}"}
     labels = {
         **_job_labels(job),
@@ -154,10 +152,11 @@ def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, rank: int, 
     return child(PODS, job, name, metadata=metadata, spec=spec)
 
 
-def variables(job: Mapping[str, Any], rank: int) -> list[Object]:
-    """What is appended to the variables of every container, but not of init containers.
+def variables(job: Mapping[str, Any], task: Mapping[str, Any], rank: int) -> list[Object]:
+    """What is appended to the variables of every container of a task, but not of init containers.
 
-    Each task's list has the pods of all tasks of its *type*: two tasks of type none both see the pods of both.
+    Of the lists of tasks a pod gets its own task's only. It has the pods of all tasks of its *type*: two tasks of type
+    none both see the pods of both.
     """
     tasks = job["spec"]["tasks"]
     metadata = job["metadata"]
@@ -167,9 +166,8 @@ def variables(job: Mapping[str, Any], rank: int) -> list[Object]:
         "DI_RANK": str(rank),
         "DI_NODES": ",".join(hosts(job, tasks)),
     }
-    for task in tasks:
-        alike = [one for one in tasks if one.get("type") == task.get("type")]
-        env[f"DI_{task['name'].upper().replace('-', '_')}_NODES"] = ",".join(hosts(job, alike))
+    alike = [one for one in tasks if one.get("type") == task.get("type")]
+    env[f"DI_{task['name'].upper().replace('-', '_')}_NODES"] = ",".join(hosts(job, alike))
     return [variable(name, value) for name, value in env.items()]
 
 

@@ -62,14 +62,14 @@ def test_a_pod_is_named_labelled_and_owned_as_the_operator_does() -> None:
     }
 
 
-def test_what_the_operator_sets_in_a_pod_wins_and_the_templates_metadata_is_dropped() -> None:
+def test_what_the_operator_sets_in_a_pod_wins_the_node_is_kept_and_the_templates_metadata_is_dropped() -> None:
     own = task("own", restartPolicy="Always", hostname="mine", subdomain="mine", nodeName="mine")
     own["template"]["metadata"] = {"labels": {"team": "games"}, "annotations": {"a": "b"}}
     made = pod(job(own), own, 0, rank=0, env=[]).body
     assert "team" not in made["metadata"]["labels"]
     assert "a" not in made["metadata"]["annotations"]
     spec = {name: made["spec"].get(name) for name in ("restartPolicy", "hostname", "subdomain", "nodeName")}
-    assert spec == {"restartPolicy": "Never", "hostname": "walker-own-0", "subdomain": "di-walker", "nodeName": None}
+    assert spec == {"restartPolicy": "Never", "hostname": "walker-own-0", "subdomain": "di-walker", "nodeName": "mine"}
 
 
 def test_the_jobs_volumes_come_after_those_of_the_template_unchecked() -> None:
@@ -90,23 +90,29 @@ def test_the_operators_variables_come_last_and_not_into_init_containers() -> Non
     assert "env" not in made["initContainers"][0]
 
 
-def test_the_variables_name_all_pods_and_those_of_each_tasks_type() -> None:
-    walker = job(LEARNER, COLLECTOR, task("board"), task("mail-box"))
-    env = {one["name"]: one["value"] for one in variables(walker, 7)}
-    learner, first, second, board, mail = (
-        f"walker-{name}.di-walker.lab.svc.cluster.local"
-        for name in ("learner-0", "roll-out-0", "roll-out-1", "board-0", "mail-box-0")
-    )
+@pytest.mark.parametrize(
+    "named, expected",
+    [
+        ("learner", {"DI_LEARNER_NODES": ["learner-0"]}),
+        ("roll-out", {"DI_ROLL_OUT_NODES": ["roll-out-0", "roll-out-1"]}),
+        # Both are of type none, and so each has both.
+        ("board", {"DI_BOARD_NODES": ["board-0", "mail-box-0"]}),
+        ("mail-box", {"DI_MAIL_BOX_NODES": ["board-0", "mail-box-0"]}),
+    ],
+)
+def test_the_variables_name_all_pods_and_those_of_the_type_of_the_pods_own_task(
+    named: str, expected: dict[str, list[str]]
+) -> None:
+    tasks = [LEARNER, COLLECTOR, task("board"), task("mail-box")]
+    own = next(one for one in tasks if one["name"] == named)
+    env = {one["name"]: one["value"] for one in variables(job(*tasks), own, 7)}
+    every = ["learner-0", "roll-out-0", "roll-out-1", "board-0", "mail-box-0"]
+    lists = {"DI_NODES": every, **expected}
     assert env == {
         "DI_JOB_ID": "lab/walker",
         "DI_SERVER_URL": "http://di-server.di-system.svc.cluster.local:8081",
         "DI_RANK": "7",
-        "DI_NODES": f"{learner},{first},{second},{board},{mail}",
-        "DI_LEARNER_NODES": learner,
-        "DI_ROLL_OUT_NODES": f"{first},{second}",
-        # Both are of type none, and so each has both.
-        "DI_BOARD_NODES": f"{board},{mail}",
-        "DI_MAIL_BOX_NODES": f"{board},{mail}",
+        **{key: ",".join(f"walker-{one}.di-walker.lab.svc.cluster.local" for one in of) for key, of in lists.items()},
     }
 
 
@@ -235,6 +241,7 @@ def test_the_order_of_variables_is_drawn(space: Space) -> None:
     orders = {
         tuple(one["name"] for one in pod["spec"]["containers"][0]["env"] if one["name"].startswith("DI_"))
         for pod in space.items("pods")
+        if pod["metadata"]["labels"]["diengine/task-name"] == "collector"
     }
     assert len(orders) > 1
     assert len({frozenset(order) for order in orders}) == 1

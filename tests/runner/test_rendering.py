@@ -60,11 +60,13 @@ Oracle = Callable[[dict[str, Any]], dict[str, dict[str, str]]]
 
 
 def of_dijob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """By host name, the variables that DI-orchestrator sets."""
+    """By host name, the variables that DI-orchestrator sets; of tasks each pod here has all lists."""
     made, rank = {}, 0
-    for one in di.typed(job, erases=False)["spec"]["tasks"]:
+    tasks = di.typed(job, erases=False)["spec"]["tasks"]
+    for one in tasks:
         for index in range(one["replicas"]):
-            made[di.pod_name(job, one, index)] = env(di.variables(job, rank))
+            every = [variable for other in tasks for variable in di.variables(job, other, rank)]
+            made[di.pod_name(job, one, index)] = env(every)
             rank += 1
     return made
 

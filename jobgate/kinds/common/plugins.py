@@ -8,6 +8,7 @@ from typing import Any
 
 from jobgate.kinds.common.asking import where
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
+from jobgate.kinds.common.erased import APPLIED
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
@@ -16,13 +17,10 @@ from jobgate.plugins.weight import too_large
 from jobgate.prerequisites.asked import asked
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
 
-#: Where `kubectl apply` keeps the file that it sent last.
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-
 
 @rule("plugins")
 def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """A job that asks for what nobody has would run without it."""
+    """A job with an unknown plugin would run without it."""
     known = [name for name, plugin in plugins_of(context).items() if not plugin.imposed]
     for name in mapping(job.word("plugins")):
         if name not in known:
@@ -31,11 +29,11 @@ def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
 
 @rule(reads=("plugins",))
 def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """`kubectl apply` sends no entry whose value is null: the job would run without what its file asks for.
+    """`kubectl apply` drops entries with a null value: the job would run without the plugin.
 
     What the file says is in the annotation by which kubectl remembers it.
     """
-    annotation = mapping(mapping(job.document.get("metadata")).get("annotations")).get(_APPLIED)
+    annotation = mapping(mapping(job.document.get("metadata")).get("annotations")).get(APPLIED)
     if not isinstance(annotation, str) or '"plugins"' not in annotation:
         return
     try:
@@ -45,18 +43,18 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
     sent = mapping(job.word("plugins"))
     for name, value in mapping(mapping(mapping(applied).get("spec")).get("plugins")).items():
         if value is None and name not in sent:
-            yield Notice(job.at("plugins").key(name), f"kubectl drops what is null: write `{name}: []`")
+            yield Notice(job.at("plugins").key(name), f"kubectl drops null values: write `{name}: []`")
 
 
 @rule("plugins")
 def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """What a plugin does not understand, it cannot do: the job would run otherwise than asked."""
+    """Arguments that a plugin does not know would be ignored."""
     yield from requested(job, plugins_of(context))[1]
 
 
 @rule(reads=("plugins",))
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
-    """Each plugin says of the job what would keep it from its work."""
+    """Each plugin checks whether it can work with the job."""
     imposed = context.settings.plugins
     if not (job.word("plugins") or imposed or any(asked(job.document, where(job.kind)))):
         return
@@ -70,18 +68,18 @@ def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Caus
 
 @rule(reads=("plugins",), updates=True)
 def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """A pod is wired when it is made, and keys are made once: who changes plugins should know what does not follow."""
+    """Plugins apply when a pod is created: a change does not affect existing pods."""
     before, after = written_plugins(job.kind, context.old or {}), mapping(job.word("plugins"))
     for name in [*before, *(name for name in after if name not in before)]:
         verb = "removed" if name not in after else "added" if name not in before else "changed"
         if verb != "changed" or (before[name] or None) != (after[name] or None):
-            text = f"it is {verb} for pods that are made from now on: those that are there, and keys, stay as they are"
+            text = f"{verb} for new pods only: existing pods and keys stay as they are"
             yield Notice(job.at("plugins").key(name), text)
 
 
 @rule("plugins")
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """What is called by the job cannot be made under a name that it may not have."""
+    """Objects named after the job need legal names."""
     plugins = plugins_of(context)
     crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
     derived = [one for name, arguments in crew.plugins.items() for one in plugins[name].derived(crew, arguments)]
@@ -103,12 +101,12 @@ def derived_names(derived: Iterable[Derived], context: Context) -> Iterator[Caus
     room = LABEL_LIMIT - longest.extra
     if len(name) > room:
         limit = room if given else room - len(GENERATED_SUFFIX)
-        detail = f"{_called(longest)}, of at most {LABEL_LIMIT} characters"
+        detail = f"{_called(longest)}, which may have at most {LABEL_LIMIT} characters"
         yield TooLong(place, given or context.generate_name, limit, detail)
 
 
 def _called(derived: Derived) -> str:
-    return f"{derived.maker} makes a {derived.thing} {derived.name}"
+    return f"{derived.maker} creates a {derived.thing} named {derived.name}"
 
 
 #: The rules, in the order in which a reader wants to know; for kinds whose operator has no plugins of its own.

@@ -8,6 +8,10 @@ from jobgate.kinds.dijob.members import MEMBERS
 #: What an installation says whose operator does not die of a preemptible job.
 PREEMPTIBLE = "dijobs/preemptible"
 
+#: The service account of DI-orchestrator as its own manifests install it: it writes back jobs without what it does not
+#: know.
+ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
+
 #: The container that the operator takes for the one that trains.
 MAIN_CONTAINER = "di-container"
 
@@ -18,7 +22,7 @@ DI_ORCHESTRATOR = Operator(
     pod_name="{job}-{task}-{index}",
     service_name="di-{job}",
     overwrites={"restartPolicy": "Never"},
-    replaces=("hostname", "subdomain", "nodeName"),
+    replaces=("hostname", "subdomain"),
     drops_metadata=True,
     adds_volumes=True,
     members=MEMBERS,
