@@ -17,22 +17,22 @@ KEY: Final = f"name or prefix.example.com/name; the name has at most {LABEL_LENG
 
 
 def is_label(text: str) -> bool:
-    """Tell whether the text is a DNS label that begins with a letter (RFC 1035)."""
+    """Return whether the text is a DNS label that begins with a letter (RFC 1035)."""
     return len(text) <= LABEL_LENGTH and _LABEL_1035.fullmatch(text) is not None
 
 
 def is_any_label(text: str) -> bool:
-    """Tell whether the text is a DNS label (RFC 1123)."""
+    """Return whether the text is a DNS label (RFC 1123)."""
     return len(text) <= LABEL_LENGTH and _LABEL_1123.fullmatch(text) is not None
 
 
 def is_subdomain(text: str) -> bool:
-    """Tell whether the text is a DNS name (RFC 1123)."""
+    """Return whether the text is a DNS name (RFC 1123)."""
     return len(text) <= SUBDOMAIN_LENGTH and _SUBDOMAIN.fullmatch(text) is not None
 
 
 def is_key(text: str) -> bool:
-    """Tell whether the text may be the key of a label, and in lower case of an annotation, or a finalizer."""
+    """Return whether the text may be the key of a label, and in lower case of an annotation, or a finalizer."""
     prefix, slash, name = text.rpartition("/")
     if slash and not is_subdomain(prefix):
         return False
@@ -40,7 +40,7 @@ def is_key(text: str) -> bool:
 
 
 def is_label_value(text: str) -> bool:
-    """Tell whether the text may be the value of a label; an empty one may."""
+    """Return whether the text may be the value of a label; an empty one may."""
     return not text or (len(text) <= LABEL_LENGTH and _KEY_NAME.fullmatch(text) is not None)
 
 

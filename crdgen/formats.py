@@ -37,7 +37,7 @@ _EMAIL: Final = re.compile(rf"{_ADDRESS}|(?:{_NAME})<{_ADDRESS}>")
 
 
 def is_date(text: str) -> bool:
-    """Tell whether the text is a full date of RFC 3339."""
+    """Return whether the text is a full date of RFC 3339."""
     if not _DATE.fullmatch(text):
         return False
     try:
@@ -49,24 +49,24 @@ def is_date(text: str) -> bool:
 
 
 def is_date_time(text: str) -> bool:
-    """Tell whether the text is a date-time of RFC 3339; as in the API server, a second T ends what is looked at."""
+    """Return whether the text is a date-time of RFC 3339; as in the API server, a second T ends what is looked at."""
     day, _, rest = text.lower().partition("t")
     found = _TIME.fullmatch(rest.partition("t")[0])
     return found is not None and is_date(day) and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
 
 
 def is_ipv4(text: str) -> bool:
-    """Tell whether the text is an IPv4 address, or ends in one; leading zeros do not count, as in old objects."""
+    """Return whether the text is an IPv4 address, or ends in one; leading zeros do not count, as in old objects."""
     return "." in text and _is_padded_ip(text)
 
 
 def is_ipv6(text: str) -> bool:
-    """Tell whether the text is an IPv6 address without a zone."""
+    """Return whether the text is an IPv6 address without a zone."""
     return ":" in text and _is_ip(text)
 
 
 def is_cidr(text: str) -> bool:
-    """Tell whether the text is an address, a slash and a prefix length; leading zeros count as in `is_ipv4`."""
+    """Return whether the text is an address, a slash and a prefix length; leading zeros count as in `is_ipv4`."""
     address, _, length = text.partition("/")
     found = _LENGTH.fullmatch(length)
     return found is not None and int(found[1]) <= (128 if ":" in address else 32) and _is_padded_ip(address)
@@ -119,7 +119,7 @@ def duration(text: str) -> int | None:
 
 
 def is_hostname(text: str) -> bool:
-    """Tell whether the text is a host's name; letters and symbols of all scripts are taken.
+    """Return whether the text is a host's name; letters and symbols of all scripts are taken.
 
     In a name of one label a dash may stand after the first character only, also as the last one.
     """

@@ -21,5 +21,5 @@ _QUANTITY: Final = re.compile(QUANTITY_PATTERN.removesuffix("$"))
 
 
 def is_quantity(value: Any) -> bool:
-    """Tell whether Kubernetes would take the value, an integer or a string, for a quantity."""
+    """Return whether Kubernetes would take the value, an integer or a string, for a quantity."""
     return not isinstance(value, str) or (value != "" and _QUANTITY.fullmatch(value) is not None)

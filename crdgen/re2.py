@@ -13,7 +13,7 @@ import re2
 from crdgen.utf8 import utf8_as_read
 
 
-class Problem(NamedTuple):
+class PatternProblem(NamedTuple):
     """What a pattern has that it may not have, as words that follow `it has`, and what to do about it."""
 
     what: str
@@ -23,7 +23,7 @@ class Problem(NamedTuple):
 class InvalidPattern(ValueError):
     """A pattern that Go does not compile."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PatternProblem) -> None:
         super().__init__(problem.what)
         self.problem = problem
 
@@ -32,7 +32,7 @@ class LargePattern(ValueError):
     """A pattern that Go compiles, and that takes more memory than a pattern gets here."""
 
 
-def problem(pattern: str) -> Problem | None:
+def problem(pattern: str) -> PatternProblem | None:
     """Return why Go does not compile the pattern, or None where it does."""
     try:
         compiled(pattern)
@@ -43,16 +43,16 @@ def problem(pattern: str) -> Problem | None:
     return None
 
 
-def strangeness(pattern: str) -> Problem | None:
+def strangeness(pattern: str) -> PatternProblem | None:
     """Return the first thing that Go reads otherwise than Python or Rust, so that its author means something else."""
     for part in _PARTS.finditer(pattern):
         inside = _PLAIN.sub("", part[1] or "")
         if "[" in inside:
-            return Problem("a class in a class", "write `\\[` for the bracket itself")
+            return PatternProblem("a class in a class", "write `\\[` for the bracket itself")
         if any(operation in inside for operation in ("&&", "--", "~~")):
-            return Problem("an operation on classes", "write the class out")
+            return PatternProblem("an operation on classes", "write the class out")
         if part[0].startswith("{,"):
-            return Problem("a count without a lower bound", "write `{0,n}`")
+            return PatternProblem("a count without a lower bound", "write `{0,n}`")
     return None
 
 
@@ -79,7 +79,7 @@ def compiled(pattern: str) -> Any:
         raise LargePattern(f"more than {_LONGEST} characters")
     for part in _PARTS.finditer(pattern):
         if part[0] == "\\C" or part[2]:
-            raise InvalidPattern(Problem(f"`{part[0]}`, which Go does not read", "leave it out"))
+            raise InvalidPattern(PatternProblem(f"`{part[0]}`, which Go does not read", "leave it out"))
     try:
         return re2.compile(utf8_as_read(pattern).decode(), _OPTIONS)
     except re2.error as error:
@@ -90,13 +90,13 @@ def compiled(pattern: str) -> Any:
     raise InvalidPattern(_problem(kind, part))
 
 
-def _problem(kind: str, part: str) -> Problem:
+def _problem(kind: str, part: str) -> PatternProblem:
     """Return what is wrong, from the kind of mistake and the part of the pattern that RE2 names."""
     for start, what, fix in _OTHER_LANGUAGES:
         if part.startswith(start) and kind in {"invalid perl operator", "invalid escape sequence"}:
-            return Problem(what, fix)
+            return PatternProblem(what, fix)
     what, fix = _MISTAKES.get(kind, ("a mistake", "see https://github.com/google/re2/wiki/Syntax"))
-    return Problem(what.format(part), fix)
+    return PatternProblem(what.format(part), fix)
 
 
 _OPTIONS: Final = re2.Options()

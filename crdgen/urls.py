@@ -73,7 +73,7 @@ def check(text: str) -> None:
 
 
 def is_uri(text: str) -> bool:
-    """Tell whether the text is of the format `uri`: whether Go's url.ParseRequestURI takes it."""
+    """Return whether the text is of the format `uri`: whether Go's url.ParseRequestURI takes it."""
     try:
         _parts(text)
     except BadURL:

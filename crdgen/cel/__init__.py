@@ -17,7 +17,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from crdgen.cel.faults import Fault, NotEvaluated, Refused
+from crdgen.cel.faults import CompilationError, EvaluationError, NotEvaluated
 from crdgen.schema import VALIDATIONS, Schema
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_INSTALLED",
-    "Fault",
+    "CompilationError",
+    "EvaluationError",
     "NotEvaluated",
-    "Refused",
     "activation",
     "available",
     "compiled",
@@ -51,7 +51,7 @@ _OLD_SELF: Final = re.compile(r"(?<![\w.])oldSelf\b")
 
 @cache
 def available() -> bool:
-    """Tell whether the CEL library is installed (`pip install 'jobgate[cel]'`)."""
+    """Return whether the CEL library is installed (`pip install 'jobgate[cel]'`)."""
     return find_spec("cel_expr_python") is not None and find_spec("google.protobuf") is not None
 
 
@@ -101,12 +101,12 @@ def problems(
     """
     try:
         found = compiled(expression, schema, root=root, optional_old_self=optional_old_self)
-    except Refused as refused:
+    except CompilationError as refused:
         return refused.sentences
     kind, words = _RESULTS[returns]
     return [] if found.returns == kind else [f"it must give {words}, and gives {found.returns.lower()}"]
 
 
 def uses_old_self(expression: str) -> bool:
-    """Tell whether the expression is a transition rule: such a rule runs only where there is an old value."""
+    """Return whether the expression is a transition rule: such a rule runs only where there is an old value."""
     return _OLD_SELF.search(_TEXT.sub("''", expression)) is not None

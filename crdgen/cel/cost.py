@@ -10,7 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, MapOf, Message, Node, Select
+from crdgen.cel.tree import (
+    CelCall,
+    CelList,
+    CelMap,
+    Comprehension,
+    Constant,
+    Identifier,
+    Message,
+    Node,
+    Select,
+)
 from crdgen.cel.types import REQUEST, Type
 from crdgen.escaping import RESERVED
 
@@ -36,7 +46,7 @@ _KEY: Final = Type("key")
 
 
 @dataclass(frozen=True)
-class Source:
+class CostSource:
     """Something whose size an estimate rests on: the place, or what computes it, and the keyword that bounds it."""
 
     name: str
@@ -55,8 +65,8 @@ class Estimate:
     """
 
     cost: int
-    ranges: tuple[Source, ...]
-    sources: tuple[Source, ...]
+    ranges: tuple[CostSource, ...]
+    sources: tuple[CostSource, ...]
 
 
 def estimate(tree: Node, types: Mapping[int, str], self_type: Type) -> Estimate:
@@ -154,8 +164,8 @@ class _Walk:
     """
 
     def __init__(self, types: Mapping[int, str], self_type: Type, small: str = "", most: int = UNKNOWN) -> None:
-        self.sources: dict[str, Source] = {}
-        self.ranges: dict[str, Source] = {}
+        self.sources: dict[str, CostSource] = {}
+        self.ranges: dict[str, CostSource] = {}
         self._types = types
         self._self = self_type
         self._small = small
@@ -187,11 +197,11 @@ class _Walk:
                     around.kind == "dyn" and around.place is not None and around.place.name in {"map", "object"}
                 )
                 return cost + fields, replace(self._step(around, field), name=f"a value of .{field}")
-            case ListOf(elements, _):
+            case CelList(elements, _):
                 found = [self.of(element) for element in elements]
                 most = max((self._known(value) for _, value in found), default=0)
                 return _LIST + sum(cost for cost, _ in found), _Value(len(elements), keys=1, values=most, of_list=True)
-            case MapOf(entries):
+            case CelMap(entries):
                 parts = [(self.of(key), self.of(value)) for key, value, _ in entries]
                 cost = _MAP + sum(key[0] + value[0] for key, value in parts)
                 keys = max((self._known(key) for (_, key), _ in parts), default=0)
@@ -199,7 +209,7 @@ class _Walk:
                 return cost, _Value(len(entries), keys=keys, values=values)
             case Message():
                 return _OBJECT, _Value()
-            case Call():
+            case CelCall():
                 return self._call(node)
             case Comprehension():
                 return self._comprehension(node)
@@ -234,10 +244,10 @@ class _Walk:
         """Return the size of a value, or that of what nothing is known of, and keep what it rests on."""
         place = value.place
         if value.size is not None and value.path is not None and place is not None and place.keyword and place.most:
-            self.sources.setdefault(place.path, Source(place.path, place.keyword, place.bounded))
+            self.sources.setdefault(place.path, CostSource(place.path, place.keyword, place.bounded))
             return 1 if place.path == self._small else value.size
         if value.size is None:
-            self.sources.setdefault(value.name, Source(value.name))
+            self.sources.setdefault(value.name, CostSource(value.name))
             return 1 if value.name == self._small else self._most
         return value.size
 
@@ -252,7 +262,7 @@ class _Walk:
                 return cost + began + ended, replace(result, path=None, place=None)
             place = over.place
             if place is not None and place.keyword and not place.bounded:
-                self.ranges[place.path] = Source(place.path, place.keyword)
+                self.ranges[place.path] = CostSource(place.path, place.keyword)
             if node.second:
                 self._locals |= {node.variable: self._iterated(over, key=True)}
                 self._locals |= {node.second: self._iterated(over, key=False)}
@@ -267,7 +277,7 @@ class _Walk:
         # Only now: until here the path of the range may have been overwritten.
         count = self._known(self._again(over))
         made = _Value(initial.size if isinstance(node.initial, Constant) else None)
-        if isinstance(node.initial, ListOf | MapOf):
+        if isinstance(node.initial, CelList | CelMap):
             made = _Value(count, keys=step.keys, values=step.values, of_list=step.of_list)
         return cost + began + ended + count * (each + stepped), made
 
@@ -277,7 +287,7 @@ class _Walk:
         inner = self._step(over, _INNER if not key else _INDICES if over.is_list else _KEYS)
         return inner if inner.size is not None else replace(inner, size=size)
 
-    def _call(self, node: Call) -> tuple[int, _Value]:
+    def _call(self, node: CelCall) -> tuple[int, _Value]:
         arguments = [self.of(argument) for argument in node.arguments]
         if node.function == "dyn":
             cost, value = arguments[0]
@@ -318,9 +328,9 @@ def _joined(one: _Value, other: _Value) -> _Value:
 
 
 def _is_bind(node: Comprehension) -> bool:
-    """Tell whether a comprehension only gives a value a name, as `optMap` does."""
+    """Return whether a comprehension only gives a value a name, as `optMap` does."""
     return (
-        node.range == ListOf((), frozenset())
+        node.range == CelList((), frozenset())
         and node.condition == Constant(False)
         and node.accumulator not in {"__result__", "@result"}
     )

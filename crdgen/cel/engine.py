@@ -19,9 +19,9 @@ from crdgen import re2
 from crdgen.cel.cost import bound
 from crdgen.cel.declarations import checking, describe_opaque, running
 from crdgen.cel.descriptors import Descriptors
-from crdgen.cel.faults import NotEvaluated, Refused, failed, sentence
+from crdgen.cel.faults import CompilationError, NotEvaluated, failed, sentence
 from crdgen.cel.reading import read
-from crdgen.cel.tree import Call, Comprehension, Constant, ListOf, MapOf, Message, Node, walk
+from crdgen.cel.tree import CelCall, CelList, CelMap, Comprehension, Constant, Message, Node, walk
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
@@ -117,11 +117,11 @@ def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> Com
     except RuntimeError as error:
         if _TOO_LARGE.search(str(error)):
             raise NotEvaluated("is too deep or too large for the CEL library") from None
-        raise Refused(_sentences(str(error), environment.objects)) from None
+        raise CompilationError(_sentences(str(error), environment.objects)) from None
     serialized = compiled.serialize()
     tree, types = read(serialized)
     if faults := [fault for node in _literals(tree) for fault in _faults(node)]:
-        raise Refused(faults)
+        raise CompilationError(faults)
     returns = compiled.return_type().name()
     return Compiled(expression, schema, root, optional, tree, types, returns, environment.kind, serialized)
 
@@ -137,7 +137,7 @@ class _Environment:
 def _checking(schema: str, root: bool, optional: bool) -> _Environment:
     kind = type_of(json.loads(schema), root=root)
     if kind is None:
-        raise Refused(["rules do not see values of this schema: its type is not known"])
+        raise CompilationError(["rules do not see values of this schema: its type is not known"])
     descriptors = Descriptors()
     reference = descriptors.reference(kind)
     before = {"type_name": "optional_type", "params": [reference]} if optional else reference
@@ -165,37 +165,41 @@ def _unlike(tree: Node) -> str:
     """Return why the library would not evaluate the expression as the API server does; empty where it does."""
     for node in walk(tree):
         match node:
-            case Call(target, function, arguments) if function in _OPTIONAL:
+            case CelCall(target, function, arguments) if function in _OPTIONAL:
                 of = arguments[0] if target is None else target
-                if isinstance(of, Call) and of.function in {"validate", "format.named"}:
+                if isinstance(of, CelCall) and of.function in {"validate", "format.named"}:
                     return f"uses {function.strip('_')} of {of.function}"
     loops = [node for node in walk(tree) if isinstance(node, Comprehension)]
-    repeated = [part for node in loops for part in walk(node) if isinstance(part, Call) and part.function == "format"]
+    repeated = [
+        part for node in loops for part in walk(node) if isinstance(part, CelCall) and part.function == "format"
+    ]
     given = {part.id: part.arguments[0] for part in repeated}.values()
-    times = prod(max(1, len(each.elements)) if isinstance(each, ListOf) else _MOST_REPEATED for each in given)
+    times = prod(max(1, len(each.elements)) if isinstance(each, CelList) else _MOST_REPEATED for each in given)
     return "uses format within comprehensions too often" if times > _MOST_REPEATED else ""
 
 
 def _literals(tree: Node) -> Iterator[Node]:
     """Yield the parts whose literals are checked; what `format` fills in may be of any types."""
-    free = {node.arguments[0].id for node in walk(tree) if isinstance(node, Call) and node.function == "format"}
+    free = {node.arguments[0].id for node in walk(tree) if isinstance(node, CelCall) and node.function == "format"}
     return (node for node in walk(tree) if node.id not in free)
 
 
 def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
     """Return literals that Kubernetes refuses when a rule is made (cel-go, cel/validator.go)."""
     match node:
-        case Call(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):
+        case CelCall(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):
             return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
-        case Call(None, "duration", (Constant(str(text)),)) if nanoseconds(text) is None:
+        case CelCall(None, "duration", (Constant(str(text)),)) if nanoseconds(text) is None:
             return [f"{text!r} is no duration such as 1h30m"]
-        case Call(_, "matches", (*_, Constant(str(text)))) if problem := re2.problem(text):
+        case CelCall(_, "matches", (*_, Constant(str(text)))) if problem := re2.problem(text):
             return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
-        case Call(target, "find" | "findAll", (Constant(str(text)), *_)) if target and (problem := re2.problem(text)):
+        case CelCall(target, "find" | "findAll", (Constant(str(text)), *_)) if target and (
+            problem := re2.problem(text)
+        ):
             return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
-        case ListOf(elements, _):
+        case CelList(elements, _):
             return _mixed("list", elements)
-        case MapOf(entries):
+        case CelMap(entries):
             keys, values = [key for key, _, _ in entries], [value for _, value, _ in entries]
             return [*_mixed("map's keys", keys), *_mixed("map", values)]
         case Message(name):

@@ -28,7 +28,7 @@ _OF_GO: Final = (
 )
 
 
-class Refused(Exception):
+class CompilationError(Exception):
     """The API server would not compile the expression; the sentences say why."""
 
     def __init__(self, sentences: list[str]) -> None:
@@ -36,7 +36,7 @@ class Refused(Exception):
         self.sentences = sentences
 
 
-class Fault(Exception):
+class EvaluationError(Exception):
     """What an expression runs into when it is evaluated, in the API server's words where we know them."""
 
 
@@ -44,15 +44,15 @@ class NotEvaluated(Exception):
     """The API server takes the expression, and the CEL library does not; the message says why."""
 
 
-def failed(status: str) -> Fault | NotEvaluated:
+def failed(status: str) -> EvaluationError | NotEvaluated:
     """Return what the library's status of an evaluation means."""
     if "Iteration budget exceeded" in status:
         return NotEvaluated("takes more than 10,000 steps")
     text = re.sub(r"^[A-Z_]+: | \[[A-Z_]+\]$", "", status)
     for pattern, words in _OF_GO:
         if found := pattern.fullmatch(text):
-            return Fault(found.expand(words))
-    return Fault(text)
+            return EvaluationError(found.expand(words))
+    return EvaluationError(text)
 
 
 def sentence(fault: str, column: int, objects: Mapping[str, Type]) -> str:

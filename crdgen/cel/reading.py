@@ -11,7 +11,18 @@ from typing import Any, Final, TypeAlias
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, MapOf, Message, Node, Select, Unsigned
+from crdgen.cel.tree import (
+    CelCall,
+    CelList,
+    CelMap,
+    Comprehension,
+    Constant,
+    Identifier,
+    Message,
+    Node,
+    Select,
+    Unsigned,
+)
 
 _Fields: TypeAlias = dict[int, list[Any]]
 
@@ -94,11 +105,11 @@ def _flag(fields: _Fields, number: int) -> bool:
 
 def _call(number: int, fields: _Fields) -> Node:
     target = _node(fields[1][0]) if 1 in fields else None
-    return Call(target, _text(fields, 2), tuple(map(_node, fields.get(3, ()))), id=number)
+    return CelCall(target, _text(fields, 2), tuple(map(_node, fields.get(3, ()))), id=number)
 
 
 def _list(number: int, fields: _Fields) -> Node:
-    return ListOf(tuple(map(_node, fields.get(1, ()))), frozenset(_packed(b"".join(fields.get(2, ())))), id=number)
+    return CelList(tuple(map(_node, fields.get(1, ()))), frozenset(_packed(b"".join(fields.get(2, ())))), id=number)
 
 
 def _packed(data: bytes) -> Iterator[int]:
@@ -116,7 +127,7 @@ def _struct(number: int, fields: _Fields) -> Node:
         return Message(_text(fields, 1), id=number)
     entries = [_fields(entry) for entry in fields.get(2, ())]
     made = tuple((_node(entry[3][0]), _node(entry[4][0]), _flag(entry, 5)) for entry in entries)
-    return MapOf(made, id=number)
+    return CelMap(made, id=number)
 
 
 def _comprehension(number: int, fields: _Fields) -> Node:

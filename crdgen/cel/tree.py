@@ -41,7 +41,7 @@ class Select(_Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(_Expression):
+class CelCall(_Expression):
     """A function; operators are functions too."""
 
     target: "Node | None"
@@ -50,7 +50,7 @@ class Call(_Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf(_Expression):
+class CelList(_Expression):
     """`[a, ?b]`; `optional` are the places of the optional ones."""
 
     elements: "tuple[Node, ...]"
@@ -58,7 +58,7 @@ class ListOf(_Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class MapOf(_Expression):
+class CelMap(_Expression):
     """`{key: value, ?key: value}`: key, value, whether it is optional."""
 
     entries: "tuple[tuple[Node, Node, bool], ...]"
@@ -85,7 +85,7 @@ class Comprehension(_Expression):
     result: "Node"
 
 
-Node: TypeAlias = Constant | Identifier | Select | Call | ListOf | MapOf | Message | Comprehension
+Node: TypeAlias = Constant | Identifier | Select | CelCall | CelList | CelMap | Message | Comprehension
 
 
 def children(node: Node) -> Iterator[Node]:
@@ -93,13 +93,13 @@ def children(node: Node) -> Iterator[Node]:
     match node:
         case Select(operand, _, _):
             yield operand
-        case Call(target, _, arguments):
+        case CelCall(target, _, arguments):
             if target is not None:
                 yield target
             yield from arguments
-        case ListOf(elements, _):
+        case CelList(elements, _):
             yield from elements
-        case MapOf(entries):
+        case CelMap(entries):
             for key, value, _ in entries:
                 yield from (key, value)
         case Comprehension():

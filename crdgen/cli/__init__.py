@@ -1,7 +1,7 @@
-"""The command line: `python -m crdgen`. One file a command; each says its arguments, calls the library and prints.
+"""The command line, `python -m crdgen`: one file per command, which declares arguments, calls the library and prints.
 
-Exit status: 0 where all is well, 1 where what was asked is answered with no (refused, breaking, out of date, too
-large), 2 where the question makes no sense. What is wrong is told on standard error, a line for each fault.
+Exit status: 0 for success; 1 for a negative result (rejected, breaking, out of date, too large); 2 for unusable input.
+Errors go to standard error, one per line.
 """
 
 import io
@@ -11,29 +11,29 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.generate.errors import SchemaError
 
 __all__ = ["main"]
 
-#: Each command, what it does, and where it is; a file is imported when its command is called.
+#: Each command with its summary and module. A module is imported only when its command runs.
 _COMMANDS: Final = {
-    "generate": ("the CRD of a Pydantic model, as YAML", "crdgen.cli.generate"),
-    "lint": ("what the API server would say of CRDs", "crdgen.cli.lint"),
-    "size": ("how many bytes a CRD has, where, and what would shrink it", "crdgen.cli.size"),
-    "diff": ("what changes between two CRDs, and whom it breaks", "crdgen.cli.diff"),
-    "docs": ("a Markdown page of a kind", "crdgen.cli.docs"),
-    "check": ("whether generated files are up to date", "crdgen.cli.check"),
-    "eval": ("what the API server would make of an object", "crdgen.cli.evaluate"),
+    "generate": ("generate the CRD of a Pydantic model", "crdgen.cli.generate"),
+    "lint": ("report what the API server rejects in CRDs", "crdgen.cli.lint"),
+    "size": ("measure CRDs and suggest how to make them smaller", "crdgen.cli.size"),
+    "diff": ("compare CRDs and report breaking changes", "crdgen.cli.diff"),
+    "docs": ("generate a Markdown reference page", "crdgen.cli.docs"),
+    "check": ("check that generated files are up to date", "crdgen.cli.check"),
+    "eval": ("validate objects against a CRD", "crdgen.cli.evaluate"),
 }
 
 
 def main(argv: Sequence[str], program: str = "crdgen") -> int:
-    """Carry out a command line and return the exit status; nothing is raised.
+    """Run a command line and return the exit status; raises nothing.
 
     Args:
         argv: The arguments, without the program's name.
-        program: What help and errors call the program.
+        program: Program name in help and errors.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -42,7 +42,7 @@ def main(argv: Sequence[str], program: str = "crdgen") -> int:
         status = _run(list(argv), program)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads has seen enough; what is still buffered must not fail again at exit.
+        # The reader closed the pipe, as `head` does; flushing the buffer at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except KeyboardInterrupt:
@@ -55,20 +55,20 @@ def _run(argv: list[str], program: str) -> int:
         sys.stdout.write(_help(program))
         return 0 if argv else 2
     if argv[0] not in _COMMANDS:
-        return _fail(program, f"no command {argv[0]!r}: there are {', '.join(_COMMANDS)}")
+        return _fail(program, f"unknown command {argv[0]!r}: must be one of {', '.join(_COMMANDS)}")
     command: Command = import_module(_COMMANDS[argv[0]][1]).COMMAND
     name = f"{program} {argv[0]}"
     try:
         return command.run(command.parser(name).parse_args(argv[1:]))
     except SystemExit as stop:  # argparse's, after --help or a wrong argument
         return stop.code if isinstance(stop.code, int) else 2
-    except (Unusable, SchemaError) as error:
+    except (UsageError, SchemaError) as error:
         faults = error.faults if isinstance(error, SchemaError) else (error,)
         return max(_fail(name, str(fault)) for fault in faults)
     except BrokenPipeError:
         raise
-    except Exception as error:  # noqa: BLE001 - nobody is helped by a traceback; the fault is named, to be reported
-        return _fail(name, f"a fault of crdgen itself: {type(error).__name__}: {' '.join(str(error).split())}")
+    except Exception as error:  # noqa: BLE001 - users get one line to report, not a traceback
+        return _fail(name, f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
 def _fail(program: str, message: str) -> int:
@@ -82,11 +82,11 @@ def _help(program: str) -> str:
         [
             f"usage: {program} COMMAND …",
             "",
-            "CustomResourceDefinitions of Pydantic models, and of anybody: made, checked, compared, documented.",
+            "Generate, lint, compare and document CustomResourceDefinitions (CRDs).",
             "",
             *lines,
             "",
-            f"{program} COMMAND --help says more, with examples.",
+            f"Run {program} COMMAND --help for details and examples.",
             "",
         ]
     )

@@ -1,4 +1,4 @@
-"""`crdgen check`: whether generated files are up to date."""
+"""`crdgen check`: check that generated files are up to date."""
 
 import sys
 import tomllib
@@ -8,48 +8,48 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
-from crdgen.cli.listing import Entry, Unclear, listing
+from crdgen.cli.command import Command, UsageError
+from crdgen.cli.listing import GeneratedFiles, ListingError, listing
 from crdgen.cli.models import definition_of, model_arguments
 from crdgen.docs import page
 from crdgen.resource.text import to_yaml
 
-_ABOUT: Final = """Say whether generated files are what their models give, and show the difference where they are not.
+_ABOUT: Final = """Check that generated files match their models, and print a diff for each that does not.
 
-With FILE and MODULE:MODEL, that file: a CRD as `crdgen generate` prints it, or, where it ends with .md, a page as
-`crdgen docs` does. Without, all files that pyproject.toml lists:
+With FILE and MODULE:MODEL, checks one file: a page as `crdgen docs` prints it if the name ends in .md, else a CRD as
+`crdgen generate` prints it. Without arguments, checks all files that pyproject.toml lists:
 
   [[tool.crdgen.files]]
-  model = "shop.models:OrderSpec"     # or a CustomResource, which needs neither group nor version
-  group = "shop.example.com"          # and so on: what `generate` takes as a flag
+  model = "shop.models:OrderSpec"     # a CustomResource needs no group and no version
+  group = "shop.example.com"          # also: kind, plural, scope
   version = "v1"
-  crd = "crds/orders.yaml"            # the file of the CRD
-  docs = "docs/order.md"              # the file of its page; one of the two is enough
+  crd = "crds/orders.yaml"            # file of the CRD
+  docs = "docs/order.md"              # file of its page; crd or docs may be left out
 
-Exit status: 0, or 1 where a file is not up to date, or 2 where a model cannot be a CRD or nothing is listed."""
+Exit status: 0 if all files are up to date, 1 if a file is not, 2 if a model has no CRD or no files are listed."""
 
 _EXAMPLES: Final = """
   crdgen check crds/orders.yaml shop.models:OrderSpec --group shop.example.com --version v1
-  crdgen check             # what pyproject.toml lists
-  crdgen check --write     # write what is not up to date
+  crdgen check             # all files that pyproject.toml lists
+  crdgen check --write     # update them
 """
 
 
 @dataclass(frozen=True)
 class Stale:
-    """A file that is not what its model gives; `difference` is what would mend it, as a unified diff."""
+    """A file that does not match its model, with the unified diff that updates it."""
 
     file: str
     difference: str
 
 
 def stale(file: str, kept: str | None, wanted: str) -> Stale | None:
-    """Return what is not up to date in a file.
+    """Return how a file is out of date, or None if it is up to date.
 
     Args:
-        file: Its name, for the difference.
-        kept: Its text, or None where there is no such file.
-        wanted: What its text should be.
+        file: File name, for the diff.
+        kept: Current text, or None if the file does not exist.
+        wanted: Expected text.
     """
     if kept == wanted:
         return None
@@ -62,10 +62,12 @@ def stale(file: str, kept: str | None, wanted: str) -> Stale | None:
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="a generated file (default: those of the listing)")
-    parser.add_argument("model", metavar="MODULE:MODEL", nargs="?", help="what it is generated from")
-    parser.add_argument("--config", metavar="FILE", help="the listing (default: pyproject.toml)")
-    parser.add_argument("--write", action="store_true", help="write files that are not up to date, and exit with 0")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a generated file (default: all that are listed)")
+    parser.add_argument("model", metavar="MODULE:MODEL", nargs="?", help="the model that the file is generated from")
+    parser.add_argument(
+        "--config", metavar="FILE", help="file that lists the generated files (default: pyproject.toml)"
+    )
+    parser.add_argument("--write", action="store_true", help="update files that are out of date, and exit with 0")
     model_arguments(parser)
 
 
@@ -78,28 +80,28 @@ def _run(options: Namespace) -> int:
             sys.stderr.write(f"{found.file}: written\n")
         else:
             sys.stdout.write(found.difference)
-            sys.stderr.write(f"{found.file}: not what its model gives\n")
+            sys.stderr.write(f"{found.file}: out of date\n")
     return int(bool(outdated) and not options.write)
 
 
 def _wanted(options: Namespace) -> dict[str, str]:
-    """Return what files should hold, by name."""
+    """Return the expected texts by file name."""
     if options.file is not None:
         if options.model is None:
-            raise Unusable(f"{options.file}: name the model that it is generated from, as MODULE:MODEL")
+            raise UsageError(f"{options.file}: add the model that it is generated from, as MODULE:MODEL")
         definition = definition_of(options.model, options)
         return {options.file: page(definition) if options.file.endswith(".md") else to_yaml(definition)}
     config = Path(options.config or "pyproject.toml")
     try:
         entries = listing(tomllib.loads(config.read_text(encoding="utf-8")))
     except OSError as error:
-        raise Unusable(f"{config}: {error.strerror or error}: name FILE and MODULE:MODEL, or a --config") from error
-    except (Unclear, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Unusable(f"{config}: {error}") from error
+        raise UsageError(f"{config}: {error.strerror or error}: specify FILE and MODULE:MODEL, or --config") from error
+    except (ListingError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{config}: {error}") from error
     return {file: text for entry in entries for file, text in _files(entry, config.parent).items()}
 
 
-def _files(entry: Entry, folder: Path) -> dict[str, str]:
+def _files(entry: GeneratedFiles, folder: Path) -> dict[str, str]:
     definition = definition_of(entry.model, Namespace(**entry.model_dump()))
     found = {}
     if entry.crd is not None:
@@ -115,7 +117,7 @@ def _kept(file: str) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise Unusable(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _write(file: str, text: str) -> None:
@@ -123,7 +125,7 @@ def _write(file: str, text: str) -> None:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).write_bytes(text.encode())
     except OSError as error:
-        raise Unusable(f"{file}: {error.strerror or error}") from error
+        raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
 COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

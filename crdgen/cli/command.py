@@ -1,4 +1,4 @@
-"""What a command is."""
+"""The commands of the program."""
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 
-class Unusable(Exception):
-    """An input that cannot be used: where, what is wrong, what would be right; one line."""
+class UsageError(Exception):
+    """Input that cannot be used. The message is one line: where, what is wrong, what would be right."""
 
 
 class Parser(ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser that reports errors in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end with status 2."""
+        """Print the error and exit with status 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
@@ -23,10 +23,10 @@ class Command:
     """A command of the program.
 
     Attributes:
-        about: what it does, with exit statuses.
-        examples: command lines, where `crdgen` stands for the program, each with what it does behind a `#`.
+        about: description, with exit statuses.
+        examples: command lines, each with a comment; `crdgen` is replaced with the program name.
         arguments: adds the arguments to a parser.
-        run: carries it out, and returns the exit status.
+        run: runs the command and returns the exit status.
     """
 
     about: str

@@ -1,4 +1,4 @@
-"""`crdgen diff`: what changes between two CRDs, and whom it breaks."""
+"""`crdgen diff`: compare CRDs and report breaking changes."""
 
 import json
 import subprocess
@@ -9,21 +9,21 @@ from pathlib import Path
 from shutil import which
 from typing import Any, Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import KIND, definitions, name_of, parsed, understood
 from crdgen.diff import EVERYTHING, Change, diff
 from crdgen.reading import Manifest
 
 
 def at_revision(path: str, revision: str) -> dict[str, bytes]:
-    """Return a file, or all files below a folder, as they were: their texts by name; empty where there was nothing."""
+    """Return the texts of a file, or of all files below a folder, at a git revision, by name."""
     here = Path(path).absolute()
     folder, name = (here, ".") if here.is_dir() else (here.parent, here.name)
     if not folder.is_dir():
-        raise Unusable(f"{path}: no such file or folder")
+        raise UsageError(f"{path}: no such file or folder")
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
-        raise Unusable(f"{path}: {revision} is no revision of its git repository, or there is none")
+        raise UsageError(f"{path}: {revision} is not a revision, or the file is not in a git repository")
     tree = commit.decode().strip()
     listed = _git(folder, "ls-tree", "-r", "-z", "--name-only", tree, "--", name) or b""
     names = [entry.decode("utf-8", "surrogateescape") for entry in listed.split(b"\x00")]
@@ -34,38 +34,39 @@ def _git(folder: Path, *arguments: str) -> bytes | None:
     """Return what git prints, or None where it fails."""
     program = which("git")
     if program is None:
-        raise Unusable("git is not installed: compare two files instead")
+        raise UsageError("git is not installed: specify two files instead")
     done = subprocess.run([program, "-C", str(folder), *arguments], capture_output=True, check=False)  # noqa: S603
     return done.stdout if done.returncode == 0 else None
 
 
-_ABOUT: Final = """Say what changes between two CRDs, and for each change whom it breaks:
+_ABOUT: Final = """Compare CRDs and report what each change breaks:
 
-  stored   objects in etcd are refused at their next write, lose data, or cannot be read
-  clients  manifests, typed clients or controllers that worked before do not any more
-  apply    server-side apply loses track of who owns what, or merges otherwise
+  stored   objects in etcd are rejected at their next write, lose data, or cannot be read
+  clients  manifests, typed clients or controllers stop working
+  apply    server-side apply loses field ownership, or merges differently
 
-OLD and NEW are files or folders; CRDs are compared by name, and two files of one CRD each in any case. A change that is
-said not to break stored objects does not; where that cannot be told, as of two patterns, a break is assumed.
+OLD and NEW are files or folders. CRDs are compared by name, except two files with one CRD each, which are always
+compared. A change that is not reported as breaking stored objects does not break them. If that cannot be determined,
+for example when a pattern changes, the change is reported as breaking.
 
-Exit status: 0 where nothing changes or all is compatible, 1 where something breaks, 2 where nothing can be compared."""
+Exit status: 0 if all changes are compatible, 1 if a change breaks something, 2 if there is nothing to compare."""
 
 _EXAMPLES: Final = """
   crdgen diff old/widgets.yaml new/widgets.yaml
-  crdgen diff crds/ --against origin/main     # in CI: this branch with the one it goes to
+  crdgen diff crds/ --against origin/main     # in CI: this branch with its target
   crdgen diff crds/widgets.yaml --against v1.4.0 --output json
 """
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("files", metavar="OLD NEW", nargs="+", help="two files or folders; with --against, one")
-    parser.add_argument("--against", metavar="REV", help="compare with what the file was at this git revision")
+    parser.add_argument("files", metavar="OLD NEW", nargs="+", help="two files or folders; one with --against")
+    parser.add_argument("--against", metavar="REV", help="compare with the file at this git revision")
     parser.add_argument("--output", "-o", choices=["text", "json"], default="text", help="(default: text)")
 
 
 def _run(options: Namespace) -> int:
     old, new = map(understood, _sides(options.files, options.against))
-    # Of two files that are named one by one, the CRD may have another name; else another name is another CRD.
+    # Only two explicitly named files may rename their CRD; otherwise another name is another CRD.
     named = options.against is None and all(Path(file).is_file() for file in options.files)
     found = dict(_compared(old, new, by_name=not named))
     sys.stdout.write(_json(found) if options.output == "json" else _text(found))
@@ -75,10 +76,10 @@ def _run(options: Namespace) -> int:
 def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list[Manifest]]:
     if revision is None:
         if len(paths) != 2:
-            raise Unusable("name two files, OLD and NEW, or one with --against REV")
+            raise UsageError("specify two files, OLD and NEW, or one with --against REV")
         return definitions(paths[0]), definitions(paths[1])
     if len(paths) != 1:
-        raise Unusable("--against compares one file or folder with itself: name one")
+        raise UsageError("--against takes one file or folder")
     (path,) = paths
     texts = at_revision(path, revision)
     old = [
@@ -89,17 +90,17 @@ def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list
         if manifest.object.get("kind") == KIND
     ]
     if not old and not texts:
-        sys.stderr.write(f"{path}: not there at {revision}: all is new\n")
+        sys.stderr.write(f"{path}: does not exist at {revision}: every CRD is new\n")
     new = definitions(path) if old == [] or Path(path).is_file() else _those_left(path)
     return old, new
 
 
 def _those_left(folder: str) -> list[Manifest]:
-    """Return the CRDs of a folder, where there may be none any more."""
+    """Return the CRDs of a folder, which may have none left."""
     try:
         return definitions(folder)
-    except Unusable as error:
-        if str(error).endswith(f"holds no {KIND}"):
+    except UsageError as error:
+        if str(error).endswith(f"contains no {KIND}"):
             return []
         raise
 
@@ -111,8 +112,8 @@ def _compared(old: list[Manifest], new: list[Manifest], *, by_name: bool) -> Ite
     was, now = ({name_of(one): one.object for one in side} for side in (old, new))
     for name in {**was, **now}:
         if name not in now:
-            what = "the CRD is removed, and all its objects with it"
-            yield name, [Change("", what, EVERYTHING, "keep it until nobody has such objects")]
+            what = "the CRD is removed, which deletes all its objects"
+            yield name, [Change("", what, EVERYTHING, "keep it as long as clusters have objects of the kind")]
         elif name not in was:
             yield name, [Change("", "the CRD is new")]
         else:
@@ -140,7 +141,7 @@ def _lines(name: str, changes: list[Change]) -> Iterator[str]:
             yield f"      {change.fix}"
     texts = sum(change.text for change in changes)
     if texts:
-        yield f"  compatible: {texts} in words for people only"
+        yield f"  compatible: {texts} changes of descriptions and titles"
     yield ""
 
 

@@ -1,18 +1,18 @@
-"""`crdgen docs`: a Markdown page of a kind."""
+"""`crdgen docs`: generate a Markdown reference page."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of, understood
 from crdgen.docs import page
 
-_ABOUT: Final = """Print a Markdown page of each kind: fields with types, defaults and bounds, rules, an example.
+_ABOUT: Final = """Print a Markdown reference page per kind: fields with types, defaults and bounds, rules, example.
 
-Exit status: 0, or 2 where there is no CRD to document."""
+Exit status: 0, or 2 if there is no CRD to document."""
 
 _EXAMPLES: Final = """
   crdgen docs crds/widgets.yaml > docs/widget.md
@@ -23,7 +23,7 @@ _EXAMPLES: Final = """
 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
-    parser.add_argument("--output-dir", metavar="DIR", help="write a file PLURAL.GROUP.md a kind, and print nothing")
+    parser.add_argument("--output-dir", metavar="DIR", help="write one file PLURAL.GROUP.md per kind instead")
     model_arguments(parser)
 
 
@@ -48,7 +48,7 @@ def _write(file: Path, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Unusable(f"{file}: {error.strerror or error}") from error
+        raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
 COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

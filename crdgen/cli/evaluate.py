@@ -1,4 +1,4 @@
-"""`crdgen eval`: what the API server would make of an object."""
+"""`crdgen eval`: validate objects against a CRD."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import name_of, objects, one_definition
 from crdgen.evaluate import Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
@@ -15,16 +15,18 @@ from crdgen.reading import Manifest
 from crdgen.resource.text import to_yaml
 from crdgen.schema.look import mapping, missing
 
-_ABOUT: Final = """Say what the API server would make of objects: what it prunes, what it fills in, what it refuses.
+_ABOUT: Final = """Report how the API server would handle objects: which fields it prunes, which defaults it sets, which
+errors it returns.
 
-Objects of other kinds are passed over. Webhooks, quotas and rights are not asked.
+Ignores objects of other kinds. Does not check admission webhooks, quotas or authorization.
 
-Exit status: 0, or 1 where an object is refused, or 2 where a file cannot be read or holds no object of the kind."""
+Exit status: 0 if all objects are accepted, 1 if one is rejected, 2 if a file cannot be read or has no object of the
+kind."""
 
 _EXAMPLES: Final = """
   crdgen eval widget.yaml --crd crds/widgets.yaml
-  crdgen eval widget.yaml --crd crds/widgets.yaml --old stored.yaml    # as an update: rules see the stored object
-  crdgen eval widget.yaml --crd crds/widgets.yaml --output yaml        # the object as it would be stored
+  crdgen eval widget.yaml --crd crds/widgets.yaml --old stored.yaml    # as an update of the stored object
+  crdgen eval widget.yaml --crd crds/widgets.yaml --output yaml        # the object as stored
 """
 
 _WORDS: Final = {
@@ -38,7 +40,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class _Verdict:
-    """What becomes of one object."""
+    """The result for one object."""
 
     manifest: Manifest
     name: str
@@ -50,9 +52,9 @@ class _Verdict:
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the objects, or - for standard input")
-    parser.add_argument("--crd", metavar="FILE", required=True, help="a file with the CRD of their kind")
-    parser.add_argument("--old", metavar="FILE", help="the objects as they are stored before the update")
+    parser.add_argument("file", metavar="FILE", help="file with the objects, or - for standard input")
+    parser.add_argument("--crd", metavar="FILE", required=True, help="file with the CRD")
+    parser.add_argument("--old", metavar="FILE", help="file with the stored objects, to evaluate updates")
     parser.add_argument("--output", "-o", choices=["text", "json", "yaml"], default="text", help="(default: text)")
 
 
@@ -62,18 +64,20 @@ def _run(options: Namespace) -> int:
     stored = {_key(one.object): one.object for one in (objects(options.old) if options.old else [])}
     ours = [one for one in found if _is_of(definition, one.object)]
     if not ours:
-        raise Unusable(_not_ours(definition, options, found))
+        raise UsageError(_not_ours(definition, options, found))
     verdicts = [_verdict(definition, one, stored.get(_key(one.object))) for one in ours]
     sys.stdout.write(_OUTPUTS[options.output](verdicts))
     return int(any(verdict.violations for verdict in verdicts))
 
 
 def _definition(file: str) -> dict[str, Any]:
-    """Return the CRD, if it is one that can be there."""
+    """Return the CRD, if the API server accepts it."""
     definition = one_definition(file).object
     for finding in lint(definition):
-        if finding.severity is Severity.REFUSED:
-            raise Unusable(f"{file}: the API server refuses the CRD: {finding.path}: {finding.problem} (crdgen lint)")
+        if finding.severity is Severity.ERROR:
+            raise UsageError(
+                f"{file}: the API server rejects the CRD: {finding.path}: {finding.problem} (see crdgen lint)"
+            )
     return definition
 
 
@@ -85,7 +89,9 @@ def _is_of(definition: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
 def _not_ours(definition: Mapping[str, Any], options: Namespace, found: list[Manifest]) -> str:
     kind = f"{mapping(definition, 'spec').get('group')} {mapping(definition, 'spec', 'names').get('kind')}"
     others = ", ".join(sorted({f"{one.object.get('apiVersion')} {one.object.get('kind')}" for one in found}))
-    return f"{options.file}: holds no {kind}, which {options.crd} defines{f', but {others}' if others else ''}"
+    return (
+        f"{options.file}: contains no {kind}, the kind that {options.crd} defines{f', only {others}' if others else ''}"
+    )
 
 
 def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Verdict:
@@ -93,7 +99,7 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
     try:
         found = evaluate(definition, written, old=old)
     except ValueError as error:
-        raise Unusable(f"{manifest.file}:{manifest.line}: {error}") from error
+        raise UsageError(f"{manifest.file}:{manifest.line}: {error}") from error
     for sentence in found.unchecked:
         sys.stderr.write(f"{manifest.file}:{manifest.line}: note: {sentence}\n")
     gone = dict(missing(written, found.object))
@@ -109,7 +115,7 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
 
 
 def _name(manifest: Manifest) -> str:
-    """Return the object's name, or the beginning that the API server would make one from, or where it stands."""
+    """Return the object's name, its generateName with an ellipsis, or its file and line."""
     metadata = mapping(manifest.object, "metadata")
     beginning = metadata.get("generateName")
     if not metadata.get("name") and isinstance(beginning, str) and beginning:
@@ -128,12 +134,12 @@ def _text(verdicts: list[_Verdict]) -> str:
 
 def _lines(verdict: _Verdict) -> Iterator[str]:
     kind = verdict.manifest.object.get("kind")
-    word = "refused" if verdict.violations else "accepted"
+    word = "rejected" if verdict.violations else "accepted"
     yield f"{verdict.manifest.file}:{verdict.manifest.line}: {kind} {verdict.name}: {word}"
     for path, value in verdict.pruned.items():
-        yield f"  - {path}: {_shown(value)} is pruned: the schema does not know the field"
+        yield f"  - {path}: {_shown(value)} is pruned: the field is not declared"
     for path, value in verdict.left.items():
-        why = "null is dropped" if value is None else f"{_shown(value)} is left out: it is written by a subresource"
+        why = "null is removed" if value is None else f"{_shown(value)} is ignored: only its subresource writes it"
         yield f"  - {path}: {why}"
     for path, value in verdict.defaulted.items():
         yield f"  + {path}: {_shown(value)} is the default"

@@ -1,39 +1,39 @@
-"""`crdgen generate`: the CRD of a model."""
+"""`crdgen generate`: generate the CRD of a model."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.models import definition_of, model_arguments
 from crdgen.lint import Severity, lint
 from crdgen.resource.text import to_yaml
 
 _ABOUT: Final = """Print the CustomResourceDefinition of a Pydantic model as YAML.
 
-The model is the spec, or the whole object when it has a field `spec` that is a model; a field `status` is then the
-status. A spec may be a dataclass or a TypedDict, too. A value that is a crdgen.CustomResource is taken as it is. The
-current folder is importable.
+The model describes the spec. If it has a field `spec` that is a model, it describes the whole object, and its field
+`status` the status. Dataclasses and TypedDicts work too, and a crdgen.CustomResource brings its own names. Modules are
+also imported from the current folder.
 
-Exit status: 0, or 2 where the model cannot be a CRD: a line for each field says what is wrong, and the fix."""
+Exit status: 0, or 2 if the model has no CRD; the errors name each field and the fix."""
 
 _EXAMPLES: Final = """
   crdgen generate shop.models:OrderSpec --group shop.example.com --version v1
   crdgen generate shop.models:Order --group shop.example.com --version v1 --plural orders > order.yaml
-  crdgen generate shop.resources:ORDER | kubectl apply --server-side -f -    # a CustomResource names itself
+  crdgen generate shop.resources:ORDER | kubectl apply --server-side -f -    # a CustomResource
 """
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODULE:MODEL", help="where the model is, as Python imports it")
+    parser.add_argument("model", metavar="MODULE:MODEL", help="module and name of the model")
     model_arguments(parser)
 
 
 def _run(options: Namespace) -> int:
     definition = definition_of(options.model, options)
     for finding in lint(definition):
-        if finding.severity is Severity.REFUSED:
-            raise Unusable(f"{finding.path}: {finding.problem}; {finding.fix}")
+        if finding.severity is Severity.ERROR:
+            raise UsageError(f"{finding.path}: {finding.problem}; {finding.fix}")
         if finding.rule == "rule-is-checked":
             sys.stderr.write(f"note: {finding.path}: {finding.problem}\n")
     sys.stdout.write(to_yaml(definition))

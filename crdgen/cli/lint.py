@@ -1,4 +1,4 @@
-"""`crdgen lint`: what the API server would say of CRDs."""
+"""`crdgen lint`: report what the API server rejects in CRDs."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -6,25 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from crdgen.cli.command import Command, Unusable
+from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import KIND, files, name_of, objects
 from crdgen.lint import Finding, Severity, lint
 from crdgen.lint.output import as_json, text
 from crdgen.lint.sarif import sarif
 
-_ABOUT: Final = """Say what the API server would refuse in CRDs, and what it takes but will surprise.
+_ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
+surprising one.
 
-FILE is YAML or JSON of one or more objects, - for standard input, or a folder, whose CRDs are looked for. Objects of
-other kinds are passed over.
+FILE is a YAML or JSON file with one or more objects, a folder to search for CRDs, or - for standard input. Ignores
+objects of other kinds.
 
-Exit status: 0, or 1 where something is refused (with --strict: or surprising), or 2 where a file cannot be read or
-there is no CRD at all."""
+Exit status: 0 if there are no errors, 1 if there are errors (with --strict, also warnings), 2 if a file cannot be read
+or there is no CRD."""
 
 _EXAMPLES: Final = """
-  crdgen lint crds/                                   # every CRD below the folder
-  crdgen lint --strict widget.yaml                    # fail on surprises too
-  kubectl get crd -o yaml | crdgen lint -             # what a cluster has
-  crdgen lint --output sarif crds/ > findings.sarif   # for code review on a code host
+  crdgen lint crds/                                   # all CRDs in the folder
+  crdgen lint --strict widget.yaml                    # fail on warnings too
+  kubectl get crd -o yaml | crdgen lint -             # all CRDs in a cluster
+  crdgen lint --output sarif crds/ > findings.sarif   # for code scanning
 """
 
 _OUTPUTS: Final[Mapping[str, Callable[[Mapping[str, Sequence[Finding]]], str]]] = {
@@ -37,7 +38,7 @@ _OUTPUTS: Final[Mapping[str, Callable[[Mapping[str, Sequence[Finding]]], str]]] 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file, a folder, or - for standard input")
     parser.add_argument("--output", "-o", choices=list(_OUTPUTS), default="text", help="(default: text)")
-    parser.add_argument("--strict", action="store_true", help="fail where something is only surprising, too")
+    parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
 
 
 def _run(options: Namespace) -> int:
@@ -47,25 +48,27 @@ def _run(options: Namespace) -> int:
         try:
             for file in files(path):
                 found.update(_lint(file))
-        except Unusable as error:
+        except UsageError as error:
             sys.stderr.write(f"{error}\n")
             broken = True
     if not found and not broken:
-        raise Unusable(f"{', '.join(options.files)}: no {KIND} found")
+        raise UsageError(f"{', '.join(options.files)}: no {KIND} found")
     sys.stdout.write(_OUTPUTS[options.output](found))
     if broken:
         return 2
     every = [finding for findings in found.values() for finding in findings]
-    return int(any(options.strict or finding.severity is Severity.REFUSED for finding in every))
+    return int(any(options.strict or finding.severity is Severity.ERROR for finding in every))
 
 
 def _lint(file: str) -> dict[str, list[Finding]]:
-    """Return the findings in a file, if it holds a CRD; where it holds several, paths begin with the CRD's name."""
+    """Return the findings in a file, if it contains a CRD. If it contains several, paths begin with the CRD's name."""
     manifests = [manifest for manifest in objects(file) if manifest.object.get("kind") == KIND]
     findings: list[Finding] = []
     for manifest in manifests:
         for key in manifest.duplicates:
-            sys.stderr.write(f"{manifest.file}:{manifest.line}: warning: {key} is written twice: the last counts\n")
+            sys.stderr.write(
+                f"{manifest.file}:{manifest.line}: warning: {key} is a duplicate key: the last value is used\n"
+            )
         told = lint(manifest.object)
         if len(manifests) > 1:
             told = [replace(finding, path=f"{name_of(manifest)}: {finding.path}") for finding in told]

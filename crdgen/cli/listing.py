@@ -1,4 +1,4 @@
-"""Which files are generated from which models, as `pyproject.toml` says it.
+"""The generated files that `pyproject.toml` lists, and their models.
 
 [[tool.crdgen.files]]
 model = "shop.models:OrderSpec"
@@ -13,21 +13,21 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-_SHAPE: Final = "write one table [[tool.crdgen.files]] for each model, with `model` and a file as `crd` or `docs`"
+_SHAPE: Final = "add a table [[tool.crdgen.files]] for each model, with `model`, and `crd` or `docs` or both"
 
 
-class Unclear(ValueError):
-    """The table does not say what is generated: what is wrong, what would be right; one line."""
+class ListingError(ValueError):
+    """A table that cannot be used. The message is one line: what is wrong, what would be right."""
 
 
-class Entry(BaseModel):
-    """One model, and the files that are made of it.
+class GeneratedFiles(BaseModel):
+    """A model and the files generated from it.
 
     Attributes:
         model: `MODULE:MODEL`, a model or a `CustomResource`.
-        crd: the file of its CRD.
-        docs: the file of its page.
-        group, version, kind, plural, scope: what a model's resource is called; a `CustomResource` says so itself.
+        crd: file of its CRD.
+        docs: file of its page.
+        group, version, kind, plural, scope: names of the resource; a `CustomResource` has its own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,24 +42,24 @@ class Entry(BaseModel):
     scope: Literal["Namespaced", "Cluster"] | None = None
 
 
-def listing(project: Mapping[str, Any]) -> list[Entry]:
-    """Return the entries of a pyproject.toml that was read."""
+def listing(project: Mapping[str, Any]) -> list[GeneratedFiles]:
+    """Return the entries of a parsed pyproject.toml."""
     tool = project.get("tool")
     table = tool.get("crdgen") if isinstance(tool, Mapping) else None
     found = table.get("files") if isinstance(table, Mapping) else None
     if not isinstance(found, list) or not found:
-        raise Unclear(f"no [[tool.crdgen.files]]: {_SHAPE}")
+        raise ListingError(f"no [[tool.crdgen.files]]: {_SHAPE}")
     return [_entry(index, one) for index, one in enumerate(found)]
 
 
-def _entry(index: int, found: Any) -> Entry:
+def _entry(index: int, found: Any) -> GeneratedFiles:
     at = f"tool.crdgen.files[{index}]"
     try:
-        entry = Entry.model_validate(found)
+        entry = GeneratedFiles.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join([at, *map(str, first["loc"])])
-        raise Unclear(f"{place}: {first['msg']}: {_SHAPE}") from error
+        raise ListingError(f"{place}: {first['msg']}: {_SHAPE}") from error
     if entry.crd is None and entry.docs is None:
-        raise Unclear(f"{at}: makes no file: {_SHAPE}")
+        raise ListingError(f"{at}: lists no file: {_SHAPE}")
     return entry

@@ -1,4 +1,4 @@
-"""`MODULE:MODEL`: a model, or a custom resource, of the user's own code."""
+"""Imports `MODULE:MODEL`, a model or a custom resource in the user's code."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from crdgen.cli.command import Unusable
+from crdgen.cli.command import UsageError
 from crdgen.resource.definition import crd
 from crdgen.resource.resource import CustomResource, of
 from crdgen.resource.whole import is_described
@@ -21,32 +21,31 @@ _FLAGS: Final = ("group", "version", "kind", "plural", "scope")
 
 
 def is_model(target: str) -> bool:
-    """Tell whether a text names a model rather than a file."""
+    """Return whether the argument is a model, not a file."""
     return bool(_TARGET.fullmatch(target)) and not Path(target).exists()
 
 
 def model_arguments(parser: ArgumentParser) -> None:
-    """Add what a resource of a model is called."""
-    names = parser.add_argument_group("names", "of a model's resource; a CustomResource has its own")
+    """Add the flags that name a model's resource."""
+    names = parser.add_argument_group("names", "names of a model's resource; a CustomResource has its own")
     names.add_argument("--group", metavar="G", help="the API group, such as example.com")
     names.add_argument("--version", metavar="V", help="the version, such as v1alpha1")
-    names.add_argument("--kind", metavar="K", help="the kind (default: the model's name, without Spec at its end)")
+    names.add_argument("--kind", metavar="K", help="the kind (default: name of the model without the suffix Spec)")
     names.add_argument(
         "--plural",
         metavar="P",
-        help="the plural (default: the English one of the kind, such as orders, policies, classes; a kind that is a "
-        "plural already, such as settings, stays as it is)",
+        help="the plural (default: the English plural of the kind, such as orders, policies or classes)",
     )
-    names.add_argument("--scope", choices=["Namespaced", "Cluster"], help="where objects live (default: Namespaced)")
+    names.add_argument("--scope", choices=["Namespaced", "Cluster"], help="scope of the objects (default: Namespaced)")
 
 
 def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str, Any]:
-    """Return the CRD of `MODULE:MODEL` under the names that the options give.
+    """Return the CRD of `MODULE:MODEL`, with the names from the options.
 
     Args:
-        target: The module, importable from the current folder too, and in it the model or custom resource.
-        options: With what `model_arguments` has added.
-        otherwise: The group and the version where the options have none.
+        target: Module, also from the current folder, and the model or custom resource in it.
+        options: Options that `model_arguments` added.
+        otherwise: Group and version if the options have none.
     """
     with _one_line_warnings():
         found = _load(target)
@@ -54,31 +53,30 @@ def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str
         if isinstance(found, CustomResource):
             if names:
                 flags = ", ".join(f"--{flag}" for flag in names)
-                raise Unusable(f"{target} is a CustomResource, which says its own names: leave out {flags}")
+                raise UsageError(f"{target} is a CustomResource, which has its own names: remove {flags}")
             return crd(found)
         names = otherwise | names
         missing = [f"--{flag}" for flag in ("group", "version") if flag not in names]
         if missing:
             example = {"--group": "--group example.com", "--version": "--version v1"}
-            raise Unusable(f"{target} is a model: give {' and '.join(example[flag] for flag in missing)}")
+            raise UsageError(f"{target} is a model: add {' and '.join(example[flag] for flag in missing)}")
         return crd(of(found, **names))
 
 
 def _load(target: str) -> type[Any] | CustomResource:
     module, _, attributes = target.partition(":")
     if not _TARGET.fullmatch(target) or module.endswith(".py"):
-        raise Unusable(f"{target}: not MODULE:MODEL, such as shop.models:OrderSpec{_hint(target)}")
+        raise UsageError(f"{target}: must be MODULE:MODEL, such as shop.models:OrderSpec{_hint(target)}")
     found = _imported(module)
     for attribute in attributes.split("."):
         try:
             found = getattr(found, attribute)
         except AttributeError as error:
-            raise Unusable(f"{target}: {module} has no {attributes}{_models(found)}") from error
+            raise UsageError(f"{target}: {module} has no {attributes}{_models(found)}") from error
     if isinstance(found, CustomResource) or is_described(found):
         return cast("type[Any] | CustomResource", found)
-    raise Unusable(
-        f"{target}: {_what(found)}, and neither a Pydantic model (or a dataclass, or a TypedDict) nor a "
-        "crdgen.CustomResource"
+    raise UsageError(
+        f"{target}: is {_what(found)}; must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource"
     )
 
 
@@ -87,15 +85,15 @@ def _imported(name: str) -> Any:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        with redirect_stdout(sys.stderr):  # standard output is the command's
+        with redirect_stdout(sys.stderr):  # standard output is for the result
             return import_module(name)
     except (Exception, SystemExit) as error:
         text = " ".join(str(error).split())
-        raise Unusable(f"{name} cannot be imported: {type(error).__name__}: {text}{_place(error)}") from error
+        raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {text}{_place(error)}") from error
 
 
 def _place(error: BaseException) -> str:
-    """Return the last line of the user's own code that the error passed."""
+    """Return the last line of the user's code in the traceback."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}:{error.lineno})"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
@@ -115,10 +113,10 @@ def _models(holder: Any) -> str:
 
 def _what(value: Any) -> str:
     if is_described(type(value)):
-        return f"an instance of {type(value).__name__}: name the class"
+        return f"an instance of {type(value).__name__}: use the class"
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    return f"of type {type(value).__name__}"
+    return f"a value of type {type(value).__name__}"
 
 
 def _hint(target: str) -> str:
@@ -130,7 +128,7 @@ def _hint(target: str) -> str:
 
 @contextmanager
 def _one_line_warnings() -> Iterator[None]:
-    """Tell warnings on standard error, without the place in our own code where they arose."""
+    """Print warnings to standard error in one line each."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("default")
         yield

@@ -1,4 +1,4 @@
-"""`crdgen size`: how many bytes a CRD has, where, and what would shrink it."""
+"""`crdgen size`: measure CRDs and suggest how to make them smaller."""
 
 import json
 import sys
@@ -9,16 +9,16 @@ from typing import Any, Final
 from crdgen.cli.command import Command
 from crdgen.cli.models import definition_of, is_model, model_arguments
 from crdgen.cli.sources import definitions, name_of
-from crdgen.resource.size import Part, annotations, parts, savings, size
+from crdgen.resource.size import SizedField, annotations, parts, savings, size
 from crdgen.schema import limits
 
 _LIMIT: Final = limits.ANNOTATIONS
-_ABOUT: Final = f"""Say how many bytes of compact JSON a CRD has, field by field, and what would shrink it.
+_ABOUT: Final = f"""Print the size of CRDs in bytes of compact JSON, per field, and suggest how to make them smaller.
 
-Client-side `kubectl apply` stores the whole CRD in an annotation and is refused above {_LIMIT:,} bytes;
-server-side apply is not. Savings are each counted by itself: they do not add up.
+Client-side `kubectl apply` stores the whole CRD in an annotation, which the API server limits to {_LIMIT:,} bytes.
+Server-side apply has no such limit. Each saving is calculated on its own; they do not add up.
 
-Exit status: 0, or 1 where a CRD is too large for client-side apply, or 2 where there is nothing to measure."""
+Exit status: 0 if client-side apply works, 1 if a CRD is too large for it, 2 if there is no CRD."""
 
 _EXAMPLES: Final = """
   crdgen size crds/widgets.yaml
@@ -32,7 +32,9 @@ _SAVINGS: Final = 8
 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
-    parser.add_argument("--depth", type=int, metavar="N", help="how deep to go (default: what has 5 %% or more)")
+    parser.add_argument(
+        "--depth", type=int, metavar="N", help="depth of the fields to print (default: fields with 5 %% or more)"
+    )
     parser.add_argument("--limit", type=int, default=_LIMIT, metavar="BYTES", help=f"(default: {_LIMIT})")
     parser.add_argument("--output", "-o", choices=["text", "json"], default="text", help="(default: text)")
     model_arguments(parser)
@@ -74,20 +76,20 @@ def _lines(name: str, definition: Mapping[str, Any], options: Namespace) -> Iter
     if kept <= options.limit:
         yield f"client-side apply: {kept:,} of {options.limit:,} bytes ({kept / max(options.limit, 1):.0%})\n"
     else:
-        yield f"client-side apply: refused, {kept:,} bytes are {kept - options.limit:,} more than {options.limit:,}; "
-        yield "use `kubectl apply --server-side`, or shrink it\n"
+        yield f"client-side apply: fails, {kept - options.limit:,} bytes over the limit of {options.limit:,}; "
+        yield "use `kubectl apply --server-side`, or make it smaller\n"
     yield f"\n{'bytes':>11}  {'share':>5}  {'descriptions':>12}  field\n"
     for part in _shown(parts(definition), whole, options.depth):
         yield f"{part.size:>11,}  {part.size / whole:>5.0%}  {part.descriptions:>12,}  {part.path}\n"
     found = savings(definition)[:_SAVINGS]
     if found:
-        yield "\nwhat would shrink it, each by itself:\n"
+        yield "\npossible savings, each on its own:\n"
     for saving in found:
         yield f"{-saving.bytes:>11,}  {saving.how}\n"
 
 
-def _shown(found: tuple[Part, ...], whole: int, depth: int | None) -> Iterator[Part]:
-    """Yield the parts down to a depth, or else those with a share that is worth a line; the largest first."""
+def _shown(found: tuple[SizedField, ...], whole: int, depth: int | None) -> Iterator[SizedField]:
+    """Yield the parts down to a depth, or those with a share of at least `_SHARE`; the largest first."""
     for part in sorted(found, key=lambda part: -part.size):
         if depth is None and part.size < _SHARE * whole:
             continue

@@ -1,4 +1,4 @@
-"""Objects of files, folders and standard input, read as `kubectl` reads them."""
+"""Reads objects from files, folders and standard input as `kubectl` does."""
 
 import re
 import sys
@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import Unusable
-from crdgen.reading import Manifest, Unreadable, read
+from crdgen.cli.command import UsageError
+from crdgen.reading import Manifest, UnreadableManifest, read
 from crdgen.schema.look import mapping
 
-# An action of Go's text/template: a value, a text, a comment, or a word and what it is about. Of YAML's mappings in
-# braces none begins so.
+# An action of Go's text/template: a value, a string, a comment, or a keyword with an operand. No YAML flow mapping
+# begins like this.
 _ACTION: Final = re.compile(rb"\{\{-?\s*(?:[.$\"`(]|/\*|[A-Za-z]+(?:\s+[^:\s]|\s*-?\}\}))")
 
 
 def template_at(text: bytes, line: int) -> int | None:
-    """Return the line of an action, counted from 1, that broke the YAML at a line: this one, or the one before it.
+    """Return the line, from 1, of the template action that caused a YAML error: the same line or the one before.
 
-    Further away it may be a part of a description, which breaks nothing, as in quotes.
+    An action further away may be part of a description, where it is valid YAML.
     """
     lines = text.split(b"\n")
     return next((number for number in (line, line - 1) if 0 < number <= len(lines) and _acts(lines[number - 1])), None)
@@ -31,7 +31,7 @@ def _acts(line: bytes) -> bool:
 
 
 def names_a_template(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether what an object is called is still to be filled in: in quotes an action is a text like any other."""
+    """Return whether the name or the group of an object is a template action. In quotes, an action is valid YAML."""
     named = (mapping(manifest, "metadata").get("name"), mapping(manifest, "spec").get("group"))
     return any(isinstance(name, str) and _ACTION.search(name.encode("utf-8", "replace")) for name in named)
 
@@ -43,79 +43,79 @@ _TEMPLATE: Final = "this looks like a Helm template; render it first: helm templ
 
 
 def objects(file: str) -> list[Manifest]:
-    """Return the objects of a file, or of standard input for `-`."""
+    """Return the objects in a file, or from standard input for `-`."""
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Unusable(f"{file}: {reason}") from error
+        raise UsageError(f"{file}: {reason}") from error
     return parsed(text, "<stdin>" if file == "-" else file)
 
 
 def parsed(text: bytes, file: str) -> list[Manifest]:
-    """Return the objects of a text; the file's name is for errors."""
+    """Return the objects in a text; errors name the file."""
     try:
         manifests = read(text, file)
-    except Unreadable as error:
+    except UnreadableManifest as error:
         if template := template_at(text, error.line):
-            raise Unusable(f"{file}:{template}: {_TEMPLATE}") from error
-        raise Unusable(str(error)) from error
+            raise UsageError(f"{file}:{template}: {_TEMPLATE}") from error
+        raise UsageError(str(error)) from error
     for manifest in manifests:
         if names_a_template(manifest.object):
-            raise Unusable(f"{file}:{manifest.line}: {_TEMPLATE}")
+            raise UsageError(f"{file}:{manifest.line}: {_TEMPLATE}")
     return manifests
 
 
 def definitions(path: str) -> list[Manifest]:
-    """Return the CRDs of a file, of the files in a folder and below it, or of standard input."""
+    """Return the CRDs in a file, below a folder, or from standard input."""
     found = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
     if not found:
-        raise Unusable(f"{path}: holds no {KIND}")
+        raise UsageError(f"{path}: contains no {KIND}")
     return found
 
 
 def understood(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """Return CRDs of which more can be told than what is wrong with them."""
+    """Return the CRDs, if they are complete enough to compare or document."""
     for manifest in manifests:
         if lacking := _lacking(manifest.object):
-            raise Unusable(f"{manifest.file}:{manifest.line}: {lacking} (crdgen lint tells all)")
+            raise UsageError(f"{manifest.file}:{manifest.line}: {lacking} (see crdgen lint)")
     return list(manifests)
 
 
 def _lacking(definition: Mapping[str, Any]) -> str:
     found = definition.get("apiVersion")
     if found != VERSION:
-        return f"a CRD of {found}; only {VERSION} is known"
+        return f"apiVersion is {found}: must be {VERSION}"
     names, versions = mapping(definition, "spec", "names"), mapping(definition, "spec").get("versions")
     for path, text in (("group", mapping(definition, "spec").get("group")), ("names.kind", names.get("kind"))):
         if not isinstance(text, str) or not text:
-            return f"spec.{path} must be a text"
+            return f"spec.{path} must be a non-empty string"
     named = isinstance(versions, list) and all(isinstance(one, dict) and one.get("name") for one in versions)
-    return "" if versions and named else "spec.versions must be a list of versions with names"
+    return "" if versions and named else "spec.versions must be a non-empty list of versions with names"
 
 
 def one_definition(path: str) -> Manifest:
-    """Return the one CRD of a file."""
+    """Return the only CRD in a file."""
     found = definitions(path)
     if len(found) > 1:
         names = ", ".join(name_of(manifest) for manifest in found)
-        raise Unusable(f"{path}: holds {len(found)} CRDs ({names}), and one is wanted: name a file of one")
+        raise UsageError(f"{path}: contains {len(found)} CRDs ({names}): must contain one")
     return found[0]
 
 
 def files(path: str) -> list[str]:
-    """Return a file itself; of a folder, the files below it that speak of CRDs, since not every YAML is a manifest."""
+    """Return the file itself, or the files below a folder that mention CRDs: not every YAML file is a manifest."""
     folder = Path(path)
     try:
         if path == "-" or not folder.is_dir():
             return [path]
         return [str(file) for file in _below(folder) if KIND.encode() in file.read_bytes()]
     except (OSError, ValueError) as error:
-        raise Unusable(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {error}") from error
 
 
 def name_of(manifest: Manifest) -> str:
-    """Return a CRD's name, or where it stands if it has none."""
+    """Return the name of an object, or its file and line if it has none."""
     metadata = manifest.object.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) and name else f"{manifest.file}:{manifest.line}"

@@ -1,5 +1,6 @@
-"""JSON as Go's types read it: what Kubernetes decodes an object into before it looks at what it says.
+"""Decodes JSON as Go does before Kubernetes validates it.
 
 - `shapes`: the types
-- `objectmeta`: ObjectMeta, and what is wrong in one
+- `decoder`: decodes a document, and collects wrong types and unknown fields
+- `objectmeta`: ObjectMeta, and validation of its fields
 """

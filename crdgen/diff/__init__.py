@@ -1,4 +1,4 @@
-"""What is otherwise between two CRDs, and whom each change breaks: one family of changes a file.
+"""Compares two CRDs and reports what each change breaks: one family of changes per file.
 
 - `change`: the answer; `pair`: the question
 - `names`, `conversion`, `versions`, `views`: the CRD
@@ -23,6 +23,6 @@ __all__ = ["EVERYTHING", "Break", "Change", "diff"]
 
 
 def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """Return every change from one CRD to another, those that break something first; nothing is raised for any JSON."""
+    """Return all changes from one CRD to another, breaking ones first. Raises nothing, whatever the JSON."""
     found = [*names(old, new), *conversion(old, new), *versions(old, new)]
     return sorted(found, key=lambda change: (not change.breaks, change.version, change.path, change.what))

@@ -1,4 +1,4 @@
-"""Bounds of numbers, texts, lists and maps."""
+"""Changes of bounds of numbers, strings, lists and maps."""
 
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, lengths, most_fields, passes, scalar
-from crdgen.diff.pair import Pair, required
+from crdgen.diff.pair import SchemaPair, required
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.schema.look import mapping, number, shown
 
@@ -14,7 +14,7 @@ _LEAST: Final = ("minLength", "minItems", "minProperties")
 _MOST: Final = ("maxLength", "maxItems", "maxProperties")
 
 
-def bounds(pair: Pair) -> Iterator[Change]:
+def bounds(pair: SchemaPair) -> Iterator[Change]:
     """Yield each bound that is tighter or looser."""
     for keyword in _LEAST:
         yield from _count(pair, keyword, sign=1, absent=0)
@@ -25,7 +25,7 @@ def bounds(pair: Pair) -> Iterator[Change]:
     yield from _multiple(pair)
 
 
-def _count(pair: Pair, keyword: str, *, sign: int, absent: int | None) -> Iterator[Change]:
+def _count(pair: SchemaPair, keyword: str, *, sign: int, absent: int | None) -> Iterator[Change]:
     old, new = number(pair.old.get(keyword)), number(pair.new.get(keyword))
     was, now = (absent if old is None else old), (absent if new is None else new)
     if was != now:
@@ -35,8 +35,8 @@ def _count(pair: Pair, keyword: str, *, sign: int, absent: int | None) -> Iterat
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
 
 
-def _holds(pair: Pair, keyword: str, bound: float) -> bool:
-    """Tell whether what was taken is within a bound for other reasons."""
+def _holds(pair: SchemaPair, keyword: str, bound: float) -> bool:
+    """Return whether what was taken is within a bound for other reasons."""
     match keyword:
         case "minLength" | "maxLength":
             least, most = lengths(pair.old)
@@ -50,14 +50,14 @@ def _holds(pair: Pair, keyword: str, bound: float) -> bool:
             return False
 
 
-def _number(pair: Pair, keyword: str, exclusive: str, *, sign: int) -> Iterator[Change]:
+def _number(pair: SchemaPair, keyword: str, exclusive: str, *, sign: int) -> Iterator[Change]:
     old, new = _with(pair.old, keyword, exclusive), _with(pair.new, keyword, exclusive)
     if old == new:
         return
     was, now = (_limit(schema, keyword, exclusive, sign) for schema in (pair.old, pair.new))
     tighter = now is not None and (was is None or any(one > other for one, other in zip(now, was, strict=True)))
     if keyword in unfit_bounds(scalar(pair.new)) and not passes(pair.old, pair.new, keyword):
-        what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can hold: no value is taken"
+        what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can store: no value is valid"
         yield pair.change(what, *REFUSES, fix=_fix(pair, old))
     elif was == now:
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
@@ -77,8 +77,8 @@ def _limit(schema: Mapping[str, Any], keyword: str, exclusive: str, sign: int) -
     return (whole, whole) if schema.get("type") == "integer" else ((sign * bound, beyond), whole)
 
 
-def _refuses(pair: Pair, keyword: str, exclusive: str, sign: int) -> bool:
-    """Tell whether a tighter bound may refuse what was taken, which the type or another keyword may bound already."""
+def _refuses(pair: SchemaPair, keyword: str, exclusive: str, sign: int) -> bool:
+    """Return whether a tighter bound may refuse what was taken, which the type or another keyword may bound already."""
     if passes(pair.old, pair.new, keyword, exclusive):
         return False
     if pair.old.get("type") != "integer" or keyword not in scalar(pair.new):
@@ -97,7 +97,7 @@ def _whole(bound: float) -> float:
     return int(bound) if isinstance(bound, int) or isfinite(bound) else bound
 
 
-def _multiple(pair: Pair) -> Iterator[Change]:
+def _multiple(pair: SchemaPair) -> Iterator[Change]:
     old, new = (number(schema.get("multipleOf")) for schema in (pair.old, pair.new))
     if old == new:
         return
@@ -105,8 +105,8 @@ def _multiple(pair: Pair) -> Iterator[Change]:
     yield _told(pair, "multipleOf", old, new, tighter=new is not None, implied=implied)
 
 
-def _divides(pair: Pair, old: float, new: float) -> bool:
-    """Tell whether all multiples of one number are multiples of another, for the API server's way of counting.
+def _divides(pair: SchemaPair, old: float, new: float) -> bool:
+    """Return whether all multiples of one number are multiples of another, for the API server's way of counting.
 
     Of fractions, and of what a float does not hold exactly, it takes no sure view.
     """
@@ -116,21 +116,21 @@ def _divides(pair: Pair, old: float, new: float) -> bool:
     return whole and new > 0 and old % new == 0
 
 
-def _told(pair: Pair, keyword: str, old: Any, new: Any, *, tighter: bool, implied: bool) -> Change:
+def _told(pair: SchemaPair, keyword: str, old: Any, new: Any, *, tighter: bool, implied: bool) -> Change:
     if old is None:
         what = f"{keyword} {_shown(new)} is new"
     elif new is None:
-        what = f"{keyword} {_shown(old)} is gone"
+        what = f"{keyword} {_shown(old)} is removed"
     else:
         what = f"{keyword} {_shown(old)} is now {_shown(new)}"
     if implied:
-        return pair.change(f"{what}, which refuses nothing that was taken")
+        return pair.change(f"{what}, which accepts all previously valid values")
     if tighter:
-        return pair.change(f"{what}: values that were taken are refused", *REFUSES, fix=_fix(pair, old))
+        return pair.change(f"{what}: previously valid values are rejected", *REFUSES, fix=_fix(pair, old))
     return pair.change(what)
 
 
-def _fix(pair: Pair, old: Any) -> str:
+def _fix(pair: SchemaPair, old: Any) -> str:
     return pair.for_new("add no bound" if old is None else "keep the bound")
 
 

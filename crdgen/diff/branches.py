@@ -1,10 +1,10 @@
-"""`allOf`, `anyOf`, `oneOf`, `not`: what can be told of them without solving them."""
+"""Changes of `allOf`, `anyOf`, `oneOf` and `not`, compared without a solver."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, members
 
@@ -15,8 +15,8 @@ _BRANCHES: Final = frozenset({"allOf", "anyOf", "oneOf", "not"})
 _EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
 
 
-def branches(pair: Pair, looser: Looser) -> Iterator[Change]:
-    """Yield changes of branches; that they refuse more is taken for likely where it cannot be told."""
+def branches(pair: SchemaPair, looser: Looser) -> Iterator[Change]:
+    """Yield changes of branches, which count as breaking if that cannot be ruled out."""
     for keyword in ("allOf", "anyOf", "oneOf"):
         was, now = _listed(pair.old, keyword), _listed(pair.new, keyword)
         if sorted(map(canonical, was)) != sorted(map(canonical, now)):
@@ -49,14 +49,14 @@ _WIDER: Final[Mapping[str, Callable[[list[Any], list[Any], Looser], bool]]] = {
 }
 
 
-def _told(pair: Pair, keyword: str, *, tighter: bool) -> Change:
+def _told(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
     if tighter:
         return pair.change(
-            f"{keyword} is otherwise: values that were taken may be refused",
+            f"{keyword} changed: previously valid values may be rejected",
             *REFUSES,
             fix=pair.for_new("keep the branches"),
         )
-    return pair.change(f"{keyword} is otherwise, and refuses no more than before")
+    return pair.change(f"{keyword} changed, and accepts all previously valid values")
 
 
 def _listed(schema: Mapping[str, Any], keyword: str) -> list[Any]:

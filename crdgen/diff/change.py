@@ -1,11 +1,11 @@
-"""One change between two CRDs, and whom it breaks."""
+"""A change between two CRDs, and what it breaks."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
 class Break(StrEnum):
-    """Whom a change may break.
+    """What a change may break.
 
     - `stored`: objects in etcd are refused at their next write, lose data, or cannot be read
     - `clients`: a manifest, typed client or controller that worked before is refused, or gets what it does not expect
@@ -24,13 +24,13 @@ EVERYTHING = (Break.STORED, Break.CLIENTS, Break.APPLY)
 
 @dataclass(frozen=True)
 class Change:
-    """What is otherwise in the new CRD.
+    """A change in the new CRD.
 
     Attributes:
         path: the field of an object of that version, as `spec.tasks[].replicas`; without a version, the CRD's own.
         what: what changed, with both values.
-        breaks: whom it may break; empty for a compatible change.
-        fix: how the same end is reached without the break; empty for a compatible change.
+        breaks: what it may break; empty for a compatible change.
+        fix: how to avoid the break; empty for a compatible change.
         version: the version whose schema it is in; `v1 → v2` where two versions are compared; empty for the CRD.
         text: whether it is in words for people only, such as a description.
     """

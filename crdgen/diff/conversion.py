@@ -1,4 +1,4 @@
-"""How objects of one version become those of another."""
+"""Changes of the conversion between versions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
         fix = "keep the webhook until all objects are stored in the one version that is left"
         yield Change(f"{path}.strategy", what, *((REFUSES, fix) if several else ((), "")))
     elif now == _WEBHOOK != was:
-        yield Change(f"{path}.strategy", "objects are now converted by a webhook, which must answer for every read")
+        yield Change(f"{path}.strategy", "a webhook now converts objects, and must be available for every read")
     elif canonical(mapping(old, "spec", "conversion")) != canonical(mapping(new, "spec", "conversion")):
         yield from _webhook(
             mapping(old, "spec", "conversion", "webhook"), mapping(new, "spec", "conversion", "webhook")
@@ -41,7 +41,7 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
 
 def _webhook(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     if canonical(old.get("clientConfig")) != canonical(new.get("clientConfig")):
-        yield Change("spec.conversion.webhook.clientConfig", "the conversion webhook is called otherwise")
+        yield Change("spec.conversion.webhook.clientConfig", "the clientConfig of the conversion webhook changed")
     was, now = (words(one.get("conversionReviewVersions")) for one in (old, new))
     if was != now:
         what = f"{', '.join(was)} are now {', '.join(now)}"

@@ -1,10 +1,10 @@
-"""Fields that are new, gone, required or no longer required, and their defaults."""
+"""Changes of fields, required fields and defaults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import Pair, is_counted, is_judged_whole, required
+from crdgen.diff.pair import SchemaPair, is_counted, is_judged_whole, required
 from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown
@@ -12,7 +12,7 @@ from crdgen.schema.look import canonical, mapping, shown
 _FIX: Final = "keep the default in this version, and change it in a new one"
 
 
-def defaults(pair: Pair) -> Iterator[Change]:
+def defaults(pair: SchemaPair) -> Iterator[Change]:
     """Yield the change of a default; null is none.
 
     Objects keep the default that they were stored with: what changes is what a manifest that leaves the field out asks
@@ -24,35 +24,35 @@ def defaults(pair: Pair) -> Iterator[Change]:
     if old is None:
         yield _new(pair, shown(new))
     elif new is None:
-        what = f"default {shown(old)} is gone: who leaves the field out asks for something else, or is refused"
+        what = f"default {shown(old)} is removed: manifests without the field mean something else, or are rejected"
         yield pair.change(what, *REFUSES, fix="keep the default")
     else:
-        what = f"default {shown(old)} is now {shown(new)}: who leaves the field out asks for something else"
+        what = f"default {shown(old)} is now {shown(new)}: manifests without the field mean something else"
         yield pair.change(what, Break.CLIENTS, fix=_FIX)
 
 
-def _new(pair: Pair, value: str) -> Change:
+def _new(pair: SchemaPair, value: str) -> Change:
     if pair.watched or pair.counted:
-        what = f"default {value} is new, and counts in a rule, branch or bound around it"
+        what = f"default {value} is new, and affects a rule, branch or bound of a parent"
         return pair.change(what, *REFUSES, fix="add no default")
     if is_strict(pair.new):
-        what = f"default {value} is new, and a rule may refuse writes that leave it as it is"
+        what = f"default {value} is new, and a rule may reject updates that do not change the field"
         return pair.change(what, *REFUSES, fix="add no default")
-    return pair.change(f"default {value} is new; stored objects without the field read as if they had it")
+    return pair.change(f"default {value} is new; stored objects without the field are read with the default")
 
 
 _CONVERT: Final = "add a version with a conversion webhook that moves the data, and keep this one as it is"
 _TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example", "externalDocs", "nullable"})
 
 
-def fields(pair: Pair) -> Iterator[Change]:
+def fields(pair: SchemaPair) -> Iterator[Change]:
     """Yield the changes of which fields there are, and of which there must be."""
     yield from _gone(pair)
     yield from _added(pair)
     yield from _required(pair)
 
 
-def _gone(pair: Pair) -> Iterator[Change]:
+def _gone(pair: SchemaPair) -> Iterator[Change]:
     new = mapping(pair.new, "properties")
     for name in mapping(pair.old, "properties"):
         if name in new:
@@ -61,10 +61,10 @@ def _gone(pair: Pair) -> Iterator[Change]:
             yield _of(pair, name, "the field is no longer described; its values are kept unchecked")
         else:
             what = "the field is removed: stored values are pruned at the next write, and strict clients are refused"
-            yield _of(pair, name, what, *REFUSES, fix=f"keep it, described as deprecated; or {_CONVERT}")
+            yield _of(pair, name, what, *REFUSES, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
 
 
-def _added(pair: Pair) -> Iterator[Change]:
+def _added(pair: SchemaPair) -> Iterator[Change]:
     old = mapping(pair.old, "properties")
     must = required(pair.new)
     was_open = pair.old.get(PRESERVE) or pair.old.get("additionalProperties")
@@ -90,7 +90,7 @@ def _added(pair: Pair) -> Iterator[Change]:
             yield _of(pair, name, "the field is new")
 
 
-def _required(pair: Pair) -> Iterator[Change]:
+def _required(pair: SchemaPair) -> Iterator[Change]:
     was, now = required(pair.old), required(pair.new)
     both = mapping(pair.old, "properties").keys() & mapping(pair.new, "properties").keys()
     for name in sorted(now - was):
@@ -106,8 +106,8 @@ def _required(pair: Pair) -> Iterator[Change]:
         yield _of(pair, name, "is no longer required; who reads it may not find it")
 
 
-def default_is_judged(pair: Pair) -> bool:
-    """Tell whether one more field of an object may break what judges the object as a whole."""
+def default_is_judged(pair: SchemaPair) -> bool:
+    """Return whether one more field of an object may break what judges the object as a whole."""
     counted = is_counted(pair.new, root=not pair.path)
     return counted or pair.watched or is_judged_whole(pair.new)
 
@@ -116,5 +116,5 @@ def _takes_anything(schema: Mapping[str, Any]) -> bool:
     return bool(schema.get(PRESERVE)) and not schema.get(INT_OR_STRING) and schema.keys() <= _TAKES_ANYTHING
 
 
-def _of(pair: Pair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
+def _of(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
     return Change(f"{pair.path}.{name}".lstrip("."), what, breaks, fix)

@@ -1,4 +1,4 @@
-"""What a schema took already: a new keyword that refuses nothing of it breaks nobody.
+"""What a schema accepts: a new keyword that rejects none of it is compatible.
 
 Everything errs on one side: what is returned may be more than was taken, and never less. So a keyword that passes all
 of it passes all stored values.
@@ -65,7 +65,7 @@ def scalar(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def takes(schema: Mapping[str, Any], value: Any) -> bool:
-    """Tell whether the scalar keywords take the value; true where that cannot be told."""
+    """Return whether the scalar keywords take the value; true where that cannot be told."""
     return scalar_checker(scalar(schema))(value) is None
 
 
@@ -93,7 +93,7 @@ def finite(schema: Mapping[str, Any]) -> list[Any] | None:
 
 
 def passes(old: Mapping[str, Any], new: Mapping[str, Any], *keywords: str) -> bool:
-    """Tell whether the few values that `old` took all pass these keywords of `new`."""
+    """Return whether the few values that `old` took all pass these keywords of `new`."""
     values = finite(old)
     own = scalar(new)
     if values is None or any(keyword in new and keyword not in own for keyword in keywords):
@@ -130,7 +130,7 @@ def most_fields(schema: Mapping[str, Any], *, root: bool) -> float:
 
 
 def matches_all(pattern: Any) -> bool:
-    r"""Tell whether a pattern is sure to match every text.
+    r"""Return whether a pattern is sure to match every text.
 
     Patterns are searched for. One that matches the empty text matches at the beginning of every text, or at its end, if
     it does not look at both ends and at nothing beside it. `^.*$` does: RE2's `.` takes no line break.
@@ -145,7 +145,7 @@ def matches_all(pattern: Any) -> bool:
 
 
 def _is_known(pattern: str) -> bool:
-    """Tell whether the pattern can be tried here."""
+    """Return whether the pattern can be tried here."""
     try:
         matcher(pattern)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a kind is called, and where its objects live."""
+"""Changes of names and scope."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -7,7 +7,7 @@ from crdgen.diff.change import EVERYTHING, Break, Change
 from crdgen.schema.look import canonical, mapping, shown, words
 
 _IMMUTABLE: Final = (("group",), ("scope",), ("names", "kind"), ("names", "plural"))
-_NEW_KIND: Final = "the API server refuses it while objects can be there: keep it, or make a CRD of another name"
+_NEW_KIND: Final = "the API server rejects the change for established CRDs: keep it, or create a CRD with another name"
 
 
 def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -15,24 +15,27 @@ def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for keys in _IMMUTABLE:
         was, now = _at(old, *keys), _at(new, *keys)
         if was != now:
-            path, what = f"spec.{'.'.join(keys)}", f"{shown(was)} is now {shown(now)}: no object is found any more"
+            path, what = (
+                f"spec.{'.'.join(keys)}",
+                f"{shown(was)} is now {shown(now)}: objects are no longer found",
+            )
             yield Change(path, what, EVERYTHING, _NEW_KIND)
     for key in ("listKind", "singular"):
         was, now = (_at(one, "names", key) or _derived(one, key) for one in (old, new))
         if was != now:
-            what = f"{shown(was)} is now {shown(now)}: clients that know the old one fail"
+            what = f"{shown(was)} is now {shown(now)}: clients that use the old one fail"
             yield Change(f"spec.names.{key}", what, (Break.CLIENTS,), "keep it")
     for key in ("shortNames", "categories"):
         yield from _words(key, words(_at(old, "names", key)), words(_at(new, "names", key)))
     for key in ("labels", "annotations"):
         if canonical(mapping(old, "metadata", key)) != canonical(mapping(new, "metadata", key)):
-            yield Change(f"metadata.{key}", f"the CRD's {key} are otherwise", text=True)
+            yield Change(f"metadata.{key}", f"the {key} of the CRD changed", text=True)
 
 
 def _words(key: str, was: list[str], now: list[str]) -> Iterator[Change]:
     for word in was:
         if word not in now:
-            what = f"{word} is removed: `kubectl get {word}` and scripts that say it no longer find the objects"
+            what = f"{word} is removed: `kubectl get {word}` and scripts that use it no longer find the objects"
             yield Change(f"spec.names.{key}", what, (Break.CLIENTS,), "keep it")
     for word in now:
         if word not in was:

@@ -13,7 +13,7 @@ _BRANCHES: Final = ("allOf", "anyOf", "oneOf", "not")
 
 
 @dataclass(frozen=True)
-class Pair:
+class SchemaPair:
     """A field's schema before and after.
 
     Attributes:
@@ -34,18 +34,18 @@ class Pair:
     traced: bool = True
     counted: bool = False
 
-    def field(self, name: str) -> "Pair":
+    def field(self, name: str) -> "SchemaPair":
         """Return the pair of a property that both have."""
         path = f"{self.path}.{name}" if self.path else name
         pair = self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
         return replace(pair, counted=is_counted(self.new, root=not self.path))
 
-    def items(self) -> "Pair":
+    def items(self) -> "SchemaPair":
         """Return the pair of the items of a list."""
         pair = self._below(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
         return replace(pair, traced=self.traced and self.new.get(LIST_TYPE) == "map")
 
-    def values(self) -> "Pair":
+    def values(self) -> "SchemaPair":
         """Return the pair of the values of a map."""
         key = "additionalProperties"
         return self._below(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
@@ -53,26 +53,26 @@ class Pair:
     def for_new(self, keep: str) -> str:
         """Return the advice to keep what is taken, and to refuse more in new objects only; clients break by that."""
         rule = "a rule `oldSelf.hasValue() || (…)` with optionalOldSelf, or by " if self.traced else ""
-        return f"{keep}, and refuse more in new objects only, by {rule}a webhook"
+        return f"{keep}, and reject more in new objects only, by {rule}a webhook"
 
     def change(self, what: str, *breaks: Break, fix: str = "") -> Change:
         """Return a change of this field."""
         return Change(self.path, what, breaks, fix)
 
-    def _below(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "Pair":
-        return Pair(path, old, new, self.watched or is_judged_whole(self.new), self.traced)
+    def _below(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "SchemaPair":
+        return SchemaPair(path, old, new, self.watched or is_judged_whole(self.new), self.traced)
 
 
-Family: TypeAlias = Callable[[Pair], Iterator[Change]]
+Family: TypeAlias = Callable[[SchemaPair], Iterator[Change]]
 
 
 def is_judged_whole(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
+    """Return whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
     return any(schema.get(keyword) for keyword in (*_BRANCHES, "enum", VALIDATIONS)) or schema.get(LIST_TYPE) == "set"
 
 
 def is_counted(schema: Mapping[str, Any], *, root: bool) -> bool:
-    """Tell whether an object may have more fields than it is allowed to have."""
+    """Return whether an object may have more fields than it is allowed to have."""
     most = schema.get("maxProperties")
     return most is not None and most_fields(schema, root=root) > (number(most) or 0)
 

@@ -1,4 +1,4 @@
-"""CEL rules."""
+"""Changes of CEL rules."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
@@ -7,7 +7,7 @@ from crdgen.cel import available, uses_old_self
 from crdgen.cel.tree import Node
 from crdgen.diff.change import REFUSES, Break, Change
 from crdgen.diff.logic import spelled
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.diff.unchanged import passes_changed, passes_unchanged, tree_of
 from crdgen.schema import VALIDATIONS
 from crdgen.schema.look import canonical, mapping, members, shown
@@ -22,7 +22,7 @@ _AROUND = (
 )
 
 
-def rules(pair: Pair) -> Iterator[Change]:
+def rules(pair: SchemaPair) -> Iterator[Change]:
     """Yield rules that are new or gone; one that is only written otherwise is neither."""
     was, now = _rules(pair.old), _rules(pair.new)
     gone = {key: _tree(pair, key) for key in was if key not in now}
@@ -30,7 +30,7 @@ def rules(pair: Pair) -> Iterator[Change]:
         text, optional = key
         if key in was:
             if canonical(was[key]) != canonical(rule):
-                yield pair.change(f"rule {shown(text)} speaks otherwise of what it refuses")
+                yield pair.change(f"rule {shown(text)} has another message, reason or fieldPath")
             continue
         tree = _tree(pair, key)
         same = next((one for one, other in gone.items() if one[1] == optional and _are_same(other, tree)), None)
@@ -43,7 +43,7 @@ def rules(pair: Pair) -> Iterator[Change]:
         yield _new(pair, key, tree, verb if twin in gone else "is new")
         gone.pop(twin, None)
     for text, _ in gone:
-        yield pair.change(f"rule {shown(text)} is gone")
+        yield pair.change(f"rule {shown(text)} is removed")
 
 
 def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
@@ -54,7 +54,7 @@ def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
     }
 
 
-def _tree(pair: Pair, key: _Key) -> Node | None:
+def _tree(pair: SchemaPair, key: _Key) -> Node | None:
     """Return what the rule says of the field as it is now."""
     return tree_of(key[0], pair.new, root=not pair.path, optional=key[1])
 
@@ -63,8 +63,8 @@ def _are_same(one: Node | None, other: Node | None) -> bool:
     return one is not None and other is not None and spelled(one) == spelled(other)
 
 
-def _new(pair: Pair, key: _Key, tree: Node | None, verb: str) -> Change:
-    """Return whom a rule breaks that was not there.
+def _new(pair: SchemaPair, key: _Key, tree: Node | None, verb: str) -> Change:
+    """Return what a new rule breaks.
 
     One that passes whatever does not change passes what is stored: `self == oldSelf`, and `oldSelf.hasValue() || …`
     with optionalOldSelf. It breaks clients only.
@@ -72,24 +72,24 @@ def _new(pair: Pair, key: _Key, tree: Node | None, verb: str) -> Change:
     text, optional = key
     what = f"rule {shown(text)} {verb}"
     if not uses_old_self(text):
-        what = f"{what}: objects that were taken may be refused"
-        fix = "let what is stored pass: `oldSelf.hasValue() || (…)`, with optionalOldSelf, breaks clients only"
+        what = f"{what}: previously valid objects may be rejected"
+        fix = "accept stored objects: `oldSelf.hasValue() || (…)`, with optionalOldSelf, breaks clients only"
         return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
     if tree is None or not pair.traced or not passes_unchanged(tree, pair.new, optional=optional):
         unread = "" if available() else " (the extra `cel` looks into the rule)"
         why = "as where it is strict, or reads a field that is not there"
-        what = f"{what}: writes that were taken may be refused, even of what does not change, {why}{unread}"
+        what = f"{what}: previously valid updates may be rejected, even if the value does not change, {why}{unread}"
         before = "oldSelf.hasValue() && self == oldSelf.value()" if optional else "self == oldSelf"
-        fix = f"let what does not change pass: `{before} || (…)` breaks clients only"
+        fix = f"accept unchanged values: `{before} || (…)` breaks clients only"
         return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
     spared = optional and passes_changed(tree, pair.new)
     refused = "new objects" if spared else "new objects and changes" if optional else "changes"
-    what = f"{what}: {refused} that were allowed may be refused, and what is stored passes"
+    what = f"{what}: {refused} that were allowed may be rejected; stored objects stay valid"
     return pair.change(what, Break.CLIENTS, fix=_NEW_VERSION)
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a rule on changes, of the value or of what is in it, may refuse a value that does not change."""
+    """Return whether a rule on changes, of the value or of what is in it, may refuse a value that does not change."""
     for text, optional in _rules(schema):
         tree = tree_of(text, schema, root=False, optional=optional)
         if uses_old_self(text) and (tree is None or not passes_unchanged(tree, schema, optional=optional)):

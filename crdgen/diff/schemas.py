@@ -1,4 +1,4 @@
-"""The walk: every field that two schemas have, each family of changes asked about each."""
+"""Compares two schemas field by field, with each family of changes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,7 +9,7 @@ from crdgen.diff.branches import branches
 from crdgen.diff.change import Break, Change
 from crdgen.diff.fields import defaults, fields
 from crdgen.diff.flat import flat
-from crdgen.diff.pair import Family, Pair
+from crdgen.diff.pair import Family, SchemaPair
 from crdgen.diff.rules import rules
 from crdgen.diff.shapes import incompatible, shapes
 from crdgen.diff.topology import topology
@@ -19,8 +19,8 @@ from crdgen.schema.look import canonical, mapping
 _TEXTS: Final = ("description", "title", "example", "externalDocs")
 
 
-def texts(pair: Pair) -> Iterator[Change]:
-    """Yield which words are otherwise."""
+def texts(pair: SchemaPair) -> Iterator[Change]:
+    """Yield changes of descriptive keywords."""
     for keyword in _TEXTS:
         if canonical(pair.old.get(keyword)) != canonical(pair.new.get(keyword)):
             verb = "is new" if keyword not in pair.old else "is gone" if keyword not in pair.new else "is otherwise"
@@ -32,10 +32,10 @@ _FAMILIES: Final[tuple[Family, ...]] = (shapes, fields, values, bounds, defaults
 
 def schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     """Yield the changes between the schemas of two whole objects, field by field from the root."""
-    yield from _walk(Pair("", old, new))
+    yield from _walk(SchemaPair("", old, new))
 
 
-def _walk(pair: Pair) -> Iterator[Change]:
+def _walk(pair: SchemaPair) -> Iterator[Change]:
     if canonical(pair.old) == canonical(pair.new):
         return
     told = list(incompatible(pair))
@@ -59,7 +59,7 @@ def _walk(pair: Pair) -> Iterator[Change]:
 
 
 def _looser(old: Any, new: Any) -> bool:
-    """Tell whether a branch takes all that another one took; what is in it is compared as any schema is."""
+    """Return whether a branch takes all that another one took; what is in it is compared as any schema is."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return canonical(old) == canonical(new)
-    return not any(Break.STORED in change.breaks for change in _walk(Pair("", old, new)))
+    return not any(Break.STORED in change.breaks for change in _walk(SchemaPair("", old, new)))

@@ -1,10 +1,10 @@
-"""What kind of value a field takes, and which fields of it are kept."""
+"""Changes of type, and of which fields are kept."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE
 from crdgen.schema.look import mapping
 
@@ -12,21 +12,21 @@ _ALL: Final = frozenset({"array", "boolean", "integer", "number", "object", "str
 _NEW_FIELD: Final = "keep the field and add one of another name, or add a version with a conversion webhook"
 
 
-def incompatible(pair: Pair) -> Iterator[Change]:
+def incompatible(pair: SchemaPair) -> Iterator[Change]:
     """Yield the change of type after which old values are refused; what is below is then not looked at."""
     if not _taken(pair.old) <= _taken(pair.new):
         what = f"{_name(pair.old)} is now {_name(pair.new)}"
         yield pair.change(what, *EVERYTHING, fix=_NEW_FIELD)
     elif _form(pair.old) != _form(pair.new) and not _keeps(pair):
-        what = f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}: what it does not name is pruned"
+        what = f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}: undeclared fields are pruned"
         yield pair.change(what, *EVERYTHING, fix=f"{_NEW_FIELD}, or set {PRESERVE}")
 
 
-def shapes(pair: Pair) -> Iterator[Change]:
+def shapes(pair: SchemaPair) -> Iterator[Change]:
     """Yield changes of type after which all old values are still taken."""
     same = _name(pair.old) == _name(pair.new)
     if not same:
-        what = f"{_name(pair.old)} is now {_name(pair.new)}; clients with types cannot read other values"
+        what = f"{_name(pair.old)} is now {_name(pair.new)}; typed clients cannot read other values"
         yield pair.change(what, Break.CLIENTS, fix="add a field of the wider type, and keep this one")
     was, now = bool(pair.old.get(PRESERVE)), bool(pair.new.get(PRESERVE))
     if now and not was:
@@ -38,14 +38,16 @@ def shapes(pair: Pair) -> Iterator[Change]:
     elif _form(pair.old) != _form(pair.new):
         yield pair.change(f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}")
     if "items" in pair.new and "items" not in pair.old:
-        yield pair.change("the items are now described: stored ones may not fit", *REFUSES, fix="leave them open")
+        yield pair.change(
+            "the items now have a schema: stored ones may be invalid", *REFUSES, fix="do not describe them"
+        )
     if "items" in pair.old and "items" not in pair.new and not now:
-        yield pair.change("the items are no longer described: objects among them are emptied", *REFUSES, fix=_NEW_FIELD)
+        yield pair.change("the items have no schema now: objects among them are emptied", *REFUSES, fix=_NEW_FIELD)
     if bool(pair.old.get(EMBEDDED)) != bool(pair.new.get(EMBEDDED)):
         yield _embedded(pair)
 
 
-def _embedded(pair: Pair) -> Change:
+def _embedded(pair: SchemaPair) -> Change:
     if pair.new.get(EMBEDDED):
         what = "is now an embedded resource: apiVersion, kind and metadata are checked"
     else:
@@ -91,8 +93,8 @@ def _form(schema: Mapping[str, Any]) -> str:
     return "open map" if extra else "named"
 
 
-def _keeps(pair: Pair) -> bool:
-    """Tell whether what the old form keeps is kept by the new one."""
+def _keeps(pair: SchemaPair) -> bool:
+    """Return whether what the old form keeps is kept by the new one."""
     forms = _form(pair.old), _form(pair.new)
     if forms in {("named", "open"), ("map", "open"), ("open map", "open"), ("open", "named")}:
         return True  # of what is no longer open, `shapes` tells

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crdgen import cel
-from crdgen.cel.tree import Call, Comprehension, Constant, Identifier, ListOf, Node, walk
-from crdgen.diff.logic import Known, holds, rewritten
+from crdgen.cel.tree import CelCall, CelList, Comprehension, Constant, Identifier, Node, walk
+from crdgen.diff.logic import KnownBounds, holds, rewritten
 from crdgen.schema import EMBEDDED
 
 _SELF = Identifier("self")
@@ -26,24 +26,24 @@ def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool)
     whole = root or bool(schema.get(EMBEDDED))
     try:
         return cel.compiled(rule, dict(schema), root=whole, optional_old_self=optional).tree
-    except (cel.Refused, cel.NotEvaluated, AttributeError, KeyError, TypeError, ValueError):
+    except (cel.CompilationError, cel.NotEvaluated, AttributeError, KeyError, TypeError, ValueError):
         return None  # a rule, or a schema, that the API server refuses, or no library
 
 
 def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -> bool:
-    """Tell whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
+    """Return whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
     within = [node for node in walk(tree) if isinstance(node, Comprehension)]
     if any({"self", "oldSelf"} & {*_bound(node)} for node in within):
         return False
     same = rewritten(tree, _of_optional if optional else _of_plain)
-    return holds(same, Known({"self": schema}))
+    return holds(same, KnownBounds({"self": schema}))
 
 
 def passes_changed(tree: Node, schema: Mapping[str, Any]) -> bool:
-    """Tell whether a rule with optionalOldSelf is sure to be true of whatever has an old value: it judges new ones."""
-    has_value = Call(_OLD, "hasValue", ())
+    """Return whether a rule with optionalOldSelf is certainly true for all values with an old value."""
+    has_value = CelCall(_OLD, "hasValue", ())
     there = rewritten(tree, lambda part: Constant(True) if part == has_value else part)
-    return holds(there, Known({"self": schema}))
+    return holds(there, KnownBounds({"self": schema}))
 
 
 def _bound(loop: Comprehension) -> tuple[str, ...]:
@@ -58,17 +58,17 @@ def _of_plain(node: Node) -> Node:
 def _of_optional(node: Node) -> Node:  # noqa: PLR0911 - one for each form
     """Return a node that means the same where the old value is there, and is the new one."""
     match node:
-        case Call(target, "hasValue", ()) if target == _OLD:
+        case CelCall(target, "hasValue", ()) if target == _OLD:
             return Constant(True)
-        case Call(target, "value" | "orValue", _) if target == _OLD:
+        case CelCall(target, "value" | "orValue", _) if target == _OLD:
             return _SELF
-        case Call(None, "_?._" | "_[?_]", (old, key)) if old == _OLD:
-            return Call(None, node.function, (_SELF, key))
-        case Call(Call(None, "optional.of", (inner,)), "value" | "orValue", _):
+        case CelCall(None, "_?._" | "_[?_]", (old, key)) if old == _OLD:
+            return CelCall(None, node.function, (_SELF, key))
+        case CelCall(CelCall(None, "optional.of", (inner,)), "value" | "orValue", _):
             return inner
-        case Call(None, "_?_:_", (Constant(True), chosen, _)):
+        case CelCall(None, "_?_:_", (Constant(True), chosen, _)):
             return chosen
-        case Comprehension(range=ListOf(())) if node.initial == _SELF:
+        case Comprehension(range=CelList(())) if node.initial == _SELF:
             # What optMap becomes: a name for the old value.
             name = Identifier(node.accumulator)
             hidden = {bound for part in walk(node.result) if isinstance(part, Comprehension) for bound in _bound(part)}

@@ -1,19 +1,19 @@
-"""Which values of the type are taken: enum, pattern, format, null."""
+"""Changes of enum, pattern, format and nullable."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change
 from crdgen.diff.implied import integers, matches_all, passes, scalar, takes
-from crdgen.diff.pair import Pair
+from crdgen.diff.pair import SchemaPair
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.schema import INT_OR_STRING
 from crdgen.schema.look import canonical, members, shown
 
-_KEEP: Final = "keep taking what was taken"
-_IMPLIED: Final = ", which refuses nothing that was taken"
+_KEEP: Final = "keep accepting the old values"
+_IMPLIED: Final = ", which accepts all previously valid values"
 #: Formats of which the second takes all that the first one takes; integers of 64 bits fit into a float of 32.
 _WIDER: Final = frozenset(
     {
@@ -26,7 +26,7 @@ _WIDER: Final = frozenset(
 )
 
 
-def values(pair: Pair) -> Iterator[Change]:
+def values(pair: SchemaPair) -> Iterator[Change]:
     """Yield changes of which values a field takes."""
     yield from _enum(pair)
     yield from _pattern(pair)
@@ -34,16 +34,16 @@ def values(pair: Pair) -> Iterator[Change]:
     yield from _null(pair)
 
 
-def _enum(pair: Pair) -> Iterator[Change]:
+def _enum(pair: SchemaPair) -> Iterator[Change]:
     old, new = members(pair.old.get("enum")), members(pair.new.get("enum"))
     if not old and new:
         # An enum refuses null, whatever `nullable` says.
         if not pair.old.get("nullable") and passes(pair.old, pair.new, "enum"):
-            yield pair.change(f"only {_listed(new)} are taken now{_IMPLIED}")
+            yield pair.change(f"only {_listed(new)} are valid now{_IMPLIED}")
         else:
-            yield pair.change(f"only {_listed(new)} are taken now", *REFUSES, fix=pair.for_new(_KEEP))
+            yield pair.change(f"only {_listed(new)} are valid now", *REFUSES, fix=pair.for_new(_KEEP))
     if old and not new:
-        yield pair.change(f"any value is taken, and no longer only {_listed(old)}")
+        yield pair.change(f"any value is valid, no longer only {_listed(old)}")
     if not old or not new:
         return
     was, now = ({canonical(value): value for value in one} for one in (old, new))
@@ -54,50 +54,50 @@ def _enum(pair: Pair) -> Iterator[Change]:
         else:
             yield pair.change(what, *REFUSES, fix="keep the value, described as deprecated")
     for key in now.keys() - was.keys():
-        yield pair.change(f"value {shown(now[key])} is new; clients that know all values will meet another one")
+        yield pair.change(f"value {shown(now[key])} is new; clients with a fixed list of values will see another one")
 
 
-def _pattern(pair: Pair) -> Iterator[Change]:
+def _pattern(pair: SchemaPair) -> Iterator[Change]:
     old, new = pair.old.get("pattern"), pair.new.get("pattern")
     if old == new:
         return
     if new is None:
-        yield pair.change(f"pattern {shown(old)} is gone")
+        yield pair.change(f"pattern {shown(old)} is removed")
         return
     what = f"pattern {shown(new)} is new" if old is None else f"pattern {shown(old)} is now {shown(new)}"
     if matches_all(new) or passes(pair.old, pair.new, "pattern"):
         yield pair.change(f"{what}{_IMPLIED}")
     else:
-        yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=pair.for_new(_KEEP))
+        yield pair.change(f"{what}: previously valid values may be rejected", *REFUSES, fix=pair.for_new(_KEEP))
 
 
-def _format(pair: Pair) -> Iterator[Change]:
+def _format(pair: SchemaPair) -> Iterator[Change]:
     old, new = pair.old.get("format"), pair.new.get("format")
     if old == new:
         if not _is_wider(pair.old, pair.new):
-            yield pair.change(f"format {shown(new)} counts now, of another type", *REFUSES, fix=pair.for_new(_KEEP))
+            yield pair.change(f"format {shown(new)} now applies, to another type", *REFUSES, fix=pair.for_new(_KEEP))
         return
     if new is None:
-        what = f"format {shown(old)} is gone"
+        what = f"format {shown(old)} is removed"
     else:
         what = f"format {shown(new)} is new" if old is None else f"format {shown(old)} is now {shown(new)}"
     if _is_wider(pair.old, pair.new):
         larger = _checked(pair.old) == "int32" != _checked(pair.new)
-        yield pair.change(f"{what}; clients that keep 32 bits may meet larger values" if larger else what)
+        yield pair.change(f"{what}; clients that use 32 bits may see larger values" if larger else what)
     elif passes(pair.old, pair.new, "format") or _fits(pair.old, pair.new):
         yield pair.change(f"{what}{_IMPLIED}")
     else:
-        yield pair.change(f"{what}: values that were taken may be refused", *REFUSES, fix=pair.for_new(_KEEP))
+        yield pair.change(f"{what}: previously valid values may be rejected", *REFUSES, fix=pair.for_new(_KEEP))
 
 
 def _is_wider(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Tell whether the new format takes all that the old one took."""
+    """Return whether the new format takes all that the old one took."""
     was, now = _checked(old), _checked(new)
     return now is None or was == now or (was, now) in _WIDER
 
 
 def _fits(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Tell whether all integers that were taken are within the new format, which their bounds are too."""
+    """Return whether all integers that were taken are within the new format, which their bounds are too."""
     if old.get("type") != "integer" or _checked(new) not in RANGES or unfit_bounds(scalar(new)):
         return False
     low, high = integers(old)
@@ -121,7 +121,7 @@ def _checked(schema: Mapping[str, Any]) -> str | None:
     return plain
 
 
-def _null(pair: Pair) -> Iterator[Change]:
+def _null(pair: SchemaPair) -> Iterator[Change]:
     was, now = bool(pair.old.get("nullable")), bool(pair.new.get("nullable"))
     if was and not now:
         if members(pair.old.get("enum")):

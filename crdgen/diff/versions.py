@@ -1,4 +1,4 @@
-"""Versions that are new, gone, served or stored otherwise, and the schemas between which objects go."""
+"""Changes of the list of versions, and between versions that objects are converted to."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ _MIGRATE: Final = (
     "keep it, served or not, until every object is rewritten in the new storage version and "
     f"the version is taken out of {_STATUS}"
 )
-_SERVE: Final = "keep it served, marked deprecated, while anybody asks for it"
+_SERVE: Final = "keep it served, marked deprecated, while clients use it"
 
 
 def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -37,7 +37,7 @@ def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
 def _ask(crd: Mapping[str, Any]) -> str:
     """Return the advice to compare with what the cluster has, whose status tells where objects are stored."""
     name = mapping(crd, "metadata").get("name", "NAME")
-    return f"or compare with the CRD of the cluster, `kubectl get crd {name} -o yaml`: its {_STATUS} tells"
+    return f"or compare with the CRD of the cluster, `kubectl get crd {name} -o yaml`: its {_STATUS} has the answer"
 
 
 def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) -> Change:
@@ -48,7 +48,7 @@ def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) ->
     validation, ValidateCustomResourceDefinitionStoredVersions).
     """
     served = version.get("served") is True
-    refused = f"the API server refuses that while {_STATUS} names it"
+    refused = f"the API server rejects that while {_STATUS} names it"
     if version.get("storage") is True or name in stored:
         what = f"the version is removed, and objects are stored in it: {refused}, and cannot read them after that"
         return Change(_path(name), what, REFUSES, _MIGRATE)
@@ -56,7 +56,7 @@ def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) ->
         what = f"the version is removed, and objects may be stored in it since an earlier revision: {refused}"
         return Change(_path(name), what, REFUSES if served else (Break.STORED,), f"{_MIGRATE}; {ask}")
     if served:
-        what = f"the version is removed, which {_STATUS} does not name: clients that ask for it get a 404"
+        what = f"the version is removed, which {_STATUS} does not name: clients that use it get a 404"
         return Change(_path(name), what, (Break.CLIENTS,), _SERVE)
     return Change(_path(name), f"the version is removed, which was not served, and {_STATUS} does not name it")
 
@@ -64,7 +64,7 @@ def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) ->
 def _flags(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     path = _path(name)
     if old.get("served") is True and new.get("served") is not True:
-        what = "the version is no longer served: clients that ask for it get a 404"
+        what = "the version is no longer served: clients that use it get a 404"
         yield Change(f"{path}.served", what, (Break.CLIENTS,), _SERVE)
     if new.get("served") is True and old.get("served") is not True:
         yield Change(f"{path}.served", "the version is now served")
@@ -81,7 +81,7 @@ def _flags(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterato
             f"{path}.deprecated", f"the version is {'now' if new.get('deprecated') else 'no longer'} deprecated"
         )
     if old.get("deprecationWarning") != new.get("deprecationWarning"):
-        yield Change(f"{path}.deprecationWarning", "the warning is otherwise", text=True)
+        yield Change(f"{path}.deprecationWarning", "the warning changed", text=True)
 
 
 def _between(

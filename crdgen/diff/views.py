@@ -1,4 +1,4 @@
-"""What a version offers beside its schema: subresources, columns, field selectors."""
+"""Changes of subresources, printer columns and field selectors."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -49,7 +49,7 @@ def _scale(was: Any, now: Any) -> Iterator[Change]:
 def _selectable(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     was, now = (named(one.get("selectableFields"), "jsonPath") for one in (old, new))
     for path in was.keys() - now.keys():
-        what = f"{path} is removed: selectors that use it are refused"
+        what = f"{path} is removed: selectors that use it are rejected"
         yield Change("selectableFields", what, (Break.CLIENTS,), "keep it")
     for path in now.keys() - was.keys():
         yield Change("selectableFields", f"{path} is new")

@@ -52,7 +52,7 @@ def _branches(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_told(keyword: str, branch: Any) -> bool:
-    """Tell whether a branch only says a pattern, or which types there are not."""
+    """Return whether a branch only says a pattern, or which types there are not."""
     return keyword == "allOf" and (mapping(branch).keys() == {"pattern"} or branch in SHUT.values())
 
 

@@ -68,7 +68,7 @@ def patterns_of(schema: Mapping[str, Any]) -> list[str]:
 
 
 def is_long(pattern: str) -> bool:
-    """Tell whether a pattern has no place in a table."""
+    """Return whether a pattern has no place in a table."""
     return len(pattern) > _LONGEST
 
 

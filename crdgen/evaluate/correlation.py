@@ -34,7 +34,7 @@ class Before(NamedTuple):
 
 
 def keeps_items_apart(schema: Schema) -> bool:
-    """Tell whether an item of a list can be found in the list as it was: one of a map list, by its keys."""
+    """Return whether an item of a list can be found in the list as it was: one of a map list, by its keys."""
     return schema.get(LIST_TYPE) == "map"
 
 
@@ -69,7 +69,7 @@ def child_schema(schema: Schema, step: str | int) -> Schema:
 
 
 def unchanged(schema: Schema, path: Sequence[str | int], new: Any, old: Any) -> bool:
-    """Tell whether what stands at a path, or something around it, is as it was."""
+    """Return whether what stands at a path, or something around it, is as it was."""
     before: Before | None = Before.of(new, old)
     for step in path:
         if before is None or before.same:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from crdgen.decode.decoder import Decoder
 from crdgen.decode.objectmeta import OBJECT_META, OF_NEW, OF_STORED, Check
-from crdgen.decoding import Decoder
 from crdgen.evaluate.check import Reason, Violation
 
 

@@ -110,7 +110,7 @@ def rules(schema: Schema) -> Rules | None:
 
 
 def has_rules(schema: Schema) -> bool:
-    """Tell whether there is a rule in a schema; in branches there is none."""
+    """Return whether there is a rule in a schema; in branches there is none."""
     return bool(schema.get(VALIDATIONS)) or any(map(has_rules, _children(schema)))
 
 
@@ -159,7 +159,7 @@ class _Compiler:
     def _compiled(self, text: str, schema: Schema, where: str, *, whole: bool, optional: bool) -> "Compiled | None":
         try:
             return cel.compiled(text, schema, root=whole, optional_old_self=optional)
-        except (cel.Refused, cel.NotEvaluated) as error:
+        except (cel.CompilationError, cel.NotEvaluated) as error:
             self.unchecked.append(f"{where} was not checked: {error}")
             return None
 
@@ -231,7 +231,7 @@ def _own(node: _Node, value: Any, old: Any, before: Before | None, run: _Run) ->
             holds = run.of(rule.compiled, variables, most, old=old is not None) is True
         except cel.NotEvaluated as error:
             run.unchecked.append(f"{rule.where} was not checked: it {error}")
-        except cel.Fault as fault:
+        except cel.EvaluationError as fault:
             yield Violation((), Reason.INVALID, kind, _failure(fault, rule))
         else:
             if not holds and (rule.uses_old_self or before is None or not before.same):
@@ -240,7 +240,7 @@ def _own(node: _Node, value: Any, old: Any, before: Before | None, run: _Run) ->
                 yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
 
 
-def _failure(fault: cel.Fault, rule: _Rule) -> str:
+def _failure(fault: cel.EvaluationError, rule: _Rule) -> str:
     if str(fault) == "no such overload":
         why = "call arguments did not match a supported operator, function or macro signature for rule"
         return f"'{fault}': {why}: {rule.name}"
@@ -252,7 +252,7 @@ def _message(rule: _Rule, run: _Run, variables: Any, most: int, *, old: bool) ->
     if rule.message is not None:
         try:
             text = run.of(rule.message, variables, most, old=old)
-        except (cel.Fault, cel.NotEvaluated):
+        except (cel.EvaluationError, cel.NotEvaluated):
             text = ""
         text = text.strip() if isinstance(text, str) else ""
         if text and "\n" not in text and len(utf8(text)) <= _LONGEST_MESSAGE:

@@ -48,19 +48,19 @@ def scalar_checker(schema: Schema) -> Check:
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether JSON writes the value as a number."""
+    """Return whether JSON writes the value as a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_integer(value: Any) -> bool:
-    """Tell whether the API server takes the value as an integer: 3.0 is one."""
+    """Return whether the API server takes the value as an integer: 3.0 is one."""
     if isinstance(value, float):
         return near_integer(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:
-    """Tell whether the value can be read as an integer; what is off by a hair passes for one only beside a text."""
+    """Return whether the value can be read as an integer; what is off by a hair passes for one only beside a text."""
     return is_integer(value) and value == int(value)
 
 
@@ -117,7 +117,7 @@ def _enum(schema: Schema) -> list[Test]:
 
 
 def _becomes(value: float, member: Any) -> bool:
-    """Tell whether a number is a member once it has the member's type, as Go converts: 1.5 to 1, and 97 to "a"."""
+    """Return whether a number is a member once it has the member's type, as Go converts: 1.5 to 1, and 97 to "a"."""
     if isinstance(value, int):
         return isinstance(member, str) and member == _character(value)
     # A whole number of a schema is stored as an integer, however it was written.
@@ -242,7 +242,7 @@ def _read_anew(bound: float) -> float | Decimal:
 
 
 def _is_multiple(value: float, factor: float) -> bool:
-    """Tell whether the API server takes the value for a multiple; of a factor below 1 no integer is one."""
+    """Return whether the API server takes the value for a multiple; of a factor below 1 no integer is one."""
     if isinstance(value, int) and _fits(value):
         return int(factor) > 0 and value % int(factor) == 0
     try:
@@ -252,12 +252,12 @@ def _is_multiple(value: float, factor: float) -> bool:
 
 
 def _fits(value: float) -> bool:
-    """Tell whether the API server reads the number as an integer, and not as a float."""
+    """Return whether the API server reads the number as an integer, and not as a float."""
     return -(2**63) <= value < 2**63
 
 
 def near_integer(value: float) -> bool:
-    """Tell whether a float is an integer to the API server (go-openapi/swag): of 53 bits, and off by a hair at most."""
+    """Return whether the API server takes a float for an integer: 53 bits, nearly whole (go-openapi/swag)."""
     if not -_MOST_EXACT <= value <= _MOST_EXACT:
         return False
     if value == int(value):

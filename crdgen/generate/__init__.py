@@ -1,4 +1,4 @@
-"""From a Pydantic model to a structural schema, one stage a file; `pipeline` has them in their order.
+"""Generates structural schemas from Pydantic models. Each file is a stage; `pipeline` runs them in order.
 
 The stages `describe` and `inline` take the model as a whole. The next ones take one node each, and run for the children
 before their parents: a union finds members that are complete. `policy`, `tidy` and `order` take the whole again. Each

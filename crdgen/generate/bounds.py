@@ -1,4 +1,4 @@
-"""Bounds that exclude each other: a field that takes nothing, which no author means and no API server tells of."""
+"""Rejects bounds that exclude each other: the API server accepts them, but no value."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -57,7 +57,7 @@ def bounds(schema: Schema, path: str) -> Schema:
 
 
 def refuse_empty(given: Mapping[str, Any], path: str) -> None:
-    """Refuse bounds of moments, days or durations that exclude each other.
+    """Reject bounds of times, dates or durations that exclude each other.
 
     Args:
         given: The bounds by Pydantic's words: `ge`, `gt`, `le`, `lt`.

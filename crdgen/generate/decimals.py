@@ -1,4 +1,4 @@
-"""Decimal numbers, which JSON writes as texts or as numbers."""
+"""Decimal numbers, which are strings or numbers in JSON."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -67,7 +67,7 @@ def _within(number: Schema, limit: int) -> Schema:
 
 
 def _outside(number: Schema, bound: str, exclusive: str, limit: int, sign: int) -> bool:
-    """Tell whether a limit is tighter than the bounds of a number, if it has any."""
+    """Return whether a limit is tighter than the bounds of a number, if it has any."""
     return all(sign * number[word] > sign * limit for word in (bound, exclusive) if word in number)
 
 

@@ -1,4 +1,4 @@
-"""Rules that were put on a class: kept beside the model, so that Pydantic's own schema of it stays as it was."""
+"""Rules of a class, stored apart from the model so that Pydantic's own schema does not change."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Defaults, held against the very node that they are for."""
+"""Validates defaults against the schema of their field."""
 
 import re
 from datetime import datetime
@@ -11,7 +11,7 @@ from crdgen.evaluate.metadata import pruned
 from crdgen.evaluate.pruning import pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
-from crdgen.generate.encoding import Spelling
+from crdgen.generate.encoding import JsonSpelling
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.notes import SAID, SPELLING
 from crdgen.schema import LIST_TYPE, Schema
@@ -21,7 +21,7 @@ _PLAIN: Final = (bool, int, float, str)
 
 
 class _Refusal(NamedTuple):
-    """Why a default cannot be: `of_type` where it is of another JSON type than the field."""
+    """Why a default is invalid; `of_type` if it has another JSON type than the field."""
 
     problem: str
     fix: str
@@ -36,7 +36,7 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    spelling = schema[SPELLING].value if SPELLING in schema else Spelling(schema["default"], (schema["default"],))
+    spelling = schema[SPELLING].value if SPELLING in schema else JsonSpelling(schema["default"], (schema["default"],))
     rest = {key: value for key, value in schema.items() if key not in {"default", SPELLING}}
     refusals: list[_Refusal] = []
     taken = False
@@ -65,7 +65,7 @@ def _without_defaulted(schema: Schema) -> Schema:
 
 
 def _settled(value: Any, schema: Schema) -> Any:
-    """Return a default without the nulls that mean that a field is absent."""
+    """Return a default without nulls for absent fields."""
     if isinstance(value, dict):
         fields, others = schema.get("properties", {}), schema.get("additionalProperties")
         children = {key: fields.get(key, others if isinstance(others, dict) else None) for key in value}
@@ -82,7 +82,7 @@ def _settled(value: Any, schema: Schema) -> Any:
 
 
 def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
-    """Return why the schema would refuse the default, which is `given` in Python."""
+    """Return why the schema rejects the default, which is `given` in Python."""
     holder, value = {"type": "object", "properties": {"value": schema}}, {"value": _stored(default)}
     shown = given if type(given) in _PLAIN else default
     if isinstance(default, CONTAINERS):
@@ -99,14 +99,14 @@ def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
         return None
     at = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.path[1:])
     where = f", at {at.removeprefix('.')}" if at else ""
-    fix = "give a default that the field's own type and bounds take"
+    fix = "use a default that is valid for the type and bounds of the field"
     if schema.get("format") == "date-time" and _has_no_zone(default):
         fix = "give the default a time zone: `datetime(…, tzinfo=UTC)`"
     if found.message.startswith("must be a multiple of 0."):
-        fix = "the API server takes no whole number for a multiple of a step below 1: say it as a `Rule`"
+        fix = "the API server rejects whole numbers as multiples of a step below 1: use a `Rule`"
     # Of a decimal's text a pattern says the bounds, which nobody reads.
     message = f"must be {schema[SAID]}" if SAID in schema and not at else found.message
-    problem = f"the default {shown!r} is refused by the field's own schema{where}: {message}"
+    problem = f"the default {shown!r} is not valid for the schema of the field{where}: {message}"
     return _Refusal(problem, fix, of_type=found.reason is Reason.TYPE_INVALID)
 
 
@@ -120,7 +120,7 @@ def _stored(default: Any) -> Any:
 
 
 def _violation(value: Any, schema: Schema) -> Violation | None:
-    """Return what the API server would say first of a value, if anything."""
+    """Return the first error of the API server for a value, if any."""
     found = checker(schema)(value)
     if not found and (embedded := resources(schema)):
         found = embedded(value)
@@ -130,7 +130,7 @@ def _violation(value: Any, schema: Schema) -> Violation | None:
 
 
 def _has_no_zone(default: Any) -> bool:
-    """Tell whether a default is the text of a moment, save for its zone."""
+    """Return whether a default is a timestamp without time zone."""
     try:
         return datetime.fromisoformat(default).tzinfo is None
     except (TypeError, ValueError):

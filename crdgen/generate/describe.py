@@ -1,4 +1,4 @@
-"""A Pydantic model becomes a JSON schema, with its defaults as JSON."""
+"""Generates the JSON schema of a Pydantic model, with defaults as JSON."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ def describe(model: Any, path: str) -> Schema:
         return _described(model)
     except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:
         problem = error.message.partition("\n")[0].rstrip(".")
-        raise SchemaError(path, problem, "use types that Pydantic can describe, defined where it looks") from error
+        raise SchemaError(path, problem, "use types that Pydantic supports, defined in the module") from error
     except ImportError as error:
-        raise SchemaError(path, f"a type of it wants another package: {error}", "install it") from error
+        raise SchemaError(path, f"one of its types needs another package: {error}", "install it") from error
     except (CoreSchemaError, NameError, RecursionError, TypeError) as error:
         problem = f"Pydantic cannot describe it: {str(error).partition(chr(10))[0]}"
-        raise SchemaError(path, problem, "use types that Pydantic can describe") from error
+        raise SchemaError(path, problem, "use types that Pydantic supports") from error
 
 
 def _described(model: Any) -> Schema:

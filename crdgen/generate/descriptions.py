@@ -1,4 +1,4 @@
-"""Descriptions, one line a paragraph, and what a node of several types takes: it has no type for `kubectl explain`."""
+"""Descriptions, with one line per paragraph and the accepted types of fields that have no single type."""
 
 import json
 import re

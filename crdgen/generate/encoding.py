@@ -1,4 +1,4 @@
-"""Defaults as JSON: what the model itself would write and read again, names as in JSON."""
+"""Defaults as JSON, in the form that the model writes and reads."""
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
@@ -25,14 +25,14 @@ Reader: TypeAlias = Callable[[Any], Any]
 
 
 class NoJsonError(ValueError):
-    """A default that JSON cannot carry, or should not: the message says why, `fix` what may be written."""
+    """A default that has no JSON form, or should not be in a CRD; `fix` is what to write instead."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)
         self.fix = fix
 
 
-class Spelling(NamedTuple):
+class JsonSpelling(NamedTuple):
     """A default that a serializer of the author's own writes, or may write.
 
     Attributes:
@@ -61,7 +61,7 @@ def reader(core: CoreSchema, config: Any) -> Reader | None:
     return lambda value: validator.validate_json(to_json(value))
 
 
-def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> Spelling:
+def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> JsonSpelling:
     """Return a field's default as its model writes it, where the field reads that, and as its type is written.
 
     A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
@@ -78,16 +78,16 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
         raise NoJsonError(*_unwritable(default)) from error
     read = None if is_plain else reader(core, config)
     if read is None:
-        return Spelling(default, (own,))
+        return JsonSpelling(default, (own,))
     outcomes = [(form, _outcome(read, form)) for form in written_forms]
     readable = [(form, outcome) for form, outcome in outcomes if outcome is not _UNREAD]
     # A default is not validated, so that none may be equal to it.
     forms = [form for form, outcome in readable if _equal(outcome, default)] or [form for form, _ in readable]
     if not forms:
-        problem = f"its serializer writes the default {default!r} as {own!r}, which the field does not read"
-        fix = "let the field read what it writes, or mark it with `ModelDefault`: the model alone then fills it in"
-        return Spelling(default, written_forms, (problem, fix))
-    return Spelling(default, tuple(forms))
+        problem = f"its serializer writes the default {default!r} as {own!r}, which the field does not accept"
+        fix = "let the field accept what it writes, or mark it with `ModelDefault`, so that only the model sets it"
+        return JsonSpelling(default, written_forms, (problem, fix))
+    return JsonSpelling(default, tuple(forms))
 
 
 def _outcome(read: Reader, form: Any) -> Any:
@@ -145,7 +145,7 @@ def checked(value: Any, default: Any) -> Any:
 
 
 def _refuse_chance(default: Any) -> None:
-    """Refuse a model as a default whose own factories gave it what they give nobody else, such as a random id."""
+    """Reject a model as default if its own factories set values that differ each time, such as a random ID."""
     if not isinstance(default, BaseModel):
         return
     for name, field in type(default).model_fields.items():

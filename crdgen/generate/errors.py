@@ -1,11 +1,11 @@
-"""What the generator says when a model cannot become a structural schema."""
+"""Errors of the generator."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
 class SchemaError(ValueError):
-    """A model, field or marker that no structural schema can express.
+    """A model, field or marker that has no structural schema.
 
     Where several fields have a fault, one error tells all of them, a line each; what it says of itself is the first.
 
@@ -26,7 +26,7 @@ class SchemaError(ValueError):
 
 
 class Faults:
-    """The errors of parts that do not depend on each other, gathered to be told together."""
+    """Collects errors of independent parts, to raise them together."""
 
     def __init__(self) -> None:
         self._found: dict[str, SchemaError] = {}
@@ -36,14 +36,14 @@ class Faults:
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
-        """End the block where it raises a SchemaError, and keep what that says, each fault once."""
+        """Collect the SchemaError that the block raises, without duplicates."""
         try:
             yield
         except SchemaError as error:
             self._found |= {str(fault): fault for fault in error.faults}
 
     def tell(self) -> None:
-        """Raise what has been gathered, if anything has."""
+        """Raise the collected errors, if any."""
         found = list(self._found.values())
         if len(found) == 1:
             raise found[0]

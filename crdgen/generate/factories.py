@@ -1,4 +1,4 @@
-"""Which default factories may be called: those that give the same value for everybody, always."""
+"""Decides which default factories may be called: those that always return the same value."""
 
 import builtins
 import dis
@@ -25,7 +25,7 @@ _PURE: Final = (
 
 
 def is_pure(factory: Callable[..., Any]) -> bool:
-    """Tell whether a factory is a container, a model class, or a function that only builds these from constants."""
+    """Return whether a factory is a container, a model class, or a function that only builds these from constants."""
     if isinstance(factory, partial):
         return is_pure(factory.func)
     if isinstance(factory, type):
@@ -36,7 +36,7 @@ def is_pure(factory: Callable[..., Any]) -> bool:
 
 
 def _is_plain(model: type[BaseModel]) -> bool:
-    """Tell whether a model without arguments is the same each time."""
+    """Return whether a model without arguments is the same each time."""
     factories = (field.default_factory for field in model.model_fields.values() if field.default_factory is not None)
     return all(is_pure(factory) for factory in factories)
 

@@ -1,4 +1,4 @@
-"""Pydantic's generator, told what JSON of Kubernetes is: one small method for each kind of type that needs it.
+"""Pydantic's schema generator, adapted to Kubernetes: one method for each kind of type that needs it.
 
 What has no JSON form is left as a note in the node: the stage that knows the path refuses it.
 """
@@ -16,7 +16,7 @@ from crdgen.generate.declared import rules_of
 from crdgen.generate.encoding import NoJsonError, json_of, spelled
 from crdgen.generate.factories import is_pure
 from crdgen.generate.inline import MARKERS
-from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Held
+from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Deferred
 
 _NOTHING: Any = object()
 # Keywords whose values are JSON of any kind, and no schemas.
@@ -35,7 +35,7 @@ class Generator(GenerateJsonSchema):
     """Describes types by what they accept."""
 
     def emit_warning(self, kind: str, detail: str) -> None:
-        """Say nothing: what would be lost is refused instead."""
+        """Ignore warnings: anything that would be lost is an error."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         """Leave out titles that only say the field's name again."""
@@ -74,16 +74,18 @@ class Generator(GenerateJsonSchema):
         factory: Any = schema.get("default_factory")
         if factory is None:
             default = schema.get("default", _NOTHING)
-            return inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Held(default)}
+            return (
+                inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Deferred(default)}
+            )
         if schema.get("default_factory_takes_data"):
             return inner | {FACTORY: f"its {_factory(factory)} makes a default of other fields"}
         if not is_pure(factory):
             return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
         try:
-            return inner | {DEFAULT: Held(factory())}
+            return inner | {DEFAULT: Deferred(factory())}
         except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
             problem = f"its {_factory(factory)} fails: {_reason(error)}"
-            return inner | {PROBLEM: (problem, "give a default that is whole, or none")}
+            return inner | {PROBLEM: (problem, "use a complete default, or none")}
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Describe a model: with the rules that were put on its class, and its defaults as it writes them."""
@@ -240,7 +242,7 @@ def _note_unknown(schema: Any, known: Mapping[JsonRef, Any]) -> None:
         return
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference not in known:
-        problem = f"`$ref: {reference}` refers to nothing in the model's schema"
+        problem = f"`$ref: {reference}` refers to nothing in the schema of the model"
         schema[PROBLEM] = (problem, "write the schema out in its place, or give the field a model as its type")
         del schema["$ref"]
     for key, child in schema.items():
@@ -343,7 +345,7 @@ def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, sch
 
     def encode(default: Any) -> JsonSchemaValue:
         spelling = spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
-        note = {SPELLING: Held(spelling)} if len(spelling.forms) > 1 or spelling.unread else {}
+        note = {SPELLING: Deferred(spelling)} if len(spelling.forms) > 1 or spelling.unread else {}
         return {"default": spelling.forms[0]} | note
 
     return _with_default(node, encode)
@@ -360,7 +362,7 @@ def _with_default(node: JsonSchemaValue, encode: Callable[[Any], JsonSchemaValue
         return node
     rest = {key: value for key, value in node.items() if key != DEFAULT}
     kept_out = any(getattr(marker, "own_default", False) for marker in node.get(MARKERS, ()))
-    if kept_out or PROBLEM in node:  # of the type, which is told before what would come of it
+    if kept_out or PROBLEM in node:  # errors of the type come first
         return rest
     if node.get("format") == "password" and held.value:
         return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}

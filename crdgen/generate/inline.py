@@ -1,4 +1,4 @@
-"""References are replaced by what they refer to; a CRD has none."""
+"""Replaces references with the schemas they refer to, because CRDs have no references."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -88,7 +88,7 @@ class _Inliner:
         self._nodes += 1
         fix = "leave a part open with `Annotated[dict[str, Any], PreserveUnknown]`"
         if self._nodes > _MOST_NODES:
-            problem = f"the schema has more than {_MOST_NODES} nodes, and no API server would store it"
+            problem = f"the schema has more than {_MOST_NODES} nodes, which is too large for the API server"
             raise SchemaError(self._root, problem, fix)
         if len(within) > _DEEPEST or path.count(".") + path.count("[") > _DEEPEST:
             raise SchemaError(path, f"the fields are nested more than {_DEEPEST} levels deep", fix)

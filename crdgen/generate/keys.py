@@ -1,4 +1,4 @@
-"""Maps whose keys are not any text. A structural schema has no words for keys; a rule has."""
+"""Maps with restricted keys. Structural schemas cannot restrict keys, so they become CEL rules."""
 
 import re
 from typing import Any, Final, TypeAlias
@@ -123,7 +123,7 @@ def _of_kind(names: Schema, path: str) -> list[Test]:
         case None if names.get(INT_OR_STRING) or (names.get(PRESERVE) and not names.keys() - {PRESERVE, "nullable"}):
             return []  # any text will do
         case _:
-            raise SchemaError(path, "keys of a map are texts in JSON, and these are not", "use keys of text or numbers")
+            raise SchemaError(path, "keys of a map must be strings in JSON", "use keys of text or numbers")
 
 
 def _as_key(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Keywords of newer JSON Schema drafts become what `JSONSchemaProps` has, or an error."""
+"""Converts keywords of newer JSON Schema drafts to `JSONSchemaProps`, or reports an error."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -69,17 +69,21 @@ def _refuse(schema: Schema, path: str) -> None:
     if PROBLEM in schema:
         raise SchemaError(path, *schema[PROBLEM])
     if FACTORY in schema and not own:
-        problem = f"{schema[FACTORY]}, and a CRD has one default for all"
+        problem = f"{schema[FACTORY]}, but a CRD has one default for all objects"
         raise SchemaError(path, problem, _FACTORY_FIX)
     for keyword, fix in _IMPOSSIBLE.items():
         if keyword in schema:
-            raise SchemaError(path, f"{keyword} cannot be written into a structural schema", fix)
+            raise SchemaError(path, f"{keyword} is not supported in structural schemas", fix)
     if schema.get("type") == "null":
         # Seen only where it is no member of a union: those are looked at by the stage of unions, from above.
         return
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and (found := re2.problem(pattern) or re2.strangeness(pattern)):
-        raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which the API server's RE2 has not", found[1])
+        raise SchemaError(
+            path,
+            f"the pattern {pattern!r} has {found[0]}, which RE2 does not support",
+            found[1],
+        )
 
 
 def _unapplied(schema: Schema, bounds: Schema, path: str) -> Schema:
@@ -90,7 +94,7 @@ def _unapplied(schema: Schema, bounds: Schema, path: str) -> Schema:
         return schema | {_BOUNDS[word]: bound for word, bound in bounds.items()}
     said = ", ".join(f"{word}={bound}" for word, bound in bounds.items())
     fix = "put the bounds next to the type, before other validators, or leave them to a rule"
-    raise SchemaError(path, f"the bounds {said} cannot be said of this type", fix)
+    raise SchemaError(path, f"the bounds {said} are not supported for this type", fix)
 
 
 def _types(schema: Schema) -> Schema:
@@ -139,10 +143,10 @@ def _keys(result: Schema, schema: Schema, path: str) -> Schema:
     keys: Schema = {"type": "string", **schema.get("propertyNames", {})}
     patterned = schema.get("patternProperties", {})
     if len(patterned) > 1 or (patterned and "properties" in schema):
-        raise SchemaError(path, "patternProperties beside other fields cannot be structural", "use a dict of one type")
+        raise SchemaError(path, "patternProperties with other fields is not structural", "use a dict of one type")
     for pattern, values in patterned.items():
         if found := re2.problem(pattern) or re2.strangeness(pattern):
-            raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which RE2 has not", found[1])
+            raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which RE2 does not support", found[1])
         keys = {**keys, "pattern": pattern}
         result = {**result, "additionalProperties": values or True}
     return {**result, KEYS: keys}

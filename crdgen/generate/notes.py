@@ -7,9 +7,9 @@ PREFIX: Final = "x-crdgen-"
 PROBLEM: Final = "x-crdgen-problem"
 # What a factory does whose result cannot be known.
 FACTORY: Final = "x-crdgen-factory"
-# A default as the Python object that it is, held in a `Held`.
+# A default as the Python object that it is, held in a `Deferred`.
 DEFAULT: Final = "x-crdgen-default"
-# The `Spelling` of a default that a serializer may write otherwise than its type is written, in a `Held`.
+# The `Spelling` of a default that a serializer may write otherwise than its type is written, in a `Deferred`.
 SPELLING: Final = "x-crdgen-spelling"
 # The schema of a map's keys.
 KEYS: Final = "x-crdgen-keys"
@@ -31,12 +31,12 @@ DEPRECATED: Final = "x-crdgen-deprecated"
 COSTLY: Final = "x-crdgen-costly"
 
 
-class Held:
+class Deferred:
     """Any Python object in a schema, safe from the copying that happens to schemas."""
 
     def __init__(self, value: object) -> None:
         self.value = value
 
-    def __deepcopy__(self, memo: object) -> "Held":
+    def __deepcopy__(self, memo: object) -> "Deferred":
         """Return the same object: it is only read."""
         return self

@@ -52,5 +52,5 @@ def _nearest(bound: float, *, exclusive: bool, direction: int) -> int:
 
 
 def _is_exact(bound: float) -> bool:
-    """Tell whether the API server reads what is written."""
+    """Return whether the API server reads what is written."""
     return Decimal(repr(float(bound))) == bound

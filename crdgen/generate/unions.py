@@ -92,7 +92,7 @@ def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:
 
 
 def _same(one: Schema, other: Schema) -> bool:
-    """Tell whether two members take the same values."""
+    """Return whether two members take the same values."""
     texts = {"description", "example", "title"}
 
     def meaning(schema: Schema) -> Schema:

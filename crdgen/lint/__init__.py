@@ -1,11 +1,11 @@
-"""A linter that thinks like the API server, for any CustomResourceDefinition, whoever made it.
+"""Lints CustomResourceDefinitions with the rules of the API server.
 
 `lint()` takes a whole CustomResourceDefinition, `check_structural()` the schema of a whole object. Neither raises,
 whatever JSON it is given. `output` and `sarif` write findings, by file.
 
-A document is decoded (`decoding`, by the shapes in `shape`), each schema becomes a list of nodes that know their
-surroundings (`node`), and the rules look at those: one family a file, one function a rule (`rule`). `schemas` and
-`checking` have them in their order.
+Documents are decoded by `crdgen.decode.decoder` with the types in `shape`. Each schema becomes a list of
+nodes (`node`), which the rules check. A rule is a function (`rule`); each file has one family of rules. `schemas` and
+`checking` run them.
 """
 
 from collections.abc import Mapping

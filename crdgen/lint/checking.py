@@ -1,13 +1,13 @@
-"""All rules, in the order in which the API server gets to them."""
+"""All lint rules, in the order of the API server."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.decoding import Decoder, is_too_deep
+from crdgen.decode.decoder import Decoder, is_too_deep
 from crdgen.lint import conversion, document, eachversion, faults, names, schemas, subresources, versions
 from crdgen.lint.faults import independent
 from crdgen.lint.finding import Finding
-from crdgen.lint.rule import Rule, family
+from crdgen.lint.rule import LintRule, family
 from crdgen.lint.shape import DEFINITION
 from crdgen.lint.version import Definition
 
@@ -15,7 +15,7 @@ _OF_DEFINITION: Final = tuple(rule for module in (document, names, versions, con
 _OF_VERSION: Final = tuple(rule for module in (eachversion, subresources) for rule in family(module))
 
 #: Every rule, for the documentation.
-RULES: Final[tuple[Rule[Any], ...]] = (*family(faults), *_OF_DEFINITION, *_OF_VERSION, *schemas.RULES)
+RULES: Final[tuple[LintRule[Any], ...]] = (*family(faults), *_OF_DEFINITION, *_OF_VERSION, *schemas.RULES)
 
 
 def check(definition: Mapping[str, Any], *, strict: bool) -> list[Finding]:
@@ -35,6 +35,6 @@ def check(definition: Mapping[str, Any], *, strict: bool) -> list[Finding]:
     return found + independent(read, decoder.faults)
 
 
-def _apply(rules: Iterable[Rule[Any]], subject: Any, path: str) -> Iterator[Finding]:
+def _apply(rules: Iterable[LintRule[Any]], subject: Any, path: str) -> Iterator[Finding]:
     for rule in rules:
         yield from rule.findings(subject, path)

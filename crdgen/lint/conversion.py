@@ -1,4 +1,4 @@
-"""Conversion between versions: none, or by a webhook."""
+"""Rules for conversion between versions."""
 
 import binascii
 import re
@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from crdgen.dns import LABEL, is_label, is_subdomain
-from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.rule import Found, error, warning
 from crdgen.lint.version import Definition
 from crdgen.schema.limits import CONVERSION_REVIEWS
 
@@ -20,9 +20,9 @@ _SEQUENCE: Final = b"\x30"  # what a certificate begins with in DER
 _CLIENT: Final = "spec.conversion.webhook.clientConfig"
 
 
-@refused("apiextensions validation.go, validateCustomResourceConversion")
+@error("apiextensions validation.go, validateCustomResourceConversion")
 def strategy_is_known(definition: Definition) -> Iterator[Found]:
-    """Objects are converted by nobody or by a webhook, and what is said of a webhook is said where there is one."""
+    """The conversion strategy is None or Webhook; only Webhook has a webhook configuration."""
     conversion = definition.spec.get("conversion")
     if conversion is None:
         return
@@ -40,9 +40,9 @@ def strategy_is_known(definition: Definition) -> Iterator[Found]:
         yield Found(_CLIENT, "strategy Webhook needs a clientConfig", "write service or url")
 
 
-@refused("apiextensions validation.go, validateConversionReviewVersions")
+@error("apiextensions validation.go, validateConversionReviewVersions")
 def review_versions_are_spoken(definition: Definition) -> Iterator[Found]:
-    """The webhook says which versions of ConversionReview it reads, and the API server must speak one of them."""
+    """The webhook accepts a version of ConversionReview that the API server sends."""
     conversion = definition.spec.get("conversion", {})
     if conversion.get("strategy") != "Webhook":
         return
@@ -57,17 +57,17 @@ def review_versions_are_spoken(definition: Definition) -> Iterator[Found]:
             yield Found(f"{path}[{index}]", f"{name!r} must be a label: {LABEL}", "write v1")
 
 
-@refused("apiextensions validation.go, validateCustomResourceConversion")
+@error("apiextensions validation.go, validateCustomResourceConversion")
 def webhook_has_one_address(definition: Definition) -> Iterator[Found]:
-    """A webhook is a Service or a URL."""
+    """A webhook has a Service or a URL."""
     client = _client(definition)
     if client is not None and ("url" in client) == ("service" in client):
         yield Found(_CLIENT, "exactly one of url and service is the address", "write one of them")
 
 
-@refused("k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookURL")
+@error("k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookURL")
 def webhook_url_is_plain(definition: Definition) -> Iterator[Found]:
-    """The URL of a webhook is https, host and path, and nothing else."""
+    """The URL of a webhook has the scheme https, a host and a path only."""
     client = _client(definition)
     if client is None or "url" not in client or "service" in client:
         return
@@ -76,7 +76,7 @@ def webhook_url_is_plain(definition: Definition) -> Iterator[Found]:
         yield Found(f"{_CLIENT}.url", f"{client['url']!r}: {problem}", "write https://host/path")
 
 
-@refused("k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookService")
+@error("k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookService")
 def webhook_service_is_named(definition: Definition) -> Iterator[Found]:
     """A Service has a namespace, a name, a port and a path."""
     service = (_client(definition) or {}).get("service")
@@ -87,23 +87,23 @@ def webhook_service_is_named(definition: Definition) -> Iterator[Found]:
             yield Found(f"{_CLIENT}.service.{field}", f"the Service has no {field}", "write it")
     port = service.get("port", 443)
     if not 1 <= port <= 65535:
-        yield Found(f"{_CLIENT}.service.port", f"{port} is no port", "write a number from 1 to 65535")
+        yield Found(f"{_CLIENT}.service.port", f"{port} is not a port number", "write a number from 1 to 65535")
     path = service.get("path", "")
     if path in {"", "/"}:
         return
     steps = path.removeprefix("/").removesuffix("/").split("/")
     if not path.startswith("/") or not all(is_subdomain(step) for step in steps):
         fix = "write /convert or such: lower-case letters, digits, dashes and dots between slashes"
-        yield Found(f"{_CLIENT}.service.path", f"{path!r} is no path of a webhook", fix)
+        yield Found(f"{_CLIENT}.service.path", f"{path!r} is not a valid path", fix)
 
 
-@surprising("apiextensions validation.go, allowInvalidCABundle")
+@warning("apiextensions validation.go, allowInvalidCABundle")
 def ca_bundle_is_pem(definition: Definition) -> Iterator[Found]:
-    """A bundle without a certificate is taken with a new kind, and objects are then never converted."""
+    """A CA bundle without certificate is accepted for new CRDs, but then conversion always fails."""
     bundle = (_client(definition) or {}).get("caBundle", "")
     text = b64decode(bundle).decode("ascii", "replace") if bundle else ""
     if bundle and not any(_is_der(found["body"]) for found in _CERTIFICATE.finditer(text)):
-        yield Found(f"{_CLIENT}.caBundle", "the caBundle is no certificate in PEM", "write base64 of the PEM file")
+        yield Found(f"{_CLIENT}.caBundle", "the caBundle is not a PEM certificate", "write base64 of the PEM file")
 
 
 def _is_der(body: str) -> bool:
@@ -113,9 +113,9 @@ def _is_der(body: str) -> bool:
         return False
 
 
-@surprising("k8s.io/kubernetes, pkg/apis/core/validation/validation.go, ValidateServiceName")
+@warning("k8s.io/kubernetes, pkg/apis/core/validation/validation.go, ValidateServiceName")
 def service_can_be_there(definition: Definition) -> Iterator[Found]:
-    """Services and namespaces are named by DNS labels: there is none of another name, to convert objects."""
+    """The names of the Service and its namespace are DNS labels; no Service has another name."""
     service = (_client(definition) or {}).get("service") or {}
     for field in ("namespace", "name"):
         name = service.get(field)
@@ -135,10 +135,10 @@ def _problem_of_url(url: str) -> str | None:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return "is no URL"
+        return "is not a URL"
     printable = all(ord(sign) >= 32 and ord(sign) != 127 for sign in url)
     checks = (
-        (printable and not _ESCAPE.search(url) and " " not in parts.netloc, "is no URL"),
+        (printable and not _ESCAPE.search(url) and " " not in parts.netloc, "is not a URL"),
         (_PORT.fullmatch(parts.netloc.rpartition("@")[2]), "has a port that is no number"),
         (parts.scheme == "https", "must begin with https://"),
         (parts.netloc, "has no host"),

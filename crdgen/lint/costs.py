@@ -1,4 +1,4 @@
-"""What rules in CEL may cost: the API server estimates it, and refuses what may cost too much."""
+"""Rules for the estimated cost of CEL rules."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from crdgen import cel
 from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL, Estimate, estimate, most_in_a_request
 from crdgen.lint.node import Node
-from crdgen.lint.rule import COMPILED, Found, refused, surprising
+from crdgen.lint.rule import COMPILED, Found, error, warning
 from crdgen.lint.validations import expressions
 
 # From which part of a limit on it is worth saying. A rule grows with the bounds around it, and there are few dear ones;
@@ -40,9 +40,9 @@ class _Priced(NamedTuple):
         return self.estimate.cost * self.times
 
 
-@refused("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go", phase=COMPILED)
+@error("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go", phase=COMPILED)
 def rules_are_affordable(node: Node) -> Iterator[Found]:
-    """The API server refuses rules that may cost too much, and takes what has no bound for as big as a request."""
+    """The API server rejects CEL rules whose estimated cost is too high; fields without a bound count as huge."""
     affordable = []
     for each in _all_prices(node) if node.is_root else ():
         if each.cost > LIMIT:
@@ -53,9 +53,9 @@ def rules_are_affordable(node: Node) -> Iterator[Found]:
         yield Found("", *_of_all(node, affordable))
 
 
-@surprising("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go")
+@warning("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go")
 def rules_are_cheap(node: Node) -> Iterator[Found]:
-    """A rule that costs a good part of what it may is refused when it changes a little, or by an older API server."""
+    """A CEL rule close to the cost limit may be rejected after a small change, or by an older API server."""
     affordable = [each for each in _all_prices(node) if each.cost <= LIMIT] if node.is_root else []
     for each in affordable:
         if each.cost >= LIMIT * _NOTABLE or each.estimate.ranges:
@@ -84,7 +84,7 @@ def _prices(node: Node) -> Iterator[_Priced]:
         for word, text in (("rule", expression), ("messageExpression", message)):
             try:
                 found = cel.compiled(text, node.schema, root=node.is_resource, optional_old_self=optional)
-            except (cel.Refused, cel.NotEvaluated):
+            except (cel.CompilationError, cel.NotEvaluated):
                 continue
             # A message is made for one value only: the API server does not ask how often.
             times = 1 if word == "messageExpression" else _times(node, most_in_a_request(found.self_type))
@@ -134,7 +134,7 @@ def _of_one(priced: _Priced) -> tuple[str, str]:
     if repeated:
         reasons.append(f"it is evaluated for each entry of {_and(repeated)}, which {_have(repeated)} no bound")
     if computed:
-        reasons.append(f"nobody can tell the size of {_and(computed)}")
+        reasons.append(f"the API server cannot determine the size of {_and(computed)}")
     if endless or repeated:
         given = [f"{name} {keyword}" for name, keyword in (endless | repeated).items()]
         fix = f"give {_and(given)}, directly and not in allOf"

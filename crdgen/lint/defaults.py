@@ -1,17 +1,17 @@
-"""Defaults: each is a valid value by itself, and is set where its parent is there."""
+"""Rules for defaults."""
 
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crdgen.decode.decoder import Decoder
 from crdgen.decode.objectmeta import OBJECT_META, OF_EMBEDDED
-from crdgen.decoding import Decoder
 from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.pruning import pruner
 from crdgen.formats import text_format
-from crdgen.lint.node import Level, Node
-from crdgen.lint.rule import EVALUATED, Found, refused, surprising
+from crdgen.lint.node import Node, NodeLevel
+from crdgen.lint.rule import EVALUATED, Found, error, warning
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 
 _VALUE: Final = "value"
@@ -24,16 +24,16 @@ _ANY_TEXT: Final = "password"
 _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
 
 
-@refused("apiextensions validation.go, withForbiddenDefaults", "default", phase=EVALUATED)
+@error("apiextensions validation.go, withForbiddenDefaults", "default", phase=EVALUATED)
 def default_is_allowed_here(node: Node) -> Iterator[Found]:
-    """The API server sets apiVersion, kind and metadata itself, so that nothing below them is defaulted."""
+    """The API server sets apiVersion, kind and metadata; they have no defaults."""
     if node.no_default and "default" in node.schema and not node.branch:
         yield Found("default", f"there must be no default: {node.no_default}", "remove it")
 
 
-@refused("schema/defaulting/validation.go", "default", phase=EVALUATED)
+@error("schema/defaulting/validation.go", "default", phase=EVALUATED)
 def default_is_pruned(node: Node) -> Iterator[Found]:
-    """A default with fields that are not declared would lose them."""
+    """Defaults have declared fields only; others would be pruned."""
     if _is_seen(node) and not node.inside_meta:
         value = {_VALUE: node.schema["default"]}
         try:
@@ -42,19 +42,19 @@ def default_is_pruned(node: Node) -> Iterator[Found]:
             return
         if pruned != value:
             fix = "declare the fields, or remove them from the default"
-            yield Found("default", "the default has fields that the schema does not know", fix)
+            yield Found("default", "the default has fields that are not declared", fix)
 
 
-@refused("schema/defaulting/validation.go", "default", phase=EVALUATED)
+@error("schema/defaulting/validation.go", "default", phase=EVALUATED)
 def default_is_valid(node: Node) -> Iterator[Found]:
-    """A default is held against its own schema, as it is: nested defaults are not set before."""
+    """A default is valid on its own: it is validated before nested defaults are set."""
     if _is_seen(node):
         yield from _violations(node.schema)
 
 
-@refused("schema/objectmeta/validation.go", "default", phase=EVALUATED)
+@error("schema/objectmeta/validation.go", "default", phase=EVALUATED)
 def default_of_a_resource_is_whole(node: Node) -> Iterator[Found]:
-    """Where a default makes an embedded resource, that has a type and good metadata."""
+    """A default that is an embedded resource has apiVersion, kind and valid metadata."""
     if not _is_seen(node):
         return
     if node.inside_meta:
@@ -64,58 +64,56 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Found]:
         yield from _resources(node.schema["default"], node.schema, is_resource=node.is_resource)
 
 
-@surprising("schema/defaulting/algorithm.go", "properties")
+@warning("schema/defaulting/algorithm.go", "properties")
 def default_can_be_set(node: Node) -> Iterator[Found]:
-    """A default is set only where its parent is there: an object that is left out has no fields to default."""
+    """Defaults of fields are set only in objects that are present: a missing parent needs `default: {}`."""
     if node.branch or node.field == "status" or not _may_be_left_out(node) or _is_within_another(node):
         return
     defaulted = list(_defaulted(node))
     if not defaulted:
         return
     below = defaulted[0].field.removeprefix(node.field).lstrip(".")
-    problem = f"where {node.field} is left out, the default of {below} is not set: {node.name} has none itself"
+    problem = f"the default of {below} is not set if {node.field} is left out, because {node.name} has no default"
     objects = list(dict.fromkeys(around for leaf in defaulted for around in _between(node, leaf)))
     names = ", ".join(around.field for around in objects)
     those = "it" if len(objects) == 1 else "them"
     fix = f"require {those}: {names}"
     if not any(True for around in objects for _ in _violations(around.schema | {"default": {}})):
         fix = f"write default: {{}} for {names}, or require {those}"
-    yield Found("", problem, f"{fix}; leave it where absence means something of its own")
+    yield Found("", problem, f"{fix}; ignore this if a missing object has its own meaning")
 
 
-@surprising("schema/defaulting/algorithm.go", "default")
+@warning("schema/defaulting/algorithm.go", "default")
 def default_of_the_root_is_never_set(node: Node) -> Iterator[Found]:
-    """The object itself is always there."""
+    """The root has no default, because the object itself is never missing."""
     if node.is_root and "default" in node.schema:
-        yield Found("default", "the default of the root can never apply", "write defaults for its fields")
+        yield Found("default", "the default of the root has no effect", "write defaults for its fields")
 
 
-@surprising("schema/defaulting/algorithm.go", "default")
+@warning("schema/defaulting/algorithm.go", "default")
 def default_of_an_entry_replaces_null(node: Node) -> Iterator[Found]:
-    """An entry of a list or map is never left out; its default is set in the place of a null, and for nothing else."""
+    """A default of list items or map values only replaces null."""
     is_value = node.parent is not None and node.schema is node.parent.values
-    if "default" in node.schema and not node.branch and (node.level is Level.ITEM or is_value):
-        yield Found("default", "the default of an entry is set only where the entry is null", "write it for its fields")
+    if "default" in node.schema and not node.branch and (node.level is NodeLevel.ITEM or is_value):
+        yield Found("default", "a default of list items or map values only replaces null", "write it for its fields")
 
 
-@surprising("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
+@warning("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
 def default_leaves_the_object_valid(node: Node) -> Iterator[Found]:
-    """The API server checks less of a default than of an object: no duplicate items, no int-or-string."""
+    """The API server does not fully validate defaults: duplicate items and int-or-string are not checked."""
     if _is_seen(node) and not any(True for _ in _violations(node.schema)):
         yield from _violations(node.schema, whole=True)
 
 
-@surprising(
-    "schema/defaulting/validation.go, which does not look below additionalProperties", "default", phase=EVALUATED
-)
+@warning("schema/defaulting/validation.go, which does not look below additionalProperties", "default", phase=EVALUATED)
 def default_within_a_map_is_valid(node: Node) -> Iterator[Found]:
-    """Defaults within a map's values are set, and not checked before: each object gets an invalid field."""
+    """The API server does not validate defaults within map values, but sets them: objects get invalid fields."""
     if node.unseen_defaults and not node.branch and "default" in node.schema:
         yield from _violations(node.schema, whole=True)
 
 
 def _is_seen(node: Node) -> bool:
-    """Tell whether the API server checks the default of the node."""
+    """Return whether the API server checks the default of the node."""
     return "default" in node.schema and not node.branch and not node.unseen_defaults
 
 
@@ -161,7 +159,7 @@ def _as_defaults_are_checked(schema: Schema) -> Schema:
 
 def _defaulted(node: Node) -> Iterator[Node]:
     """Return what has a default below an object, as far as objects that may be left out reach."""
-    pending = [child for child in node.children if child.level is Level.FIELD and not child.branch]
+    pending = [child for child in node.children if child.level is NodeLevel.FIELD and not child.branch]
     while pending:
         child = pending.pop(0)
         if child.schema is child.parent.values if child.parent else True:
@@ -169,7 +167,7 @@ def _defaulted(node: Node) -> Iterator[Node]:
         if "default" in child.schema:
             yield child
         elif _may_be_empty(child):
-            pending += [inner for inner in child.children if inner.level is Level.FIELD and not inner.branch]
+            pending += [inner for inner in child.children if inner.level is NodeLevel.FIELD and not inner.branch]
 
 
 def _between(node: Node, leaf: Node) -> list[Node]:
@@ -183,23 +181,23 @@ def _between(node: Node, leaf: Node) -> list[Node]:
 
 
 def _may_be_left_out(node: Node) -> bool:
-    """Tell whether the object is a field that may be left out, and then nothing is in its place.
+    """Return whether the object is a field that may be left out, and then nothing is in its place.
 
     An entry of a map or list is there, or there is no entry.
     """
     parent = node.parent
     is_optional = parent is not None and bool(node.name) and node.name not in parent.schema.get("required", ())
-    return is_optional and node.level is Level.FIELD and _may_be_empty(node)
+    return is_optional and node.level is NodeLevel.FIELD and _may_be_empty(node)
 
 
 def _may_be_empty(node: Node) -> bool:
-    """Tell whether the object could have the default `{}`, and has none."""
+    """Return whether the object could have the default `{}`, and has none."""
     is_bare = not node.schema.keys() & {"default", "minProperties", "required"} and not node.flag("nullable")
     return is_bare and node.type == "object" and bool(node.properties)
 
 
 def _is_within_another(node: Node) -> bool:
-    """Tell whether the object around has the same gap, so that it is told there."""
+    """Return whether the parent object has the same gap, and so the finding."""
     parent = node.parent
     return parent is not None and parent.field != "status" and _may_be_left_out(parent)
 

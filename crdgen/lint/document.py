@@ -1,9 +1,9 @@
-"""The document as a whole: what it is, how big it is, whether it can be read."""
+"""Rules for the whole document: type and size."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.rule import Found, error, warning
 from crdgen.lint.version import Definition
 from crdgen.schema import limits
 from crdgen.schema.look import size
@@ -17,45 +17,47 @@ _REQUEST_LIMIT: Final = 3 * 1024 * 1024
 _STORAGE_LIMIT: Final = 1_572_864
 
 
-@refused("pkg/apis/apiextensions/v1/register.go")
+@error("pkg/apis/apiextensions/v1/register.go")
 def document_is_a_definition(definition: Definition) -> Iterator[Found]:
-    """The linter is for CustomResourceDefinitions of v1; the API server has had no other since 1.22."""
+    """The document is a CustomResourceDefinition of v1, the only version since Kubernetes 1.22."""
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         found = definition.decoded.get(field, "")
         if found and found != wanted:
             yield Found(field, f"{field} must be {wanted}, not {found}", f"write {wanted}")
 
 
-@surprising("k8s.io/apimachinery, pkg/runtime/serializer/json")
+@warning("k8s.io/apimachinery, pkg/runtime/serializer/json")
 def document_says_what_it_is(definition: Definition) -> Iterator[Found]:
-    """Without apiVersion and kind, `kubectl` does not know where to send an object."""
+    """Without apiVersion and kind, `kubectl` cannot apply a document."""
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if not definition.decoded.get(field):
             yield Found(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
 
 
-@refused("k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes")
+@error("k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes")
 def document_fits_a_request(definition: Definition) -> Iterator[Found]:
-    """The API server reads no more of a request."""
+    """The document fits the size limit of requests."""
     measured = _bytes(definition.raw)
     if measured > _REQUEST_LIMIT:
-        yield Found("", f"{measured} bytes: {_REQUEST_LIMIT} is the most of a request", "drop descriptions")
+        yield Found("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
 
 
-@surprising("k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes")
+@warning("k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes")
 def document_fits_client_side_apply(definition: Definition) -> Iterator[Found]:
-    """Client-side apply keeps the whole object in an annotation; etcd takes no object above 1.5 MiB."""
+    """The document fits the annotation of client-side apply and the size limit of etcd."""
     measured = _bytes(definition.raw)
     if measured > _STORAGE_LIMIT:
-        yield Found("", f"{measured} bytes: etcd takes {_STORAGE_LIMIT} as it is installed", "drop descriptions")
+        yield Found("", f"{measured} bytes: the default limit of etcd is {_STORAGE_LIMIT}", "drop descriptions")
     elif measured > limits.ANNOTATIONS:
         fix = "drop or shorten descriptions, or apply with --server-side"
-        yield Found("", f"{measured} bytes: kubectl apply without --server-side takes {limits.ANNOTATIONS}", fix)
+        yield Found(
+            "", f"{measured} bytes: the limit of kubectl apply without --server-side is {limits.ANNOTATIONS}", fix
+        )
 
 
 def _bytes(document: Mapping[str, Any]) -> int:
     try:
         return size(document)
     except (TypeError, ValueError, RecursionError):
-        # What JSON cannot hold is told elsewhere.
+        # Values that are not JSON have findings of their own.
         return 0

@@ -1,13 +1,13 @@
-"""What decoding a document finds: values of a wrong type, unknown fields; and what only follows from those."""
+"""Rules for decoding: values of a wrong type, unknown fields."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from crdgen.decoding import DEPTH, Fault
+from crdgen.decode.decoder import DEPTH, DecodingFault
 from crdgen.lint.finding import Finding, Severity
-from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.rule import Found, error, warning
 
 # Keywords on which it depends what the others of the same schema mean.
 _DECISIVE: Final = re.compile(
@@ -20,8 +20,8 @@ _KEYWORD: Final = re.compile(r"(.*?)\.?(?<![^.])[A-Za-z$-]+(?:\[\d+\](?:\.[A-Za-
 _STEP: Final = re.compile(r"[.\[]")
 
 
-def independent(findings: Iterable[Finding], faults: Iterable[Fault]) -> list[Finding]:
-    """Return the findings that would be there, too, were everything readable: one fault gives one finding."""
+def independent(findings: Iterable[Finding], faults: Iterable[DecodingFault]) -> list[Finding]:
+    """Return the findings that are not mere consequences of a decoding error."""
     unread = {fault.path for fault in faults if not fault.unknown}
     lists = {found[1] for found in map(_OF_ITEM.fullmatch, unread) if found}
     schemas = {found[1] for found in map(_DECISIVE.fullmatch, unread) if found}
@@ -45,35 +45,35 @@ def _schemas(path: str) -> list[str]:
     return [path, found[1]] if found else [path]
 
 
-@surprising("this linter")
+@warning("this linter")
 def document_is_nested_reasonably(_: Any) -> Iterator[Found]:
-    """What is nested more deeply than anybody writes is not looked at."""
+    """Extremely nested documents are not checked."""
     yield Found("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
 
 
-@refused("apiextensions types.go, types_jsonschema.go and marshal.go of v1")
-def value_has_the_right_type(fault: Fault) -> Iterator[Found]:
-    """The API server decodes the document into typed values before it looks at what they say."""
+@error("apiextensions types.go, types_jsonschema.go and marshal.go of v1")
+def value_has_the_right_type(fault: DecodingFault) -> Iterator[Found]:
+    """The API server decodes the document into typed values before it validates them."""
     yield Found("", fault.problem, fault.fix)
 
 
-@refused("k8s.io/apimachinery, pkg/runtime/serializer/json")
-def field_is_known(fault: Fault) -> Iterator[Found]:
-    """An unknown field is dropped. Strict decoding, which kubectl asks for, refuses it; other clients get a warning."""
+@error("k8s.io/apimachinery, pkg/runtime/serializer/json")
+def field_is_known(fault: DecodingFault) -> Iterator[Found]:
+    """Strict decoding, which kubectl requests, rejects unknown fields; otherwise they are dropped with a warning."""
     yield Found("", fault.problem, fault.fix)
 
 
-@surprising("apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool")
-def field_within_items_is_known(fault: Fault) -> Iterator[Found]:
-    """Below items and additionalProperties an unknown field is dropped and not even strict decoding says so."""
-    yield Found("", f"{fault.problem}, and dropped without a word", fault.fix)
+@warning("apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool")
+def field_within_items_is_known(fault: DecodingFault) -> Iterator[Found]:
+    """Below items and additionalProperties, unknown fields are dropped even with strict decoding."""
+    yield Found("", f"{fault.problem}, and silently dropped", fault.fix)
 
 
-def findings(fault: Fault, *, strict: bool) -> Iterator[Finding]:
+def findings(fault: DecodingFault, *, strict: bool) -> Iterator[Finding]:
     """Yield what is to be said of a fault."""
     rule = value_has_the_right_type
     if fault.unseen:
         rule = field_within_items_is_known
     elif fault.unknown:
-        rule = field_is_known if strict else replace(field_is_known, severity=Severity.SURPRISING)
+        rule = field_is_known if strict else replace(field_is_known, severity=Severity.WARNING)
     yield from rule.findings(fault, fault.path)

@@ -1,28 +1,28 @@
-"""What the linter says of one place."""
+"""Findings of the linter."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """What becomes of a CustomResourceDefinition with the finding."""
+    """How serious a finding is."""
 
-    #: The API server, or the strict decoding that `kubectl` asks it for, does not take it.
-    REFUSED = "refused"
-    #: It is taken, and does not do what it seems to say.
-    SURPRISING = "surprising"
+    #: The API server rejects it, at least with strict decoding, which `kubectl` requests.
+    ERROR = "error"
+    #: The API server accepts it, but it has no effect, or another than it seems to have.
+    WARNING = "warning"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule that a CustomResourceDefinition breaks.
+    """A violation of a rule in a CustomResourceDefinition.
 
     Attributes:
         path: where, as the API server writes it: `spec.versions[0].schema.openAPIV3Schema.properties[spec].default`.
-        problem: what is wrong, as a sentence about the place.
+        problem: what is wrong.
         fix: what would be right.
-        severity: whether the API server refuses it.
-        rule: the name of the rule, as `docs/reference/crd-lint.md` lists it.
+        severity: whether the API server rejects it.
+        rule: name of the rule, as in `docs/reference/crd-lint.md`.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Keywords that the API server knows and forbids, and keywords that say nothing where they are."""
+"""Rules for keywords: forbidden ones, and ones without effect."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.rule import Found, error, warning
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
 
@@ -52,25 +52,25 @@ UNSUPPORTED: Final = {
 _EVEN_EMPTY: Final = frozenset({"$ref", "additionalItems", "dependencies"})
 
 
-@refused("apiextensions validation.go, specStandardValidatorV3; schema/convert.go", *UNSUPPORTED)
+@error("apiextensions validation.go, specStandardValidatorV3; schema/convert.go", *UNSUPPORTED)
 def keyword_is_supported(node: Node) -> Iterator[Found]:
-    """References, definitions and what would make checking quadratic are no part of a structural schema."""
+    """Structural schemas have no references, no definitions and no keywords that are expensive to validate."""
     for keyword, fix in UNSUPPORTED.items():
         if keyword in node.schema and (node.schema[keyword] or keyword in _EVEN_EMPTY):
             yield Found(keyword, f"{keyword} is not supported", fix)
 
 
-@refused("schema/validation.go, validateValueValidation", "pattern")
+@error("schema/validation.go, validateValueValidation", "pattern")
 def pattern_is_of_go(node: Node) -> Iterator[Found]:
-    """A pattern is compiled by Go: no look-around, no back-references."""
+    """Patterns are compiled by Go, which has no look-around and no back-references."""
     pattern = node.schema.get("pattern")
     if pattern and (problem := re2.problem(pattern)):
         yield Found("pattern", f"Go cannot compile the pattern: it has {problem.what}", problem.fix)
 
 
-@surprising("apiserver/validation/formats.go", "format")
+@warning("apiserver/validation/formats.go", "format")
 def format_is_checked(node: Node) -> Iterator[Found]:
-    """The API server knows some formats, each for one type, and ignores all others."""
+    """The API server validates some formats, each for one type, and ignores all others."""
     name = node.schema.get("format")
     if not name or node.branch:
         return
@@ -86,36 +86,38 @@ def format_is_checked(node: Node) -> Iterator[Found]:
         yield Found("format", f"format {name} is ignored for {what}", fix)
 
 
-@surprising("kube-openapi validation/strfmt/duration.go", "format")
+@warning("kube-openapi validation/strfmt/duration.go", "format")
 def duration_is_of_go(node: Node) -> Iterator[Found]:
-    """Format duration is Go's syntax: of ISO 8601, which most libraries mean, some is refused and some misread."""
+    """Format duration has Go's syntax; ISO 8601 durations are rejected or misread."""
     if node.schema.get("format") != "duration" or node.branch or node.type not in {"", "string"}:
         return
     shown = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
     texts = [value for value in shown if isinstance(value, str) and value]
     other = next((text for text in texts if text.startswith(("P", "-P"))), "")
     if not texts or other:
-        problem = "format duration is Go's (30s, 1h30m): of ISO 8601, P1Y is refused and PT0.5S is read as 5 seconds"
-        problem = f"{other} is of ISO 8601, and {problem}" if other else problem
-        fix = "give an example in Go's syntax, so that it is clear; or write a pattern in the place of the format"
+        problem = (
+            "format duration has Go's syntax (30s, 1h30m): the API server rejects P1Y and reads PT0.5S as 5 seconds"
+        )
+        problem = f"{other} is ISO 8601, but {problem}" if other else problem
+        fix = "give an example in Go's syntax, or replace the format with a pattern"
         yield Found("format", problem, fix)
 
 
-@surprising("kube-openapi validation/validate", *_TYPED)
+@warning("kube-openapi validation/validate", *_TYPED)
 def keyword_fits_the_type(node: Node) -> Iterator[Found]:
-    """A bound for another type than the value's is never looked at."""
+    """Bounds for another type have no effect."""
     if node.branch or node.type not in _OF_TYPE or node.flag(INT_OR_STRING):
         return
     for keyword in sorted((node.schema.keys() & _TYPED) - _OF_TYPE[node.type]):
         if node.schema[keyword] not in (False, [], {}):
             yield Found(
-                keyword, f"{keyword} says nothing of a value of type {node.type}", "remove it, or correct the type"
+                keyword, f"{keyword} has no effect on a value of type {node.type}", "remove it, or correct the type"
             )
 
 
-@surprising("kube-openapi validation/validate/values.go", *_TYPED)
+@warning("kube-openapi validation/validate/values.go", *_TYPED)
 def bounds_leave_something(node: Node) -> Iterator[Found]:
-    """No value satisfies a minimum above its maximum. The API server takes such a schema, and then no object.
+    """No value satisfies a minimum above its maximum: the API server accepts the schema, but no object.
 
     Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
     the type itself, such as 9.5 for an integer, refuses all values, too.
@@ -136,9 +138,9 @@ def bounds_leave_something(node: Node) -> Iterator[Found]:
         yield Found(keyword, f"a value {text}", "write a bound that is a value of the type")
 
 
-@surprising("kube-openapi validation/validate/values.go", "enum")
+@warning("kube-openapi validation/validate/values.go", "enum")
 def enum_can_be_met(node: Node) -> Iterator[Found]:
-    """A value of another type in an enum is never met, and null is refused beside an enum even if it is nullable."""
+    """An enum has values of the field's type; a nullable field with an enum must list null."""
     enum = node.schema.get("enum")
     if not enum or node.branch:
         return
@@ -151,16 +153,18 @@ def enum_can_be_met(node: Node) -> Iterator[Found]:
         )
 
 
-@surprising("schema/pruning/algorithm.go", "required")
+@warning("schema/pruning/algorithm.go", "required")
 def required_field_is_declared(node: Node) -> Iterator[Found]:
-    """A field that is required and not declared is pruned before it is looked for, so no object is ever taken."""
+    """A required field that is not declared is pruned before validation, so no object is valid."""
     if node.branch or node.type != "object" or node.flag(PRESERVE) or "additionalProperties" in node.schema:
         return
     known = node.properties.keys() | ({"apiVersion", "kind", "metadata"} if node.is_resource else set())
     for name in node.schema.get("required", ()):
         if name not in known:
             fix = "declare it in properties, or do not require it"
-            yield Found("required", f"{name} is required and always pruned: no object is taken", fix)
+            yield Found(
+                "required", f"{name} is required but not declared, so it is always pruned and no object is valid", fix
+            )
 
 
 def _has_type(value: Any, node: Node) -> bool:

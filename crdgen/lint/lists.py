@@ -1,19 +1,19 @@
-"""List types and map types: what server-side apply merges, and by what."""
+"""Rules for list types and map types, by which server-side apply merges."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, refused
+from crdgen.lint.rule import Found, error
 from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
 
 _LIST_TYPES: Final = ("atomic", "map", "set")
 _MAP_TYPES: Final = ("atomic", "granular")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
 def list_type_is_known(node: Node) -> Iterator[Found]:
-    """A list type is for lists, and one of three."""
+    """Only lists have a list type: atomic, set or map."""
     kind = node.schema.get(LIST_TYPE)
     if kind is None:
         return
@@ -23,9 +23,9 @@ def list_type_is_known(node: Node) -> Iterator[Found]:
         yield Found(LIST_TYPE, f"there is no list type {kind}", f"write one of {', '.join(_LIST_TYPES)}")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", MAP_TYPE)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", MAP_TYPE)
 def map_type_is_known(node: Node) -> Iterator[Found]:
-    """A map type is for objects, and one of two."""
+    """Only objects have a map type: atomic or granular."""
     kind = node.schema.get(MAP_TYPE)
     if kind is None:
         return
@@ -35,7 +35,7 @@ def map_type_is_known(node: Node) -> Iterator[Found]:
         yield Found(MAP_TYPE, f"there is no map type {kind}", f"write one of {', '.join(_MAP_TYPES)}")
 
 
-@refused("apiextensions validation.go, requireAtomicSetType", LIST_TYPE)
+@error("apiextensions validation.go, requireAtomicSetType", LIST_TYPE)
 def set_is_of_whole_values(node: Node) -> Iterator[Found]:
     """The items of a set are compared whole, so they are scalars, atomic lists or atomic objects."""
     items = node.items
@@ -49,25 +49,25 @@ def set_is_of_whole_values(node: Node) -> Iterator[Found]:
         yield Found(f"items.{MAP_TYPE}", "the items of a set are scalars, or atomic objects", fix)
 
 
-@refused("apiextensions validation.go, validateMapListKeysMapSet", LIST_TYPE)
+@error("apiextensions validation.go, validateMapListKeysMapSet", LIST_TYPE)
 def set_and_map_items_are_never_null(node: Node) -> Iterator[Found]:
-    """What is merged item by item cannot have an item that is null."""
+    """Items of sets and map lists are not nullable."""
     kind = node.schema.get(LIST_TYPE)
     if kind in {"map", "set"} and node.items is not None and node.items.get("nullable"):
         yield Found("items.nullable", f"the items of a {kind} list are not nullable", "remove nullable")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE, LIST_MAP_KEYS)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE, LIST_MAP_KEYS)
 def map_keys_belong_to_map_lists(node: Node) -> Iterator[Found]:
-    """The keys say by what items are merged; a list of another type has none, and a map list has one at least."""
+    """Map lists have at least one key; other lists have none."""
     kind, keys = node.schema.get(LIST_TYPE), node.schema.get(LIST_MAP_KEYS)
     if keys and kind != "map":
         yield Found(LIST_TYPE, "map keys belong to a list of type map", f"write {LIST_TYPE}: map, or remove the keys")
     if kind == "map" and not keys:
-        yield Found(LIST_MAP_KEYS, "a list of type map needs the keys that tell items apart", "write them")
+        yield Found(LIST_MAP_KEYS, "a list of type map needs keys that identify its items", "write them")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
 def map_list_is_of_objects(node: Node) -> Iterator[Found]:
     """The items of a map list are objects of one schema, because the keys are their fields."""
     if node.schema.get(LIST_TYPE) != "map":
@@ -78,9 +78,9 @@ def map_list_is_of_objects(node: Node) -> Iterator[Found]:
         yield Found("items.type", "the items of a list of type map are objects", "write type: object for the items")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
 def map_keys_are_scalars(node: Node) -> Iterator[Found]:
-    """A key is a declared field of the items that holds one plain value, and is named once."""
+    """A key is a declared scalar field of the items, listed once."""
     if node.schema.get(LIST_TYPE) != "map" or node.items is None or node.items.get("type") != "object":
         return
     seen: set[str] = set()
@@ -96,9 +96,9 @@ def map_keys_are_scalars(node: Node) -> Iterator[Found]:
         seen.add(key)
 
 
-@refused("apiextensions validation.go, validateMapListKeysMapSet", LIST_TYPE)
+@error("apiextensions validation.go, validateMapListKeysMapSet", LIST_TYPE)
 def map_keys_are_there(node: Node) -> Iterator[Found]:
-    """Each item has each key: it is required or has a default, and is never null."""
+    """Keys are required or have a default, and are not nullable."""
     if node.schema.get(LIST_TYPE) != "map" or node.items is None:
         return
     fields = node.items.get("properties", {})

@@ -6,20 +6,20 @@ from urllib.parse import urlsplit
 
 from crdgen.decode.objectmeta import COMMON
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
-from crdgen.lint.rule import Found, refused
+from crdgen.lint.rule import Found, error
 from crdgen.lint.version import Definition
 from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinition")
+@error("apiextensions validation.go, ValidateCustomResourceDefinition")
 def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
-    """The name of a CustomResourceDefinition is the address of its objects."""
+    """The name of a CRD is its plural, a dot and its group."""
     plural, group = definition.names.get("plural", ""), definition.group
     name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
     wanted = f"{plural}.{group}"
-    # A name is made of what is wrong or missing itself: that is told there, and comes first.
+    # Where plural or group is wrong or missing, the fix says to correct it first.
     faulty = [
         path
         for path, is_good in (("spec.names.plural", is_label(plural)), ("spec.group", _is_domain(group)))
@@ -35,17 +35,17 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
         yield Found("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
 
 
-@refused("k8s.io/apimachinery, pkg/api/validation/objectmeta.go")
+@error("k8s.io/apimachinery, pkg/api/validation/objectmeta.go")
 def metadata_is_valid(definition: Definition) -> Iterator[Found]:
-    """Labels, annotations, owners and finalizers have the form that they have everywhere."""
+    """Labels, annotations, owner references and finalizers are valid."""
     for check in COMMON:
         for mistake in check(definition.metadata):
             yield Found(f"metadata.{mistake.at}", mistake.problem, mistake.fix)
 
 
-@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
+@error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def group_is_a_domain(definition: Definition) -> Iterator[Found]:
-    """A group is a DNS name with a dot, so that two authors do not meet."""
+    """A group is a DNS name with a dot, so that groups of different authors do not collide."""
     group = definition.group
     if not _is_domain(group):
         yield Found(
@@ -57,9 +57,9 @@ def _is_domain(group: str) -> bool:
     return is_subdomain(group) and "." in group
 
 
-@refused("apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go")
+@error("apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go")
 def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found]:
-    """Groups of Kubernetes itself are for what its community has reviewed."""
+    """Groups below k8s.io and kubernetes.io need an approval of the Kubernetes community."""
     if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
     approval = definition.metadata.get("annotations", {}).get(API_APPROVED, "")
@@ -67,7 +67,9 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found
         path = f"metadata.annotations[{API_APPROVED}]"
         fix = "take a group of your own; or write the URL of the review, or unapproved and why"
         yield Found(
-            path, f"group {definition.group} is of Kubernetes' community, and {API_APPROVED} says no approval", fix
+            path,
+            f"group {definition.group} belongs to the Kubernetes community, and {API_APPROVED} names no approval",
+            fix,
         )
 
 
@@ -79,17 +81,17 @@ def _is_url(text: str) -> bool:
     return bool(parts.scheme and parts.netloc) and " " not in parts.netloc and not any(ord(sign) < 32 for sign in text)
 
 
-@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
+@error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def scope_is_known(definition: Definition) -> Iterator[Found]:
-    """Objects are in namespaces, or of the whole cluster."""
+    """The scope is Namespaced or Cluster."""
     scope = definition.spec.get("scope", "")
     if scope not in _SCOPES:
         yield Found("spec.scope", f"scope must be Namespaced or Cluster, not {scope!r}", "write one of them")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
 def names_are_labels(definition: Definition) -> Iterator[Found]:
-    """All names of a kind are DNS labels; kind and listKind in mixed case, if you like."""
+    """All names of a kind are DNS labels; kind and listKind may have upper-case letters."""
     names = definition.names
     kind = names.get("kind", "")
     given = {
@@ -101,7 +103,7 @@ def names_are_labels(definition: Definition) -> Iterator[Found]:
     for field, name in given.items():
         derived = " (which is made of kind where it is left out)" if field in {"singular", "listKind"} else ""
         if derived and not names.get(field) and not is_label(given["kind"]):
-            # It follows from kind, which is told.
+            # It is derived from kind, which has a finding itself.
             continue
         if not is_label(name):
             yield Found(
@@ -114,9 +116,9 @@ def names_are_labels(definition: Definition) -> Iterator[Found]:
                 yield Found(path, f"{name!r} must be a label: {LABEL}", "write another name")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
 def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Found]:
-    """An object and a list of objects are told apart by their kind."""
+    """The kind of objects and the kind of lists of them differ."""
     kind = definition.names.get("kind", "")
     if kind and definition.names.get("listKind") == kind:
         yield Found("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")

@@ -15,7 +15,7 @@ META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 INT_OR_STRING_BRANCHES: Final = [{"type": "integer"}, {"type": "string"}]
 
 
-class Level(Enum):
+class NodeLevel(Enum):
     """What a node is to its parent; branches have the level of the node that they belong to."""
 
     ROOT = "the root"
@@ -45,7 +45,7 @@ class Node:
     path: str
     field: str = ""
     name: str = ""
-    level: Level = Level.ROOT
+    level: NodeLevel = NodeLevel.ROOT
     parent: "Node | None" = None
     branch: bool = False
     exempt: bool = False
@@ -124,7 +124,7 @@ def _fields(node: Node) -> Iterator[Node]:
             f"properties[{name}]",
             f".{name}",
             name=name,
-            level=Level.FIELD,
+            level=NodeLevel.FIELD,
             inside_meta=node.inside_meta or of_meta,
             no_default=node.no_default or forbidden,
         )
@@ -138,7 +138,7 @@ def _values(node: Node) -> Iterator[Node]:
             node.values,
             "additionalProperties",
             ".*",
-            level=Level.FIELD,
+            level=NodeLevel.FIELD,
             no_default=node.no_default or forbidden,
             unseen_defaults=True,
         )
@@ -149,9 +149,9 @@ def _items(node: Node) -> Iterator[Node]:
     unmatched = "" if keeps_items_apart(node.schema) else node.field or "the root"
     uncorrelated = node.uncorrelated or unmatched
     if isinstance(items, dict):
-        yield _child(node, items, "items", "[]", level=Level.ITEM, uncorrelated=uncorrelated)
+        yield _child(node, items, "items", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
     for index, schema in enumerate(items if isinstance(items, list) else ()):
-        yield _child(node, schema, f"items[{index}]", "[]", level=Level.ITEM, uncorrelated=uncorrelated)
+        yield _child(node, schema, f"items[{index}]", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
 
 
 def _branches(node: Node) -> Iterator[Node]:
@@ -164,7 +164,7 @@ def _branches(node: Node) -> Iterator[Node]:
 
 
 def _is_int_or_string(node: Node) -> bool:
-    """Tell whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
+    """Return whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
     if node.schema.get("anyOf") != INT_OR_STRING_BRANCHES:
         return False
     parent = node.parent

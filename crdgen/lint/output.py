@@ -1,4 +1,4 @@
-"""Findings as text for people, and as JSON for programs. Another form for programs is in `crdgen.lint.sarif`."""
+"""Findings as text and as JSON; `crdgen.lint.sarif` has SARIF."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,18 @@ from crdgen.lint.finding import Finding, Severity
 
 
 def text(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
-    """Return a paragraph a finding, what is refused first, and a line that counts them. Ends with a line break."""
+    """Return a paragraph per finding, errors first, and a summary line."""
     paragraphs = [
-        f"{file}: {finding.severity}: {finding.path or 'the whole document'}: {finding.problem}\n"
+        f"{file}: {finding.severity}: {finding.path or '(document)'}: {finding.problem}\n"
         f"    {finding.fix} [{finding.rule}]\n"
         for file, findings in findings_by_file.items()
-        for finding in sorted(findings, key=lambda found: found.severity is not Severity.REFUSED)
+        for finding in sorted(findings, key=lambda found: found.severity is not Severity.ERROR)
     ]
     return "".join([*paragraphs, _summary(findings_by_file)])
 
 
 def as_json(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
-    """Return a JSON list of objects with the fields of a finding and its `file`. Ends with a line break."""
+    """Return a JSON list with one object per finding."""
     entries = [
         {
             "file": file,
@@ -36,6 +36,10 @@ def as_json(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
 
 def _summary(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
     every = [finding for findings in findings_by_file.values() for finding in findings]
-    refused = sum(finding.severity is Severity.REFUSED for finding in every)
-    files = len(findings_by_file)
-    return f"{files} file{'' if files == 1 else 's'}: {refused} refused, {len(every) - refused} surprising\n"
+    errors = sum(finding.severity is Severity.ERROR for finding in every)
+    parts = [_count(errors, "error"), _count(len(every) - errors, "warning")]
+    return f"{_count(len(findings_by_file), 'file')}: {', '.join(parts)}\n"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,32 +1,32 @@
-"""What is lost: fields that nobody declared are pruned from each object, without a word."""
+"""Rules for fields that are pruned because they are not declared."""
 
 from collections.abc import Iterator
 
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, surprising
+from crdgen.lint.rule import Found, warning
 from crdgen.schema import EMBEDDED, PRESERVE
 
 
-@surprising("schema/pruning/algorithm.go", "type")
+@warning("schema/pruning/algorithm.go", "type")
 def object_has_fields(node: Node) -> Iterator[Found]:
-    """An object without declared fields loses whatever is in it; one that has none on purpose says `properties: {}`."""
+    """An object that declares no fields loses all of them; `properties: {}` declares that it has none."""
     if not _is_bare(node) or _is_metadata(node):
         return
     fix = "declare the fields, or write properties: {} for none, or x-kubernetes-preserve-unknown-fields: true"
-    yield Found("", f"{node.field or 'the object'} declares no fields, so all that is in it is pruned", fix)
+    yield Found("", f"{node.field or 'the object'} declares no fields, so all its fields are pruned", fix)
 
 
-@surprising("schema/pruning/algorithm.go", "type")
+@warning("schema/pruning/algorithm.go", "type")
 def template_keeps_its_metadata(node: Node) -> Iterator[Found]:
-    """The API server knows the metadata of whole objects only: that of a template is an object like any other."""
+    """The metadata of a template is pruned like any other object; only that of whole objects is known."""
     if _is_bare(node) and _is_metadata(node):
         fix = f"declare labels, annotations, finalizers, name and namespace, or write {PRESERVE}: true"
         yield Found("", f"labels and annotations of {node.field} are pruned", fix)
 
 
-@surprising("schema/pruning/algorithm.go", "additionalProperties")
+@warning("schema/pruning/algorithm.go", "additionalProperties")
 def map_of_anything_keeps_it(node: Node) -> Iterator[Found]:
-    """A map of any values has no schema for them, so objects among them lose all their fields."""
+    """Objects in a map with values of any type lose all their fields."""
     if node.schema.get("additionalProperties") is True and not node.branch and not node.flag(PRESERVE):
         fix = "write x-kubernetes-preserve-unknown-fields: true in its place"
         yield Found("additionalProperties", "objects within additionalProperties: true lose their fields", fix)
@@ -45,11 +45,11 @@ def _is_bare(node: Node) -> bool:
 
 
 def _is_metadata(node: Node) -> bool:
-    """Tell whether the node is the metadata of something that looks like a template: it has a spec, too."""
+    """Return whether the node is the metadata of something that looks like a template: it has a spec, too."""
     return node.name == "metadata" and node.parent is not None and "spec" in node.parent.properties
 
 
-@surprising("k8s.io/apimachinery, pkg/util/validation: DNS1123LabelMaxLength", "type")
+@warning("k8s.io/apimachinery, pkg/util/validation: DNS1123LabelMaxLength", "type")
 def names_fit_what_is_made_of_them(node: Node) -> Iterator[Found]:
     """Objects may have names of 253 characters; labels and hosts of pods, and Services, named after them, 63."""
     if not node.is_root:
@@ -65,7 +65,7 @@ def names_fit_what_is_made_of_them(node: Node) -> Iterator[Found]:
 
 
 def _makes_pods(root: Node) -> bool:
-    """Tell whether there is a pod template in spec."""
+    """Return whether there is a pod template in spec."""
     pending = [child for child in root.children if child.name == "spec"]
     for node in pending:
         containers = node.properties.get("containers", {})

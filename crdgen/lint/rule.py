@@ -1,23 +1,23 @@
-"""A rule: one function that looks at one thing, and what its findings mean."""
+"""Lint rules: each is a function that checks one kind of thing."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from crdgen.decoding import under
+from crdgen.decode.decoder import under
 from crdgen.lint.finding import Finding, Severity
 
 Subject = TypeVar("Subject")
 
-#: What is looked at where a schema has no other mistake, in this order: expressions, which are typed by the schema, and
-#: defaults, which are held against it and its expressions.
+#: Later phases run only on schemas without errors from earlier ones: first expressions, which are typed by the schema,
+#: then defaults, which are validated against the schema and its expressions.
 COMPILED: Final = 1
 EVALUATED: Final = 2
 
 
 class Found(NamedTuple):
-    """What a rule says: where below the thing that it looks at, or empty for the thing itself; what; how to fix it."""
+    """A violation: its path below the checked thing (empty for the thing itself), the problem and the fix."""
 
     at: str
     problem: str
@@ -25,15 +25,15 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rule(Generic[Subject]):
-    """One rule. Its function's name names it, and the first paragraph of its docstring says why it is there.
+class LintRule(Generic[Subject]):
+    """A lint rule. Name and reason are the name and the first docstring paragraph of its function.
 
     Attributes:
         check: the function.
-        severity: what the API server makes of a breach.
-        source: the file of Kubernetes that makes the rule, or what else it comes from.
-        keywords: the rule looks at these only: a schema with none of them need not be shown to it.
-        phase: when it is looked at; 0 for always.
+        severity: whether the API server rejects violations.
+        source: where the rule comes from, usually a file of Kubernetes.
+        keywords: the only keywords that the rule checks, if any; it is skipped for schemas without them.
+        phase: 0, `COMPILED` or `EVALUATED`.
     """
 
     check: Callable[[Subject], Iterator[Found]]
@@ -44,43 +44,43 @@ class Rule(Generic[Subject]):
 
     @property
     def name(self) -> str:
-        """How findings and the documentation call it: `list-map-keys-are-there`."""
+        """Name in findings and in the documentation: `list-map-keys-are-there`."""
         return self.check.__name__.replace("_", "-")
 
     @property
     def why(self) -> str:
-        """Why the rule is there."""
+        """Reason for the rule."""
         return " ".join((self.check.__doc__ or "").partition("\n\n")[0].split())
 
     def findings(self, subject: Subject, path: str) -> Iterator[Finding]:
-        """Return what the rule finds in one thing, whose path is given."""
+        """Yield the findings of the rule in a thing with the given path."""
         for found in self.check(subject):
             at = path + found.at if found.at.startswith("[") else under(path, found.at) if found.at else path
             yield Finding(at, found.problem, found.fix, self.severity, self.name)
 
 
 class _Decorator(Protocol):
-    def __call__(self, check: Callable[[Subject], Iterator[Found]], /) -> Rule[Subject]: ...
+    def __call__(self, check: Callable[[Subject], Iterator[Found]], /) -> LintRule[Subject]: ...
 
 
-def refused(source: str, *keywords: str, phase: int = 0) -> _Decorator:
-    """Make a function a rule of which the API server takes no breach."""
-    return _rule(Severity.REFUSED, source, keywords, phase)
+def error(source: str, *keywords: str, phase: int = 0) -> _Decorator:
+    """Make a function a rule whose violations the API server rejects."""
+    return _rule(Severity.ERROR, source, keywords, phase)
 
 
-def surprising(source: str, *keywords: str, phase: int = 0) -> _Decorator:
-    """Make a function a rule of which the API server takes a breach."""
-    return _rule(Severity.SURPRISING, source, keywords, phase)
+def warning(source: str, *keywords: str, phase: int = 0) -> _Decorator:
+    """Make a function a rule whose violations the API server accepts."""
+    return _rule(Severity.WARNING, source, keywords, phase)
 
 
 def _rule(severity: Severity, source: str, keywords: Iterable[str], phase: int) -> _Decorator:
-    def rule(check: Callable[[Subject], Iterator[Found]], /) -> Rule[Subject]:
-        return Rule(check, severity, source, frozenset(keywords), phase)
+    def rule(check: Callable[[Subject], Iterator[Found]], /) -> LintRule[Subject]:
+        return LintRule(check, severity, source, frozenset(keywords), phase)
 
     return rule
 
 
-def family(module: ModuleType) -> tuple[Rule[Any], ...]:
-    """Return the rules that a module defines, in their order."""
-    rules = (value for value in vars(module).values() if isinstance(value, Rule))
+def family(module: ModuleType) -> tuple[LintRule[Any], ...]:
+    """Return the rules that a module defines, in order."""
+    rules = (value for value in vars(module).values() if isinstance(value, LintRule))
     return tuple(rule for rule in rules if rule.check.__module__ == module.__name__)

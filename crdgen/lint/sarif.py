@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code hosts show next to the lines of a change (OASIS, sarif-v2.1.0-os)."""
+"""Findings as SARIF 2.1.0, the format of code scanning (OASIS, sarif-v2.1.0-os)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,11 +7,10 @@ from typing import Any, Final
 from crdgen.lint.finding import Finding, Severity
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS: Final = {Severity.REFUSED: "error", Severity.SURPRISING: "warning"}
 
 
 def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
-    """Return one run as JSON, with the rules that were broken. Ends with a line break."""
+    """Return the findings as one SARIF run."""
     broken = {found.rule: found.severity for findings in findings_by_file.values() for found in findings}
     names = sorted(broken)
     driver = {"name": "crdgen lint", "rules": [_rule(name, broken[name]) for name in names]}
@@ -25,7 +24,7 @@ def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
 
 
 def _rule(name: str, severity: Severity) -> dict[str, Any]:
-    return {"id": name, "defaultConfiguration": {"level": _LEVELS[severity]}}
+    return {"id": name, "defaultConfiguration": {"level": str(severity)}}
 
 
 def _results(findings_by_file: Mapping[str, Sequence[Finding]], names: list[str]) -> Iterator[dict[str, Any]]:
@@ -35,7 +34,7 @@ def _results(findings_by_file: Mapping[str, Sequence[Finding]], names: list[str]
             yield {
                 "ruleId": finding.rule,
                 "ruleIndex": indices[finding.rule],
-                "level": _LEVELS[finding.severity],
+                "level": str(finding.severity),
                 "message": {"text": f"{finding.path}: {finding.problem}. {finding.fix}"},
                 "locations": [
                     {
@@ -47,5 +46,5 @@ def _results(findings_by_file: Mapping[str, Sequence[Finding]], names: list[str]
 
 
 def _uri(file: str) -> str:
-    """A relative reference: backslashes and spaces are no part of one."""
+    """Return the file name as a relative URI reference."""
     return file.replace("\\", "/").replace("%", "%25").replace(" ", "%20")

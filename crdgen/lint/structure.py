@@ -1,10 +1,10 @@
-"""What makes a schema structural: each value has one type, fields are declared once, branches only restrict."""
+"""Rules that make a schema structural."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from crdgen.lint.node import INT_OR_STRING_BRANCHES, Node
-from crdgen.lint.rule import Found, refused, surprising
+from crdgen.lint.rule import Found, error, warning
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
 
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
@@ -12,18 +12,18 @@ _BRANCHES: Final = ("allOf", "anyOf", "not", "oneOf")
 _NAME_FIELDS: Final = frozenset({"generateName", "name"})
 
 
-@refused("apiextensions validation.go, specStandardValidatorV3", "type")
+@error("apiextensions validation.go, specStandardValidatorV3", "type")
 def type_is_known(node: Node) -> Iterator[Found]:
-    """A type is one of six words; null is not one of them."""
+    """A type is one of six; null is not a type."""
     if node.type == "null":
         yield Found("type", "type must not be null", "remove it, and write nullable: true beside the type of the value")
     elif node.type and node.type not in TYPES:
         yield Found("type", f"type must be one of {', '.join(TYPES)}, not {node.type}", "write one of them")
 
 
-@refused("schema/validation.go, validateStructuralInvariants")
+@error("schema/validation.go, validateStructuralInvariants")
 def type_is_there(node: Node) -> Iterator[Found]:
-    """Each value needs a type to be pruned by; only int-or-string and preserved fields have none."""
+    """Each value has a type, except int-or-string and preserved fields."""
     if node.branch or node.type or node.flag(INT_OR_STRING) or (node.flag(PRESERVE) and not node.flag(EMBEDDED)):
         return
     if node.flag(EMBEDDED):
@@ -33,9 +33,9 @@ def type_is_there(node: Node) -> Iterator[Found]:
     yield Found("type", f"type must be one of {', '.join(TYPES)}, and {node.level.value} has none", fix)
 
 
-@refused("schema/validation.go, validateStructuralInvariants; apiextensions validation.go", "nullable", "type")
+@error("schema/validation.go, validateStructuralInvariants; apiextensions validation.go", "nullable", "type")
 def root_is_an_object(node: Node) -> Iterator[Found]:
-    """A custom resource is an object, and it is never null."""
+    """The root is an object and not nullable."""
     if not node.is_root:
         return
     if node.type and node.type != "object":
@@ -44,39 +44,39 @@ def root_is_an_object(node: Node) -> Iterator[Found]:
         yield Found("nullable", "the root cannot be null", "remove nullable")
 
 
-@refused("schema/validation.go, validateStructuralInvariants", "type")
+@error("schema/validation.go, validateStructuralInvariants", "type")
 def list_has_items(node: Node) -> Iterator[Found]:
-    """What is in a list must be known, or the API server could not prune it."""
+    """A list declares its items, so that they can be pruned."""
     if not node.branch and node.type == "array" and node.items is None and not node.schema.get("items"):
         yield Found("items", "a list needs the schema of its items", "write items")
 
 
-@refused("apiextensions validation.go, specStandardValidatorV3", "items")
+@error("apiextensions validation.go, specStandardValidatorV3", "items")
 def items_are_one_schema(node: Node) -> Iterator[Found]:
     """All items of a list have the same schema; a tuple of schemas is not structural."""
     if isinstance(node.schema.get("items"), list) and node.schema["items"]:
         yield Found("items", "items must be one schema, not a list of schemas", "write the schema that all items have")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", "additionalProperties")
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", "additionalProperties")
 def fields_or_map(node: Node) -> Iterator[Found]:
-    """An object has declared fields, or is a map of any keys: unknown fields are pruned, so it cannot be both."""
+    """An object has either declared fields or is a map; it cannot be both, because unknown fields are pruned."""
     if node.properties and node.schema.get("additionalProperties", True) is not True:
         fix = "remove additionalProperties: fields that are not declared are pruned anyway"
         yield Found("additionalProperties", "properties and additionalProperties exclude each other", fix)
 
 
-@refused("schema/validation.go, validateStructuralInvariants", "additionalProperties")
+@error("schema/validation.go, validateStructuralInvariants", "additionalProperties")
 def resource_is_no_map(node: Node) -> Iterator[Found]:
-    """The whole object, and an embedded one, have fixed fields."""
+    """The root and embedded resources are not maps."""
     if not node.branch and "additionalProperties" in node.schema and node.is_resource:
         what = "an embedded resource" if node.flag(EMBEDDED) else "the root"
         yield Found("additionalProperties", f"{what} must not have additionalProperties", "remove it")
 
 
-@refused("schema/validation.go, validateNestedValueValidation")
+@error("schema/validation.go, validateNestedValueValidation")
 def branches_only_restrict(node: Node) -> Iterator[Found]:
-    """A branch of allOf, anyOf, oneOf or not restricts what is declared outside of it, and declares nothing."""
+    """Branches of allOf, anyOf, oneOf and not restrict declared fields; they declare nothing."""
     if not node.branch or node.exempt:
         return
     for keyword in ("type", "title", "description", LIST_MAP_KEYS, VALIDATIONS):
@@ -92,21 +92,21 @@ def branches_only_restrict(node: Node) -> Iterator[Found]:
         fix = "write it outside of the branch only"
         yield Found("additionalProperties", "additionalProperties must not be within a branch", fix)
     if "metadata" in node.properties:
-        yield Found("properties[metadata]", "a branch must not speak of metadata", "write a rule of CEL")
+        yield Found("properties[metadata]", "a branch must not restrict metadata", "write a rule of CEL")
 
 
-@refused("schema/complete.go", *_BRANCHES)
+@error("schema/complete.go", *_BRANCHES)
 def branches_of_the_root_are_declared(node: Node) -> Iterator[Found]:
-    """What a branch of the root restricts must be declared outside of it, at any depth."""
+    """Fields that branches of the root restrict are declared outside of the branch."""
     if node.is_root:
         for branch, step in _undeclared(node):
             fix = "declare the field outside of the branch, with its type"
             yield Found(step, f"{step} is restricted in {branch} only", fix)
 
 
-@surprising("schema/complete.go, which looks at the root only", *_BRANCHES)
+@warning("schema/complete.go, which looks at the root only", *_BRANCHES)
 def branches_are_declared(node: Node) -> Iterator[Found]:
-    """A field that only a branch names is pruned before the branch is looked at. Below the root nobody refuses that."""
+    """A field that only a branch names is pruned before validation. Below the root, the API server accepts this."""
     if node.is_root or node.branch or node.flag(PRESERVE) or "additionalProperties" in node.schema:
         return
     for branch, step in _undeclared(node):
@@ -139,23 +139,23 @@ def _undeclared(node: Node) -> Iterator[tuple[str, str]]:
             branches.append((schema["not"], declared, branch, path))
 
 
-@refused("schema/validation.go, validateExtensions", INT_OR_STRING)
+@error("schema/validation.go, validateExtensions", INT_OR_STRING)
 def int_or_string_stands_alone(node: Node) -> Iterator[Found]:
-    """An integer or a text has no fields that could be preserved, and is no resource."""
+    """An int-or-string is not an embedded resource and preserves no fields."""
     if not node.branch and node.flag(INT_OR_STRING):
         for keyword in (PRESERVE, EMBEDDED):
             if node.flag(keyword):
                 yield Found(keyword, f"{INT_OR_STRING} and {keyword} exclude each other", "remove one of them")
 
 
-@surprising("kube-openapi validation/validate/type.go", INT_OR_STRING)
+@warning("kube-openapi validation/validate/type.go", INT_OR_STRING)
 def int_or_string_has_no_type(node: Node) -> Iterator[Found]:
-    """Beside a type int-or-string says nothing: the type alone decides."""
+    """int-or-string has no effect on a field with a type."""
     if not node.branch and node.type and node.flag(INT_OR_STRING):
         yield Found("type", f"{INT_OR_STRING} excludes a type: only {node.type} passes both", "remove type")
 
 
-@surprising("schema/validation.go, isIntOrStringAnyOfPattern", "anyOf")
+@warning("schema/validation.go, isIntOrStringAnyOfPattern", "anyOf")
 def either_type_needs_int_or_string(node: Node) -> Iterator[Found]:
     """The two types in anyOf are for int-or-string; without it the type outside decides."""
     if not node.branch and not node.flag(INT_OR_STRING) and node.schema.get("anyOf") == INT_OR_STRING_BRANCHES:
@@ -163,20 +163,20 @@ def either_type_needs_int_or_string(node: Node) -> Iterator[Found]:
         yield Found("anyOf", "anyOf of integer and string does not widen the type beside it", fix)
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", PRESERVE)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", PRESERVE)
 def preserving_is_never_off(node: Node) -> Iterator[Found]:
-    """Pruning is what is done where nothing is said."""
+    """x-kubernetes-preserve-unknown-fields is true or left out; false is not allowed."""
     if node.schema.get(PRESERVE) is False:
         yield Found(PRESERVE, f"{PRESERVE} is true or left out", "remove it")
 
 
-@refused("schema/validation.go, validateStructuralInvariants; apiextensions validation.go", EMBEDDED)
+@error("schema/validation.go, validateStructuralInvariants; apiextensions validation.go", EMBEDDED)
 def embedded_resource_is_whole(node: Node) -> Iterator[Found]:
-    """An embedded resource is an object with fields, and there is none within metadata."""
+    """An embedded resource is an object with fields, outside of metadata."""
     if not node.flag(EMBEDDED):
         return
     if node.inside_meta:
-        yield Found(EMBEDDED, "there is no embedded resource within metadata", "remove it")
+        yield Found(EMBEDDED, "metadata must not contain embedded resources", "remove it")
     if node.branch:
         return
     if node.type and node.type != "object":
@@ -186,9 +186,9 @@ def embedded_resource_is_whole(node: Node) -> Iterator[Found]:
         yield Found("properties", "an embedded resource needs fields", fix)
 
 
-@refused("schema/validation.go, validateStructuralInvariants", "properties")
+@error("schema/validation.go, validateStructuralInvariants", "properties")
 def type_meta_is_text(node: Node) -> Iterator[Found]:
-    """What every object has keeps its type: apiVersion and kind are texts, metadata is an object."""
+    """The fields apiVersion and kind are strings, metadata is an object."""
     if node.branch or not node.is_resource:
         return
     for name, wanted in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):
@@ -197,9 +197,9 @@ def type_meta_is_text(node: Node) -> Iterator[Found]:
             yield Found(path, f"type of {name} must be {wanted}", f"write type: {wanted}, or leave the field out")
 
 
-@refused("schema/validation.go, validateStructuralMetadataInvariants", "properties")
+@error("schema/validation.go, validateStructuralMetadataInvariants", "properties")
 def root_metadata_is_bare(node: Node) -> Iterator[Found]:
-    """The API server knows the metadata of an object itself; a schema may only restrict its names."""
+    """The schema of metadata may restrict name and generateName only."""
     metadata = node.properties.get("metadata")
     if not node.is_root or metadata is None:
         return
@@ -214,7 +214,7 @@ def root_metadata_is_bare(node: Node) -> Iterator[Found]:
 
 
 def _says(schema: Schema, keyword: str) -> bool:
-    """Tell whether the keyword has another value than Go's zero value; lists of schemas and values may be empty."""
+    """Return whether the keyword has another value than Go's zero value; lists of schemas and values may be empty."""
     value = schema[keyword]
     if isinstance(value, list) and keyword in {"required", LIST_MAP_KEYS, VALIDATIONS}:
         return True

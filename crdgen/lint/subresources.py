@@ -1,12 +1,12 @@
-"""The scale subresource, columns of `kubectl get`, and selectable fields: paths into the object."""
+"""Rules for the scale subresource, printer columns and selectable fields."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from crdgen.lint.fieldpath import PathError, column, resolve
-from crdgen.lint.rule import Found, refused, surprising
-from crdgen.lint.version import Version
+from crdgen.lint.rule import Found, error, warning
+from crdgen.lint.version import DecodedVersion
 from crdgen.schema import INT_OR_STRING, Schema
 from crdgen.schema.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 
@@ -24,9 +24,9 @@ _SCALE: Final = {
 }
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
-def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
-    """Scaling writes a number of spec and reads one of status."""
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
+def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Found]:
+    """The paths of the scale subresource are in spec and status."""
     scale = version.subresources.get("scale")
     if scale is None:
         return
@@ -37,8 +37,8 @@ def scale_paths_are_of_spec_and_status(version: Version) -> Iterator[Found]:
             yield Found(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
-def columns_are_complete(version: Version) -> Iterator[Found]:
+@error("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
+def columns_are_complete(version: DecodedVersion) -> Iterator[Found]:
     """A column has a name, one of five types and a path that begins with a dot."""
     for at, entry in _columns(version):
         if not entry.get("name"):
@@ -56,9 +56,9 @@ def columns_are_complete(version: Version) -> Iterator[Found]:
             yield Found(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceSelectableFields")
-def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
-    """Field selectors compare texts, numbers and booleans that are declared, of spec or status."""
+@error("apiextensions validation.go, ValidateCustomResourceSelectableFields")
+def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Found]:
+    """Selectable fields are declared strings, integers or booleans outside of metadata."""
     seen: set[tuple[str, ...]] = set()
     for index, field in enumerate(version.written.get("selectableFields", ())):
         path = field.get("jsonPath", "")
@@ -82,9 +82,9 @@ def selectable_fields_are_scalars(version: Version) -> Iterator[Found]:
         yield Found("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
 
 
-@surprising("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
-def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
-    """A write to the scale subresource meets the schema, and no webhook of the kind that bounds the field."""
+@warning("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
+def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Found]:
+    """Writes to the scale subresource are validated by the schema only; webhooks for the resource do not see them."""
     scale = version.subresources.get("scale", {})
     path = scale.get("specReplicasPath", "")
     schema = _declared(path, version.schema)
@@ -97,9 +97,9 @@ def scale_is_bounded_by_the_schema(version: Version) -> Iterator[Found]:
         yield Found("subresources.scale", problem, fix)
 
 
-@surprising("pkg/registry/customresource/etcd.go, ScaleREST")
-def scale_paths_are_declared(version: Version) -> Iterator[Found]:
-    """Scaling a field that is pruned does nothing."""
+@warning("pkg/registry/customresource/etcd.go, ScaleREST")
+def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Found]:
+    """The paths of the scale subresource are declared fields."""
     wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
     for field, kind in wanted.items():
         path, at = version.subresources.get("scale", {}).get(field, ""), f"subresources.scale.{field}"
@@ -116,9 +116,9 @@ def scale_paths_are_declared(version: Version) -> Iterator[Found]:
             yield Found(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
 
 
-@surprising("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_are_declared(version: Version) -> Iterator[Found]:
-    """A column of a field that is not declared is always empty."""
+@warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
+def columns_are_declared(version: DecodedVersion) -> Iterator[Found]:
+    """Columns show declared fields; others are always empty."""
     for at, path, _ in _readable(version):
         try:
             column(path, version.schema or {})
@@ -128,9 +128,9 @@ def columns_are_declared(version: Version) -> Iterator[Found]:
             )
 
 
-@surprising("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_print_their_fields(version: Version) -> Iterator[Found]:
-    """A column of a type prints values of that type only; one of type string prints any."""
+@warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
+def columns_print_their_fields(version: DecodedVersion) -> Iterator[Found]:
+    """The type of a column matches its field, or is string, which prints any value."""
     for at, path, wanted in _readable(version):
         with suppress(PathError):
             found = column(path, version.schema or {}) or {}
@@ -140,14 +140,14 @@ def columns_print_their_fields(version: Version) -> Iterator[Found]:
                 yield Found(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
 
 
-def _readable(version: Version) -> Iterator[tuple[str, str, str]]:
+def _readable(version: DecodedVersion) -> Iterator[tuple[str, str, str]]:
     """Return where each column is, its path and its type, where a schema says what is there."""
     for at, entry in _columns(version):
         if entry.get("jsonPath", "").startswith(".") and version.schema is not None:
             yield at, entry["jsonPath"], entry.get("type", "")
 
 
-def _columns(version: Version) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _columns(version: DecodedVersion) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for index, entry in enumerate(version.written.get("additionalPrinterColumns", ())):
         yield f"additionalPrinterColumns[{index}]", entry
 

@@ -1,4 +1,4 @@
-"""Rules in CEL: what is said about them, and the expressions themselves."""
+"""Rules for CEL validation rules."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from crdgen import cel
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.node import Node
-from crdgen.lint.rule import COMPILED, Found, refused, surprising
+from crdgen.lint.rule import COMPILED, Found, error, warning
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS, Schema
 
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
@@ -29,9 +29,9 @@ def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{VALIDATIONS}[{index}]", rule
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def rule_is_there(node: Node) -> Iterator[Found]:
-    """An empty rule holds for nothing and for everything."""
+    """The expressions of a CEL rule are not empty."""
     for path, rule in _rules(node):
         if not rule.get("rule", "").strip(_BLANKS):
             yield Found(f"{path}.rule", "the rule is empty", "write an expression that is true for valid values")
@@ -40,9 +40,9 @@ def rule_is_there(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.messageExpression", "the messageExpression is empty", "write it, or remove it")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def message_is_one_line(node: Node) -> Iterator[Found]:
-    """A message stands in a line of an error; and without one the rule stands there, so that must be one line then."""
+    """A message is one line; a CEL rule of several lines needs a message."""
     for path, rule in _rules(node):
         message, expression = rule.get("message", ""), rule.get("rule", "").strip(_BLANKS)
         trimmed = message.strip(_BLANKS)
@@ -54,17 +54,17 @@ def message_is_one_line(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.message", "a rule of several lines needs a message", "write what the rule wants")
 
 
-@refused("apiextensions validation.go, supportedValidationReason", VALIDATIONS)
+@error("apiextensions validation.go, supportedValidationReason", VALIDATIONS)
 def reason_is_known(node: Node) -> Iterator[Found]:
-    """Clients know four reasons."""
+    """The reason of a CEL rule is one of four."""
     for path, rule in _rules(node):
         if "reason" in rule and rule["reason"] not in _REASONS:
             yield Found(f"{path}.reason", f"there is no reason {rule['reason']}", f"write one of {', '.join(_REASONS)}")
 
 
-@refused("apiextensions validation.go, pathValid; schema/cel/validation.go, ValidFieldPath", VALIDATIONS)
+@error("apiextensions validation.go, pathValid; schema/cel/validation.go, ValidFieldPath", VALIDATIONS)
 def field_path_leads_somewhere(node: Node) -> Iterator[Found]:
-    """The field that a rule blames is declared, below the place of the rule."""
+    """The fieldPath of a CEL rule is a declared field below the rule."""
     for path, rule in _rules(node):
         blamed = rule.get("fieldPath", "")
         if not blamed:
@@ -78,9 +78,9 @@ def field_path_leads_somewhere(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.fieldPath", f"fieldPath {blamed} {error}", "write .name or ['name'] from here on")
 
 
-@refused("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
+@error("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
 def rule_sees_a_type(node: Node) -> Iterator[Found]:
-    """Rules are typed, so there is none on a value without a type, nor on lists and maps of such."""
+    """CEL rules are on typed values only."""
     if (
         not node.branch
         and any(True for _ in _rules(node))
@@ -108,17 +108,17 @@ def _has_cel_type(schema: Schema, *, resource: bool) -> bool:
     return False
 
 
-@refused("schema/cel/compilation.go", VALIDATIONS, phase=COMPILED)
+@error("schema/cel/compilation.go", VALIDATIONS, phase=COMPILED)
 def rule_compiles(node: Node) -> Iterator[Found]:
-    """A rule is an expression of CEL that is true or false, and its messageExpression one that is a text."""
+    """A CEL rule compiles to a boolean, and its messageExpression to a string."""
     for at, text, problems, _ in _compiled(node):
         for problem in problems:
             yield Found(at, f"{text!r}: {problem}", "correct the expression")
 
 
-@surprising("ours; the CEL library is optional, and takes a little less than the API server", VALIDATIONS)
+@warning("ours; the CEL library is optional, and takes a little less than the API server", VALIDATIONS)
 def rule_is_checked(node: Node) -> Iterator[Found]:
-    """What nobody has compiled may not compile: the API server decides."""
+    """Without the CEL library, CEL rules are not compiled."""
     for at, text, _, unchecked in _compiled(node):
         if unchecked:
             fix = "install it" if unchecked == cel.NOT_INSTALLED else "write the expression shorter"
@@ -147,9 +147,9 @@ def _compiled(node: Node) -> Iterator[tuple[str, str, list[str], str]]:
                 yield f"{path}.{word}", text, found, ""
 
 
-@refused("apiextensions validation.go, forbidOldSelfValidations", VALIDATIONS)
+@error("apiextensions validation.go, forbidOldSelfValidations", VALIDATIONS)
 def old_self_can_be_found(node: Node) -> Iterator[Found]:
-    """The old value of a list item is known in map lists only: elsewhere nothing tells which item it was."""
+    """The oldSelf of a list item exists in map lists only, because other items have no identity."""
     if node.branch or not node.uncorrelated:
         return
     for path, _, expression, _ in expressions(node):
@@ -158,15 +158,15 @@ def old_self_can_be_found(node: Node) -> Iterator[Found]:
             yield Found(f"{path}.rule", problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
 
 
-@refused("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def optional_old_self_is_used(node: Node) -> Iterator[Found]:
-    """What is said of oldSelf is said of a rule that reads it."""
+    """The field optionalOldSelf is set only for CEL rules that use oldSelf."""
     for path, rule, expression, _ in expressions(node):
         if "optionalOldSelf" in rule and not cel.uses_old_self(expression):
             yield Found(f"{path}.optionalOldSelf", "the rule does not read oldSelf", "remove optionalOldSelf")
 
 
-@surprising("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
+@warning("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
 def rule_sees_declared_fields(node: Node) -> Iterator[Found]:
     """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared."""
     if not node.branch and node.flag(PRESERVE) and not node.properties and any(True for _ in expressions(node)):

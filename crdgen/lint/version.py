@@ -10,7 +10,7 @@ from crdgen.schema import Schema
 
 
 @dataclass(frozen=True)
-class Version:
+class DecodedVersion:
     """One version, decoded.
 
     Attributes:
@@ -77,7 +77,7 @@ class Definition:
         return names
 
     @cached_property
-    def versions(self) -> list[Version]:
+    def versions(self) -> list[DecodedVersion]:
         """The versions, in order.
 
         Where all have the same schema the API server keeps it once, and then a status subresource of one version counts
@@ -88,5 +88,6 @@ class Definition:
         enabled = ["status" in version.get("subresources", {}) for version in written]
         some = shared and any(enabled)
         return [
-            Version(version, f"spec.versions[{index}]", some or enabled[index]) for index, version in enumerate(written)
+            DecodedVersion(version, f"spec.versions[{index}]", some or enabled[index])
+            for index, version in enumerate(written)
         ]

@@ -1,26 +1,26 @@
-"""Versions together: their names, which one is stored, what they have in common."""
+"""Rules for the list of versions."""
 
 from collections.abc import Iterator
 
 from crdgen.dns import LABEL, is_label
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, refused, surprising
-from crdgen.lint.version import Definition, Version
+from crdgen.lint.rule import Found, error, warning
+from crdgen.lint.version import DecodedVersion, Definition
 from crdgen.schema import INT_OR_STRING, PRESERVE
 
 
-@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
+@error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def one_version_is_stored(definition: Definition) -> Iterator[Found]:
-    """Objects are stored in one version."""
+    """Exactly one version is the storage version."""
     stored = [version.name for version in definition.versions if version.written.get("storage")]
     if len(stored) != 1:
         problem = f"exactly one version is stored, and these have storage: true: {', '.join(stored) or 'none'}"
         yield Found("spec.versions", problem, "write storage: true for one version, and false for all others")
 
 
-@refused("apiextensions validation.go, validateCustomResourceDefinitionSpec")
+@error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
 def version_names_are_labels(definition: Definition) -> Iterator[Found]:
-    """The name of a version is a part of its URL, and there once."""
+    """Version names are unique DNS labels."""
     seen: set[str] = set()
     for version in definition.versions:
         if not is_label(version.name):
@@ -32,22 +32,22 @@ def version_names_are_labels(definition: Definition) -> Iterator[Found]:
         seen.add(version.name)
 
 
-@refused("apiextensions validation.go, validatePreserveUnknownFields")
+@error("apiextensions validation.go, validatePreserveUnknownFields")
 def fields_are_pruned(definition: Definition) -> Iterator[Found]:
-    """Unknown fields of whole kinds are no longer kept."""
+    """v1 does not preserve unknown fields of whole kinds."""
     if definition.spec.get("preserveUnknownFields"):
         fix = "remove it, and write x-kubernetes-preserve-unknown-fields: true in the schema where fields are kept"
         yield Found("spec.preserveUnknownFields", "preserveUnknownFields must not be true", fix)
 
 
-@surprising("apiextensions types.go, CustomResourceDefinitionVersion")
+@warning("apiextensions types.go, CustomResourceDefinitionVersion")
 def some_version_is_served(definition: Definition) -> Iterator[Found]:
-    """A kind of which no version is served has no objects that anybody can reach."""
+    """At least one version is served."""
     if definition.versions and not any(version.written.get("served") for version in definition.versions):
         yield Found("spec.versions", "no version is served", "write served: true for one at least")
 
 
-@surprising("apiextensions validation.go, ValidateCustomResourceDefinitionStoredVersions")
+@warning("apiextensions validation.go, ValidateCustomResourceDefinitionStoredVersions")
 def stored_versions_stay(definition: Definition) -> Iterator[Found]:
     """A version in which objects may still be stored cannot be removed: the next update of the object is refused."""
     names = {version.name for version in definition.versions}
@@ -57,9 +57,9 @@ def stored_versions_stay(definition: Definition) -> Iterator[Found]:
             yield Found(f"status.storedVersions[{index}]", f"objects may be stored as {name}, which is no version", fix)
 
 
-@surprising("apiextensions types.go, NoneConverter")
+@warning("apiextensions types.go, NoneConverter")
 def versions_hold_the_same_fields(definition: Definition) -> Iterator[Found]:
-    """Without a conversion only apiVersion changes: what a version does not declare is lost when written there."""
+    """Without a conversion webhook, fields are lost that the written version does not declare."""
     if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
         return
     served = [version for version in definition.versions if version.written.get("served") and version.schema]
@@ -75,9 +75,9 @@ def versions_hold_the_same_fields(definition: Definition) -> Iterator[Found]:
             yield Found(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
 
 
-@surprising("apiextensions types.go, NoneConverter")
+@warning("apiextensions types.go, NoneConverter")
 def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
-    """Without a conversion only apiVersion changes: a value of one version's type is read as one of the other's."""
+    """Without a conversion webhook, a field has the same type in all versions."""
     if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
         return
     served = [version for version in definition.versions if version.written.get("served")]
@@ -93,7 +93,7 @@ def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
             yield Found(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
 
 
-def _types(version: Version) -> dict[str, str]:
+def _types(version: DecodedVersion) -> dict[str, str]:
     """Return the type of each place of an object where the schema tells one."""
     told = {node.field: _type(node) for node in version.nodes if node.field and not node.branch}
     return {field: kind for field, kind in told.items() if kind}
@@ -103,7 +103,7 @@ def _type(node: Node) -> str:
     return "integer or string" if node.flag(INT_OR_STRING) else node.type
 
 
-def _fields(version: Version) -> set[str]:
+def _fields(version: DecodedVersion) -> set[str]:
     return {node.field for node in version.nodes if not node.branch and node.name and not _is_open(node)}
 
 

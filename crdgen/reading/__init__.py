@@ -6,6 +6,6 @@
 """
 
 from crdgen.reading.documents import MAX_DEPTH
-from crdgen.reading.manifest import Manifest, Unreadable, read
+from crdgen.reading.manifest import Manifest, UnreadableManifest, read
 
-__all__ = ["MAX_DEPTH", "Manifest", "Unreadable", "read"]
+__all__ = ["MAX_DEPTH", "Manifest", "UnreadableManifest", "read"]

@@ -16,7 +16,7 @@ _PEEK: Final = 4096
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 
-class Unreadable(Exception):
+class UnreadableManifest(Exception):
     """A text that `kubectl` could not send: where (counted from 1), what is wrong, what would be right."""
 
     def __init__(self, file: str, line: int, column: int, message: str) -> None:
@@ -54,7 +54,7 @@ def read(text: bytes, file: str) -> list[Manifest]:
     try:
         objects = [one for document, ignored in _documents(text) for one in _manifests(document, ignored, file)]
     except Broken as error:
-        raise Unreadable(file, error.line + 1, error.column + 1, error.message) from error
+        raise UnreadableManifest(file, error.line + 1, error.column + 1, error.message) from error
     return [replace(manifest, index=index) for index, manifest in enumerate(objects)]
 
 

@@ -44,7 +44,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
             would refuse, or what no author means; the message names the place and the fix.
     """
     made = definition(resource)
-    found = [one for one in lint(made) if one.severity is Severity.REFUSED or one.rule in _NEVER_MEANT]
+    found = [one for one in lint(made) if one.severity is Severity.ERROR or one.rule in _NEVER_MEANT]
     # The name is made of group and plural: what is wrong with it is wrong with them, but for its length.
     found = [one for one in found if one.path != "metadata.name"] or found
     faults = Faults()
@@ -132,7 +132,7 @@ def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
 
 
 def _may_be_empty(spec: Schema) -> bool:
-    """Tell whether `{}` is a spec. Rules that are looked at when an object is made want one that is written."""
+    """Return whether `{}` is a spec. Rules that are looked at when an object is made want one that is written."""
     rules = [rule for rule in spec.get(VALIDATIONS, ()) if _runs_on_creation(rule)]
     itself = {keyword: value for keyword, value in spec.items() if keyword not in {"properties", VALIDATIONS}}
     return not rules and not Evaluator({"type": "object", "properties": {"spec": itself}}).validate({"spec": {}})

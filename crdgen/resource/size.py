@@ -21,7 +21,7 @@ from crdgen.schema import Schema
 from crdgen.schema.look import size
 from crdgen.utf8 import utf8
 
-__all__ = ["Part", "Saving", "annotations", "parts", "savings", "size"]
+__all__ = ["Saving", "SizedField", "annotations", "parts", "savings", "size"]
 
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # Go's encoding/json writes these as \uXXXX, which has six bytes.
@@ -44,7 +44,7 @@ def annotations(crd: Mapping[str, Any]) -> int:
 
 
 @dataclass(frozen=True)
-class Part:
+class SizedField:
     """The bytes of one field's schema, with all below it.
 
     Attributes:
@@ -57,9 +57,9 @@ class Part:
     path: str
     size: int
     descriptions: int
-    parts: tuple["Part", ...]
+    parts: tuple["SizedField", ...]
 
-    def walk(self) -> Iterator["Part"]:
+    def walk(self) -> Iterator["SizedField"]:
         """Yield the part and all below it, from the top."""
         yield self
         for part in self.parts:
@@ -74,7 +74,7 @@ class Saving:
     how: str
 
 
-def parts(crd: Mapping[str, Any]) -> tuple[Part, ...]:
+def parts(crd: Mapping[str, Any]) -> tuple[SizedField, ...]:
     """Return the schemas of the versions, field by field."""
     return tuple(_part(name, schema) for name, schema in _schemas(crd).items())
 
@@ -102,7 +102,7 @@ def _of_schema(name: str, schema: Schema) -> Iterator[Saving]:
         yield Saving(part.descriptions, f"{part.path}: leave out the descriptions below it")
 
 
-def _heaviest(whole: Part) -> Iterator[Part]:
+def _heaviest(whole: SizedField) -> Iterator[SizedField]:
     """Yield the fields where descriptions are worth leaving out: a tenth of all, and not nearly all of the parent's."""
     pending = [(whole, part) for part in whole.parts]
     while pending:
@@ -141,11 +141,11 @@ def _open_size() -> int:
     return size(structural_schema(model)["properties"]["template"])
 
 
-def _part(path: str, schema: Schema) -> Part:
+def _part(path: str, schema: Schema) -> SizedField:
     below = tuple(_part(child_path, child) for child_path, child in _children(path, schema))
     own = schema.get("description")
     words = size({"description": own}) - 1 if isinstance(own, str) else 0  # without braces, with a comma
-    return Part(path, size(schema), words + sum(part.descriptions for part in below), below)
+    return SizedField(path, size(schema), words + sum(part.descriptions for part in below), below)
 
 
 def _texts(schema: Schema) -> Iterator[str]:

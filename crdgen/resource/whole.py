@@ -16,7 +16,7 @@ _COMMON: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def is_described(value: Any) -> bool:
-    """Tell whether a value is a class whose fields Pydantic describes: a model, a dataclass or a TypedDict."""
+    """Return whether a value is a class whose fields Pydantic describes: a model, a dataclass or a TypedDict."""
     return isinstance(value, type) and (issubclass(value, BaseModel) or is_dataclass(value) or is_typeddict(value))
 
 

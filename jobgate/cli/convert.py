@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from crdgen import to_yaml
-from crdgen.cli.command import Unusable
+from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
 from jobgate.kinds import installed
@@ -32,7 +32,7 @@ def convert(context: click.Context, *, file: str, output_file: Path | None) -> N
     """
     try:
         manifests = objects(file)
-    except Unusable as error:
+    except UsageError as error:
         raise click.UsageError(str(error)) from None
     kinds = installed()
     results = [(manifest, _conversion(manifest, kinds)) for manifest in manifests]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from crdgen.cli.command import Unusable
+from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of
@@ -35,7 +35,7 @@ def explain(context: click.Context, *, files: tuple[str, ...], namespace: str, o
     """
     try:
         manifests = [manifest for file in files for manifest in objects(file)]
-    except Unusable as error:
+    except UsageError as error:
         click.echo(str(error), err=True)
         context.exit(2)
     known = Files([manifest.object for manifest in manifests], namespace)

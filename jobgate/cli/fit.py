@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from crdgen.cli.command import Unusable
+from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.offline.fit import Misfit, Outcome, misfits
@@ -75,7 +75,7 @@ def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     for file in files:
         try:
             found += [manifest.object for manifest in objects(file)]
-        except Unusable as error:
+        except UsageError as error:
             raise _Unread(str(error)) from None
     return _by_name(one for one in found if one.get("kind") == _DEFINITION)
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import yaml
 
-from crdgen.cli.command import Unusable
+from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from jobgate.cli.settings import Told, installation
 from jobgate.kinds.common.runner import runner_of
@@ -38,7 +38,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, ga
     for file in files:
         try:
             manifests = objects(file)
-        except Unusable as error:
+        except UsageError as error:
             raise click.UsageError(str(error)) from None
         for manifest in manifests:
             kind = told.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import yaml
 
-from crdgen.cli.command import Unusable
+from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of, reading_warnings, text_report
@@ -109,7 +109,7 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
     for file in files:
         try:
             found = objects(file)
-        except Unusable as error:
+        except UsageError as error:
             click.echo(_wrong(file, error), err=True)
             broken = True
         else:
@@ -120,7 +120,7 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
     return manifests, broken
 
 
-def _wrong(file: str, error: Unusable) -> str:
+def _wrong(file: str, error: UsageError) -> str:
     """Return what is wrong with a file; of one of OpenPAI, how to make objects of it."""
     try:
         text = Path(file).read_text(encoding="utf-8", errors="replace")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crdgen.evaluate import evaluate
 from crdgen.lint import Severity, lint
-from crdgen.reading import Unreadable, read
+from crdgen.reading import UnreadableManifest, read
 from jobgate.kinds import built_in
 from jobgate.render.handbook import title
 from tests.crdgen.objects.mistakes import near
@@ -131,7 +131,7 @@ def check_body(value: Any) -> None:
 
 def check_yaml(value: Any) -> None:
     """Any text is objects that can be sent, or unreadable at a place."""
-    with suppress(Unreadable):
+    with suppress(UnreadableManifest):
         for manifest in read(value.encode("utf-8", "surrogatepass"), "file.yaml"):
             json.dumps(manifest.object)
 
@@ -139,7 +139,7 @@ def check_yaml(value: Any) -> None:
 def check_definition(value: Any) -> None:
     """Any CRD is linted; one that is taken gives every object a verdict."""
     assert all(str(finding) for finding in lint(value["definition"]))
-    if not any(finding.severity is Severity.REFUSED for finding in lint(value["definition"], strict=False)):
+    if not any(finding.severity is Severity.ERROR for finding in lint(value["definition"], strict=False)):
         found = evaluate(value["definition"], value["object"])
         again = evaluate(value["definition"], found.object)
         assert again.object == found.object
@@ -269,7 +269,7 @@ _TYPES: Final = ("object", "array", "string", "integer", "boolean", "number")
 def _plain(schema: Any) -> bool:
     """Whether a schema has bounds that a value can be drawn within."""
     return "pattern" not in json.dumps(schema) and not any(
-        finding.severity is Severity.REFUSED
+        finding.severity is Severity.ERROR
         for finding in lint({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}, strict=False)
     )
 

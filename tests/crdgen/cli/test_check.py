@@ -30,7 +30,7 @@ def test_one_file_by_flags(crdgen: Crdgen, folder: Path) -> None:
         assert crdgen(f"check {name} {SHOP}:ORDER") == (0, "", "")
         (folder / name).write_text(text.replace("Namespaced", "Cluster"))
         answer = crdgen(f"check {name} {SHOP}:ORDER")
-        assert (answer.status, answer.err) == (1, f"{name}: not what its model gives\n")
+        assert (answer.status, answer.err) == (1, f"{name}: out of date\n")
         assert answer.out.startswith(f"--- {name}\n+++ {name} (generated)\n@@ ")
 
 
@@ -48,14 +48,14 @@ def test_a_listing_is_written_once_and_then_up_to_date(crdgen: Crdgen, folder: P
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "pyproject.toml: No such file or directory: name FILE and MODULE:MODEL, or a --config"),
+        (None, "pyproject.toml: No such file or directory: specify FILE and MODULE:MODEL, or --config"),
         ("", "no [[tool.crdgen.files]]"),
         ("tool = 3", "no [[tool.crdgen.files]]"),
         ("[[", "pyproject.toml: "),
-        (f'[[tool.crdgen.files]]\nmodel = "{SHOP}:ORDER"', "tool.crdgen.files[0]: makes no file"),
+        (f'[[tool.crdgen.files]]\nmodel = "{SHOP}:ORDER"', "tool.crdgen.files[0]: lists no file"),
         ('[[tool.crdgen.files]]\ncrd = "a"', "tool.crdgen.files[0].model: Field required"),
         ('[[tool.crdgen.files]]\nmodel = "a:b"\ncdr = "a"', "tool.crdgen.files[0].cdr: Extra inputs"),
-        (f'[[tool.crdgen.files]]\nmodel = "{SHOP}:Order"\ncrd = "a"', "is a model: give --group"),
+        (f'[[tool.crdgen.files]]\nmodel = "{SHOP}:Order"\ncrd = "a"', "is a model: add --group"),
     ],
 )
 def test_a_listing_that_says_too_little(crdgen: Crdgen, folder: Path, text: str | None, said: str) -> None:
@@ -68,4 +68,4 @@ def test_a_listing_that_says_too_little(crdgen: Crdgen, folder: Path, text: str 
 
 
 def test_a_file_without_its_model_is_a_mistake(crdgen: Crdgen) -> None:
-    assert "name the model that it is generated from" in crdgen("check a.yaml").err
+    assert "add the model that it is generated from" in crdgen("check a.yaml").err

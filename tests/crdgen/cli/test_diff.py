@@ -101,22 +101,22 @@ def test_a_file_that_was_not_there_is_new(crdgen: Crdgen, repository: Path) -> N
     (repository / "more.yaml").write_text(OLD)
     answer = crdgen("diff more.yaml --against HEAD")
     assert answer.status == 0
-    assert "not there at HEAD: all is new" in answer.err
+    assert "does not exist at HEAD: every CRD is new" in answer.err
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("diff crds/orders.yaml", "name two files, OLD and NEW, or one with --against REV"),
-        ("diff a b c", "name two files"),
-        ("diff a b --against HEAD", "--against compares one file or folder with itself"),
-        ("diff crds/orders.yaml --against nowhere", "nowhere is no revision"),
-        ("diff crds/orders.yaml --against=--help", "--help is no revision"),
+        ("diff crds/orders.yaml", "specify two files, OLD and NEW, or one with --against REV"),
+        ("diff a b c", "specify two files"),
+        ("diff a b --against HEAD", "--against takes one file or folder"),
+        ("diff crds/orders.yaml --against nowhere", "nowhere is not a revision"),
+        ("diff crds/orders.yaml --against=--help", "--help is not a revision"),
         ("diff nowhere/at.yaml --against HEAD", "no such file or folder"),
         ("diff nowhere.yaml crds/orders.yaml", "nowhere.yaml: No such file"),
-        ("diff crds/orders.yaml old.yaml", "old.yaml:1: a CRD of apiextensions.k8s.io/v1beta1; only"),
-        ("docs old.yaml", "old.yaml:1: a CRD of apiextensions.k8s.io/v1beta1; only"),
-        ("docs empty.yaml", "empty.yaml:1: spec.group must be a text (crdgen lint tells all)"),
+        ("diff crds/orders.yaml old.yaml", "old.yaml:1: apiVersion is apiextensions.k8s.io/v1beta1: must be"),
+        ("docs old.yaml", "old.yaml:1: apiVersion is apiextensions.k8s.io/v1beta1: must be"),
+        ("docs empty.yaml", "empty.yaml:1: spec.group must be a non-empty string (see crdgen lint)"),
     ],
 )
 def test_what_cannot_be_compared(crdgen: Crdgen, repository: Path, line: str, said: str) -> None:

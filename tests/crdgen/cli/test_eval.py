@@ -24,7 +24,7 @@ def test_what_is_pruned_and_filled_in_is_shown(crdgen: Crdgen, folder: Path) -> 
     answer = crdgen("eval a.yaml --crd crd.yaml")
     assert answer.status == 0
     assert answer.out.splitlines()[0] == "a.yaml:1: Order one: accepted"
-    assert "  - spec.cuont: 2 is pruned: the schema does not know the field\n" in answer.out
+    assert "  - spec.cuont: 2 is pruned: the field is not declared\n" in answer.out
     assert "  + spec.count: 1 is the default\n" in answer.out
     stored = yaml.safe_load(crdgen("eval a.yaml --crd crd.yaml -o yaml").out)
     assert stored["spec"] == {"item": "tea", "count": 1, "size": "small", "tags": []}
@@ -63,7 +63,7 @@ def test_an_object_is_called_by_its_name_or_what_it_is_made_from(
     (folder / "a.yaml").write_text(f"{head}spec:\n  item: tea\n  count: 0\n")
     answer = crdgen("eval a.yaml --crd crd.yaml")
     assert answer.status == 1
-    assert answer.out.splitlines()[0] == f"a.yaml:1: Order {name}: refused"
+    assert answer.out.splitlines()[0] == f"a.yaml:1: Order {name}: rejected"
     assert f'The Order "{name}" is invalid:' in answer.out
     (entry,) = json.loads(crdgen("eval a.yaml --crd crd.yaml -o json").out)
     assert entry["name"] == name
@@ -72,9 +72,9 @@ def test_an_object_is_called_by_its_name_or_what_it_is_made_from(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HEAD.replace("Order", "Parcel"), "holds no shop.example.com Order, which crd.yaml defines, but"),
+        (HEAD.replace("Order", "Parcel"), "contains no shop.example.com Order, the kind that crd.yaml defines, only"),
         (HEAD.replace("/v1", "/v9"), "the CRD has no version 'v9'; it has v1"),
-        ("", "holds no shop.example.com Order"),
+        ("", "contains no shop.example.com Order"),
         ("a: [", "a.yaml:"),
     ],
 )
@@ -88,7 +88,7 @@ def test_what_is_no_such_object(crdgen: Crdgen, folder: Path, text: str, said: s
 
 def test_the_crd_must_be_one(crdgen: Crdgen, folder: Path) -> None:
     (folder / "none.yaml").write_text(HEAD)
-    assert "none.yaml: holds no CustomResourceDefinition" in crdgen("eval none.yaml --crd none.yaml").err
+    assert "none.yaml: contains no CustomResourceDefinition" in crdgen("eval none.yaml --crd none.yaml").err
 
 
 def test_an_update_sees_what_is_stored(crdgen: Crdgen, folder: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_crd_that_cannot_be_there_is_named(crdgen: Crdgen, folder: Path) -> No
     (folder / "a.yaml").write_text(HEAD)
     answer = crdgen("eval a.yaml --crd crd.yaml")
     assert answer.status == 2
-    assert "the API server refuses the CRD: spec.scope: " in answer.err
+    assert "the API server rejects the CRD: spec.scope: " in answer.err
 
 
 def test_no_pattern_makes_it_slow(crdgen: Crdgen, folder: Path) -> None:

@@ -44,25 +44,25 @@ def test_the_current_folder_is_importable_and_what_it_prints_is_no_yaml(crdgen: 
 
 FAULTS = [
     ("generate", "the following arguments are required: MODULE:MODEL"),
-    (f"generate {SHOP}", "not MODULE:MODEL, such as"),
+    (f"generate {SHOP}", "must be MODULE:MODEL, such as"),
     (
         f"generate {SHOP}:Nothing",
         "has no Nothing; it has Faulty, Impossible, ORDER, Order, OrderSpec, OrderStatus, Parcel",
     ),
     (
         f"generate {SHOP}:NUMBER",
-        "of type int, and neither a Pydantic model (or a dataclass, or a TypedDict) nor a crdgen.",
+        "is a value of type int; must be a Pydantic model, a dataclass, a TypedDict or a crdgen.",
     ),
-    (f"generate {SHOP}:Size", "the class Size, and neither"),
+    (f"generate {SHOP}:Size", "is the class Size; must be"),
     ("generate nowhere:Spec", "nowhere cannot be imported: ModuleNotFoundError"),
     ("generate shop/models.py:Spec", "write shop.models:Spec"),
     ("generate models.py:Spec", "write models:Spec"),
-    (f"generate {SHOP}:OrderSpec", "give --group example.com and --version v1"),
-    (f"generate {SHOP}:ORDER --group a.b", "says its own names: leave out --group"),
+    (f"generate {SHOP}:OrderSpec", "add --group example.com and --version v1"),
+    (f"generate {SHOP}:ORDER --group a.b", "has its own names: remove --group"),
     (f"generate {SHOP}:Impossible {NAMED}", "Impossible.spec.pair: "),
     (f"generate {SHOP}:Order {NAMED} --scope Galaxy", "invalid choice: 'Galaxy'"),
     (f"generate {SHOP}:OrderSpec --group Shop --version v1", "Shop"),
-    ("fly", "no command 'fly': there are generate, lint, size, diff, docs, check, eval"),
+    ("fly", "unknown command 'fly': must be one of generate, lint, size, diff, docs, check, eval"),
 ]
 
 

@@ -30,7 +30,7 @@ def test_a_fault_of_its_own_is_no_traceback(crdgen: Crdgen, monkeypatch: pytest.
 
     monkeypatch.setattr(command.Command, "parser", fail)
     answer = crdgen("lint x")
-    assert answer == (2, "", "crdgen lint: a fault of crdgen itself: RuntimeError: two lines\n")
+    assert answer == (2, "", "crdgen lint: internal error: RuntimeError: two lines\n")
 
 
 def test_it_runs_as_a_module_with_pydantic_and_yaml_only() -> None:

@@ -25,7 +25,7 @@ def test_what_is_fine_is_accepted_and_what_is_refused_is_not(crdgen: Crdgen, fol
     assert crdgen("lint good.yaml").status == 0
     answer = crdgen("lint good.yaml bad.yaml")
     assert answer.status == 1
-    assert "bad.yaml: refused: spec.scope: " in answer.out
+    assert "bad.yaml: error: spec.scope: " in answer.out
 
 
 def test_a_folder_is_searched_and_what_is_no_crd_passed_over(crdgen: Crdgen, folder: Path) -> None:
@@ -56,7 +56,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_linted(crdgen: Crdgen, fol
     assert answer.status == 2
     assert "nowhere.yaml: No such file or directory" in answer.err
     assert "broken.yaml:" in answer.err
-    assert "bad.yaml: refused: spec.scope: " in answer.out
+    assert "bad.yaml: error: spec.scope: " in answer.out
 
 
 def test_nothing_to_lint_is_a_mistake(crdgen: Crdgen, folder: Path) -> None:

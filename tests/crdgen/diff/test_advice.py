@@ -95,7 +95,7 @@ FOLLOWED: list[tuple[str, Any, Any, str, Any]] = [
         "a field is kept",
         ONE,
         definition(version(spec=obj())),
-        "keep it, described as deprecated",
+        "keep it and describe it as deprecated",
         definition(version(spec=obj(a=TEXT | {"description": "Deprecated."}))),
     ),
     (

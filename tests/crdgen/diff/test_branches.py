@@ -83,9 +83,9 @@ def test_that_a_branch_is_written_otherwise_is_said() -> None:
     found = diff(of(obj(("a",), a=TEXT)), of(obj(("a",), a=TEXT, b=TEXT) | {"allOf": [{"required": ["a"]}]}))
     assert [change.what for change in found] == ["allOf is written otherwise, and means the same", "the field is new"]
     (change,) = diff(of(TEXT | {"allOf": [LONG]}), of(TEXT | SHORT))
-    assert change.what == "maxLength 9 is now 5: values that were taken are refused"
+    assert change.what == "maxLength 9 is now 5: previously valid values are rejected"
     (change,) = diff(of(TEXT | {"anyOf": [SHORT]}), of(TEXT | {"anyOf": [LONG]}))
-    assert change.what == "anyOf is otherwise, and refuses no more than before"
+    assert change.what == "anyOf changed, and accepts all previously valid values"
 
 
 def test_what_cannot_stand_beside_the_rest_stays_a_branch() -> None:

@@ -98,13 +98,13 @@ def test_what_refuses_something_that_was_taken_breaks(old: Any, more: Any) -> No
 
 def test_that_nothing_is_refused_is_said() -> None:
     assert [change.what for change in said(WORDS, {"maxLength": 3, "pattern": "o"})] == [
-        "maxLength 3 is new, which refuses nothing that was taken",
-        'pattern "o" is new, which refuses nothing that was taken',
+        "maxLength 3 is new, which accepts all previously valid values",
+        'pattern "o" is new, which accepts all previously valid values',
     ]
     (change,) = diff(of(WORDS | {"maxLength": 2}), of(WORDS | {"maxLength": 2, "enum": ["on"]}))
-    assert change.what == 'value "off" is removed, which refuses nothing that was taken'
+    assert change.what == 'value "off" is removed, which accepts all previously valid values'
     (change,) = said(INT, {"maximum": 2**63 - 1})
-    assert change.what == "maximum 9223372036854775807 is no integer that the API server can hold: no value is taken"
+    assert change.what == "maximum 9223372036854775807 is no integer that the API server can store: no value is valid"
 
 
 def test_an_enum_refused_null_before_it_was_no_value() -> None:

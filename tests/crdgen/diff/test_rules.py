@@ -131,16 +131,18 @@ def test_what_a_rule_breaks_is_said() -> None:
         (change,) = diff(of(SELF), of(ruled(rule, **more)))
         return change.what.partition(" is new: ")[2]
 
-    assert said("self.must > 1") == "objects that were taken may be refused"
-    assert said("self == oldSelf") == "changes that were allowed may be refused, and what is stored passes"
-    assert said("self != oldSelf").startswith("writes that were taken may be refused, even of what does not change, as")
+    assert said("self.must > 1") == "previously valid objects may be rejected"
+    assert said("self == oldSelf") == "changes that were allowed may be rejected; stored objects stay valid"
+    assert said("self != oldSelf").startswith(
+        "previously valid updates may be rejected, even if the value does not change, as"
+    )
     assert (
         said("oldSelf.hasValue() || self.must > 1", optionalOldSelf=True)
-        == "new objects that were allowed may be refused, and what is stored passes"
+        == "new objects that were allowed may be rejected; stored objects stay valid"
     )
     assert (
         said("!oldSelf.hasValue() || self == oldSelf.value()", optionalOldSelf=True)
-        == "new objects and changes that were allowed may be refused, and what is stored passes"
+        == "new objects and changes that were allowed may be rejected; stored objects stay valid"
     )
 
 

@@ -131,7 +131,7 @@ def test_a_default_that_the_field_cannot_read_is_an_error_that_says_so() -> None
     with pytest.raises(SchemaError) as raised:
         structural_schema(Unread)
     assert str(raised.value) == (
-        "Unread.value: its serializer writes the default <code 7> as 7, which the field does not read; "
-        "let the field read what it writes, or mark it with `ModelDefault`: the model alone then fills it in"
+        "Unread.value: its serializer writes the default <code 7> as 7, which the field does not accept; "
+        "let the field accept what it writes, or mark it with `ModelDefault`, so that only the model sets it"
     )
     assert "default" not in structural_schema(Left)["properties"]["value"]

@@ -108,7 +108,7 @@ _DEAR = [
         "what nobody can size",
         _ruled({"type": "object", "properties": {"b": _list(_SHORT)}}, "self.?b.orValue([]).all(x, x == 'a')"),
         "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost more than 100 times {_AFFORDED}: nobody can tell the size of the result of "
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}: the API server cannot determine the size of the result of "
         "orValue()",
         "test with has() and read the field itself, which has a bound",
     ),
@@ -116,7 +116,7 @@ _DEAR = [
         "quantities that differ",
         _ruled(_SHORT, "quantity(self) != quantity('1')"),
         "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost more than 100 times {_AFFORDED}: nobody can tell the size of the result of "
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}: the API server cannot determine the size of the result of "
         "quantity()",
         "write !(a == b) in place of a != b: of quantities, addresses and the like it knows what only == costs",
     ),

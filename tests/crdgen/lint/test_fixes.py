@@ -119,7 +119,7 @@ def test_nothing_is_said_where_nothing_is_to_be_mended(schema: dict[str, Any]) -
 
 def test_a_gap_is_told_by_the_names_of_all_who_have_it() -> None:
     (finding,) = _of_rule(broken(Edit(_NEW, _object(b=_object(c=_DEFAULTED)))), "default-can-be-set")
-    assert finding.problem == "where spec.new is left out, the default of b.c.a is not set: new has none itself"
+    assert finding.problem == "the default of b.c.a is not set if spec.new is left out, because new has no default"
     assert finding.fix.startswith("write default: {} for spec.new, spec.new.b, spec.new.b.c, or require them;")
 
 

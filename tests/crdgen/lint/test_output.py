@@ -6,16 +6,16 @@ from crdgen.lint import Finding, Severity
 from crdgen.lint.output import as_json, text
 from crdgen.lint.sarif import sarif
 
-SURPRISE = Finding("spec.a", "it is odd", "mend it", Severity.SURPRISING, "odd")
-REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.REFUSED, "wrong")
+SURPRISE = Finding("spec.a", "it is odd", "mend it", Severity.WARNING, "odd")
+REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.ERROR, "wrong")
 FOUND = {"crds/my crd.yaml": [SURPRISE, REFUSAL], "fine.yaml": []}
 
 
 def test_text_tells_what_is_refused_first_and_counts() -> None:
     assert text(FOUND) == (
-        "crds/my crd.yaml: refused: spec.b: it is wrong\n    correct it [wrong]\n"
-        "crds/my crd.yaml: surprising: spec.a: it is odd\n    mend it [odd]\n"
-        "2 files: 1 refused, 1 surprising\n"
+        "crds/my crd.yaml: error: spec.b: it is wrong\n    correct it [wrong]\n"
+        "crds/my crd.yaml: warning: spec.a: it is odd\n    mend it [odd]\n"
+        "2 files: 1 error, 1 warning\n"
     )
 
 
@@ -23,7 +23,7 @@ def test_json_has_each_finding_with_its_file() -> None:
     assert json.loads(as_json(FOUND)) == [
         {
             "file": "crds/my crd.yaml",
-            "severity": "surprising",
+            "severity": "warning",
             "path": "spec.a",
             "problem": "it is odd",
             "fix": "mend it",
@@ -31,7 +31,7 @@ def test_json_has_each_finding_with_its_file() -> None:
         },
         {
             "file": "crds/my crd.yaml",
-            "severity": "refused",
+            "severity": "error",
             "path": "spec.b",
             "problem": "it is wrong",
             "fix": "correct it",
@@ -61,6 +61,6 @@ def test_sarif_is_what_the_standard_asks_for() -> None:
 
 
 def test_nothing_found_is_said_too() -> None:
-    assert text({"a.yaml": []}) == "1 file: 0 refused, 0 surprising\n"
+    assert text({"a.yaml": []}) == "1 file: 0 errors, 0 warnings\n"
     assert json.loads(as_json({"a.yaml": []})) == []
     assert json.loads(sarif({"a.yaml": []}))["runs"][0]["results"] == []

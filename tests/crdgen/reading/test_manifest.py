@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crdgen.reading import MAX_DEPTH, Unreadable, read
+from crdgen.reading import MAX_DEPTH, UnreadableManifest, read
 from tests.crdgen.reading.oracle.answers import ask, golden
 from tests.crdgen.reading.oracle.corpus import CORPUS
 
@@ -35,7 +35,7 @@ def sent(text: bytes) -> str | None:
     """What we would send, as comparable text; None if it is refused."""
     try:
         return json.dumps([manifest.object for manifest in read(text, "f.yaml")], sort_keys=True)
-    except Unreadable:
+    except UnreadableManifest:
         return None
 
 
@@ -91,7 +91,7 @@ def test_kubectls_libraries_still_give_the_recorded_answers() -> None:
     ],
 )
 def test_a_refusal_says_where_and_what(case: str, text: bytes, message: str) -> None:
-    with pytest.raises(Unreadable) as refusal:
+    with pytest.raises(UnreadableManifest) as refusal:
         read(text, "f.yaml")
     assert str(refusal.value).startswith(message), case
 
@@ -147,7 +147,7 @@ def test_values_that_share_an_anchor_are_separate_objects() -> None:
     ],
 )
 def test_depth_is_bounded(case: str, text: bytes) -> None:
-    with pytest.raises(Unreadable, match=f"nested too deep: at most {MAX_DEPTH} levels"):
+    with pytest.raises(UnreadableManifest, match=f"nested too deep: at most {MAX_DEPTH} levels"):
         read(text, case)
 
 
@@ -183,7 +183,7 @@ PIECES = st.sampled_from([*MARKS.split(b"|"), *BREAKS, *OBJECTS])
 def test_any_bytes_are_read_or_refused(text: bytes) -> None:
     try:
         objects = [manifest.object for manifest in read(text, "f")]
-    except Unreadable as refusal:
+    except UnreadableManifest as refusal:
         where = (refusal.line, refusal.column)
         objects = []
     else:

@@ -83,8 +83,8 @@ def test_names_scope_labels_and_annotations_are_written() -> None:
     "resource, at, words",
     [
         (replace(RESOURCE, group="example"), "spec.group", "must be a domain with a dot"),
-        (replace(RESOURCE, group="batch.k8s.io"), "metadata.annotations", "says no approval"),
-        (replace(RESOURCE, group="x.kubernetes.io", api_approved="me"), "metadata.annotations", "says no approval"),
+        (replace(RESOURCE, group="batch.k8s.io"), "metadata.annotations", "names no approval"),
+        (replace(RESOURCE, group="x.kubernetes.io", api_approved="me"), "metadata.annotations", "names no approval"),
         (replace(RESOURCE, names=Names("A b")), "spec.names.kind", "'a b' must be a label"),
         (replace(RESOURCE, names=Names("Box[int]")), "spec.names.kind", "'box[int]' must be a label"),
         (replace(RESOURCE, names=Names("A", "Things")), "spec.names.plural", "'Things' must be a label"),
@@ -150,10 +150,10 @@ SERVICE = Service("convert", "system")
         (Conversion(url="https://u@a.b"), ".url", "must not have a user"),
         (Conversion(replace(SERVICE, name="A")), ".service.name", "'A' must be a label"),
         (Conversion(replace(SERVICE, namespace="")), ".service.namespace", "has no namespace"),
-        (Conversion(replace(SERVICE, port=0)), ".service.port", "0 is no port"),
-        (Conversion(replace(SERVICE, path="c")), ".service.path", "'c' is no path"),
-        (Conversion(SERVICE, ca_bundle="MIIB"), ".caBundle", "no certificate in PEM"),
-        (Conversion(SERVICE, ca_bundle=CA.replace("MIIB", "M!IB")), ".caBundle", "no certificate in PEM"),
+        (Conversion(replace(SERVICE, port=0)), ".service.port", "0 is not a port number"),
+        (Conversion(replace(SERVICE, path="c")), ".service.path", "'c' is not a valid path"),
+        (Conversion(SERVICE, ca_bundle="MIIB"), ".caBundle", "not a PEM certificate"),
+        (Conversion(SERVICE, ca_bundle=CA.replace("MIIB", "M!IB")), ".caBundle", "not a PEM certificate"),
     ],
 )
 def test_a_conversion_that_cannot_be_called_is_refused(conversion: Conversion, at: str, words: str) -> None:

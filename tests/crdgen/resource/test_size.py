@@ -131,4 +131,4 @@ def test_the_command_tells_it_and_fails_above_the_limit(crdgen: Crdgen) -> None:
     assert (entry["limit"], entry["fits"]) == (1000, False)
     assert [part["path"] for part in entry["parts"]] == ["v1"]
     assert entry["bytes"] < entry["annotations"]
-    assert "refused" in crdgen(f"{line} --limit 1000").out
+    assert "fails" in crdgen(f"{line} --limit 1000").out

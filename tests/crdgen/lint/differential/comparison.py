@@ -70,7 +70,7 @@ class Comparison:
     @property
     def refused(self) -> list[Finding]:
         """What we say that the API server refuses."""
-        return [finding for finding in self.findings if finding.severity is Severity.REFUSED]
+        return [finding for finding in self.findings if finding.severity is Severity.ERROR]
 
     @property
     def too_dear(self) -> bool:

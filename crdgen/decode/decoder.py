@@ -1,7 +1,7 @@
-"""Decoding: JSON becomes what the API server sees, and what it cannot read or would drop is told.
+"""Decodes JSON into what the API server sees, and collects what it cannot read or drops.
 
-The rules look at the decoded form only, so that none of them meets a wrong type: nulls and unknown fields are gone, and
-a value of a wrong type counts as left out.
+Rules check the decoded form only, so they never see a wrong type: nulls and unknown fields are gone, and a value of a
+wrong type counts as left out.
 """
 
 import base64
@@ -23,16 +23,17 @@ _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d?\d):(\d\d):(\d\d)(?:[.,]\d+)?(
 _LAST: Final = re.compile(r"[^.\[\]]+(?:\[[^\[\]]*\])*$")
 _ABSENT: Final = object()
 
-#: Deeper documents are not looked at: nobody writes them, and each rule would have to be ready for them.
+#: Limit of nesting. Deeper documents are not checked, so that rules can recurse.
 DEPTH: Final = 160
 
 
-class Fault(NamedTuple):
-    """A value that cannot be read, or a field that is not known, and what would be right.
+class DecodingFault(NamedTuple):
+    """A value that cannot be decoded, or an unknown field, with the fix.
 
     Attributes:
-        value: What stands there.
-        unseen: an unknown field that even strict decoding does not report.
+        value: The value found.
+        unknown: The field is unknown.
+        unseen: Even strict decoding does not report the field.
     """
 
     path: str
@@ -45,9 +46,9 @@ class Fault(NamedTuple):
 
 @dataclass
 class Decoder:
-    """Decodes one document; `faults` collects what is wrong in it."""
+    """Decodes one document; collects `faults`."""
 
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[DecodingFault] = field(default_factory=list)
 
     def read(self, value: Any, shape: Shape, path: str) -> Any:
         """Return the decoded value, or its zero value where it cannot be read."""
@@ -82,7 +83,7 @@ class Decoder:
             if known is None:
                 fix = shape.hints.get(name, "remove it") if shape.hints else "remove it, or correct its spelling"
                 problem = f"{name} is unknown to the API server"
-                self.faults.append(Fault(at, problem, fix, child, unknown=True, unseen=not seen))
+                self.faults.append(DecodingFault(at, problem, fix, child, unknown=True, unseen=not seen))
                 continue
             decoded = self._read(child, known, at, seen=seen)
             if decoded is not _ABSENT:
@@ -105,7 +106,7 @@ class Decoder:
         return [zero(shape.item) if child is _ABSENT else child for child in decoded]
 
     def _choice(self, value: Any, shape: Choice, path: str) -> Any:
-        """Decode what has a decoder of its own. It takes nearly anything, and never tells of unknown fields."""
+        """Decode a type with its own UnmarshalJSON, which accepts nearly anything and never reports unknown fields."""
         if isinstance(value, Mapping):
             return self._struct(value, shape.struct, path, seen=False)
         if shape.otherwise is Otherwise.BOOLEAN:
@@ -144,12 +145,12 @@ class Decoder:
             fix = _ONE_TYPE
         else:
             fix = f"write {wanted}"
-        self.faults.append(Fault(path, f"{keyword} must be {wanted}", fix, value))
+        self.faults.append(DecodingFault(path, f"{keyword} must be {wanted}", fix, value))
         return _ABSENT
 
 
 def zero(shape: Shape) -> Any:
-    """Return what Go has in the place of a null or of nothing."""
+    """Return Go's zero value of a type."""
     match shape:
         case Struct() | MapOf():
             return {}
@@ -171,7 +172,7 @@ def under(path: str, name: object) -> str:
 
 
 def is_too_deep(document: Any) -> bool:
-    """Tell whether the document is nested more deeply than anybody writes it; one that holds itself is."""
+    """Return whether the document is nested more deeply than `DEPTH`, or contains itself."""
     level = [document]
     for _ in range(DEPTH):
         # A part that is shared, as YAML's aliases are, counts once.
@@ -204,7 +205,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    """Tell whether Go's time.Parse reads the time: its hour may have one digit, and its fraction a comma."""
+    """Return whether Go's time.Parse reads the time: its hour may have one digit, and its fraction a comma."""
     found = _TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None or not is_date(found[1]):
         return False
@@ -223,7 +224,7 @@ def _is_base64(value: Any) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Tell whether JSON can hold the value: YAML knows dates, and numbers that are none."""
+    """Return whether JSON can hold the value: YAML knows dates, and numbers that are none."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and _is_json(child) for key, child in value.items())
     if isinstance(value, list):
