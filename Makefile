@@ -6,11 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-# Tests start hundreds of programs: none is to compile what it imports anew, whatever the user's habit is elsewhere.
+# Tests start hundreds of programs: none is to compile its imports again, whatever the user's habit is elsewhere.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart check format crds docs controlplane bench bench-all soak soak-certs fuzz golden dist clean
+.PHONY: help install lock demo test chart check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 lock: install ## Renew requirements.lock from pyproject.toml
-	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev --group docs \
 		--no-header --no-annotate pyproject.toml --output-file requirements.lock
 
 demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
@@ -40,17 +40,18 @@ test: install controlplane ## Run all tests, also against a real API server: KUB
 chart: install ## Test the chart with the real Helm, which is built first, once (some minutes)
 	$(BIN)/python -m pytest -m helm
 
-check: install ## Lint, types, layers, and whether generated files are up to date
+check: install ## Lint, types, layers, spelling, and whether generated files are up to date
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell
 	$(BIN)/python -m crdgen.podtemplate --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m jobgate.render.handbook --check
 	$(BIN)/python -m jobgate.doctor.handbook --check
 
-format: install ## Format the code, and mend what the linter can
+format: install ## Format the code, and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -58,9 +59,13 @@ crds: install ## Regenerate manifests/ from the models
 	$(BIN)/python -m crdgen.podtemplate
 	$(BIN)/jobgate manifests --output-dir manifests
 
-docs: install ## Regenerate docs/kinds/ and docs/doctor.md from the code
+docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
 	$(BIN)/python -m jobgate.render.handbook
 	$(BIN)/python -m jobgate.doctor.handbook
+
+site: install ## Build the documentation as a website into build/site, and check its links
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml
+	@echo 'open build/site/index.html, or: $(BIN)/python -m http.server --directory build/site'
 
 controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
 	$(BIN)/python -m controlplane build
@@ -74,7 +79,7 @@ bench: install ## Compare the server with a webhook in Go and a constant answer 
 	$(BIN)/python -m bench.comparison $(BENCH)
 	$(BIN)/python -m bench.review
 
-bench-all: install controlplane ## Measure everything, and renew docs/performance.md and docs/pod-templates.md
+bench-all: install controlplane ## Measure everything, and renew docs/explanation/performance.md and docs/explanation/pod-templates.md
 	$(BIN)/python -m bench.comparison --write
 	$(BIN)/python -m bench.review --write
 	-$(BIN)/python -m bench.growth --write

@@ -3,7 +3,7 @@
     python -m bench.crd_objects [--seed N] [--schemas N] [--objects N] [--dumped N] [--only TEXT] [--output FILE]
 
 Each object is pruned, defaulted and accepted or refused by `crdgen.evaluate`, and sent to the API server as a dry-run
-create; the figures go to `docs/crd-evaluation.md`. Code 1 when the two disagree and nobody has said why.
+create; the figures go to `docs/reference/crd-evaluation.md`. Code 1 when the two disagree and nobody has said why.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tests.crdgen.objects.report import page, summary
 from tests.crdgen.objects.schemas import every
 
 SEED = 20261122
-PAGE = Path(__file__).parent.parent / "docs" / "crd-evaluation.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "crd-evaluation.md"
 CLIENTS = 4
 
 

@@ -17,7 +17,7 @@ from tests.crdgen.lint.differential.cases import SEED, full
 from tests.crdgen.lint.differential.comparison import Oracle, Remembered, asking, compare
 from tests.crdgen.lint.differential.report import figures, page
 
-PAGE = Path(__file__).parent.parent / "docs" / "crd-lint.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "crd-lint.md"
 
 
 def main(argv: list[str] | None = None) -> int:

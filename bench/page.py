@@ -1,4 +1,4 @@
-"""The page `docs/performance.md`: written by hand, but for the blocks between markers, which the benchmarks renew."""
+"""The page `docs/explanation/performance.md`: written by hand; benchmarks fill the blocks between markers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 
 
 def renew(block: str, text: str, page: Path = PAGE) -> None:

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import TypeAlias
 
-FOLDER = Path(__file__).parent.parent / "docs" / "performance"
+FOLDER = Path(__file__).parent.parent / "docs" / "explanation" / "performance"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 700, 400, 90, 40, 40, 70
 #: Okabe and Ito's colours, which the colour-blind tell apart.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")

@@ -19,7 +19,7 @@ from tests.differential.report import page
 from tests.differential.run import Oracle, Remembered, asking, compare
 
 SEED = 20260921
-PAGE = Path(__file__).parent.parent / "docs" / "pod-templates.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "pod-templates.md"
 _CAUGHT_AT_LEAST = 98.0
 
 

@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.review", description=__doc__.split("\n")[0])
     parser.add_argument("file", type=Path, nargs="?", help="the job that is reviewed")
     parser.add_argument("--rounds", type=int, default=500, help="reviews of the smallest job; fewer of larger ones")
-    parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
     command = parser.parse_args(argv)
     measured: dict[str, dict[Phase, dict[str, float]]] = {}
     for name, job in _jobs(command.file).items():

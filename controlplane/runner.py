@@ -30,9 +30,9 @@ _PATHS = {
 }
 
 
-def install(plane: ControlPlane) -> Path:
+def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
     """Install what the runner may do, and give the credentials of its account."""
-    rights = base(installed(), Installation(run=KINDS, gangs=True, queues="queues: []"))["runner"]
+    rights = base(installed(), Installation(run=tuple(kinds), gangs=True, queues="queues: []"))["runner"]
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
     for one in [namespace, *rights]:
         if path := _PATHS.get(one["kind"]):
@@ -42,12 +42,15 @@ def install(plane: ControlPlane) -> Path:
 
 
 @contextmanager
-def runner(plane: ControlPlane, log: Path, settings: Sequence[str] = ()) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run `jobgate run` for all kinds; what it logs is in the file."""
-    arguments = ["run", *RUN, "--bind=127.0.0.1", "--health-port=0", f"--lease-namespace={SYSTEM}"]
+def runner(
+    plane: ControlPlane, log: Path, settings: Sequence[str] = (), kinds: Sequence[str] = KINDS
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run `jobgate run` for kinds; what it logs is in the file."""
+    wanted = [f"--run={kind}" for kind in kinds]
+    arguments = ["run", *wanted, "--bind=127.0.0.1", "--health-port=0", f"--lease-namespace={SYSTEM}"]
     with log.open("ab") as lines:
         process = subprocess.Popen(
-            [*COMMAND, *arguments, *settings, f"--kubeconfig={install(plane)}"],
+            [*COMMAND, *arguments, *settings, f"--kubeconfig={install(plane, kinds)}"],
             stderr=lines,
             stdout=lines,
             env=environment(),

@@ -1,7 +1,8 @@
 """String formats, as the API server checks them (k8s.io/kube-openapi, pkg/validation/strfmt).
 
-Oddities that users meet are followed, because what the API server takes we must take; docs/crdgen-fidelity.md lists
-where a text is judged otherwise. A format that is not in the table is not checked, by the API server neither.
+Oddities that users meet are followed, because what the API server takes we must take;
+docs/reference/crdgen-fidelity.md lists where a text is judged otherwise. A format that is not in the table is not
+checked, by the API server neither.
 """
 
 import re

@@ -1,6 +1,6 @@
 r"""Patterns as the API server reads them: Go's regexp, whose syntax and linear time are those of RE2.
 
-The library is RE2 itself, of which Go's regexp is a port. Where the two differ: docs/crdgen-fidelity.md.
+The library is RE2 itself, of which Go's regexp is a port. Where the two differ: docs/reference/crdgen-fidelity.md.
 """
 
 import re

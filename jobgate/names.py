@@ -25,7 +25,7 @@ MANAGED_BY = ("app.kubernetes.io/managed-by", "jobgate")
 GENERATED_LIMIT = 58
 
 #: Most entries of the lists and maps of a job that the CRDs bound: its tasks, its volumes, a list of policies, what one
-#: task waits for. Time and memory of a review are measured up to here (docs/performance.md).
+#: task waits for. Time and memory of a review are measured up to here (docs/explanation/performance.md).
 ENTRIES_LIMIT = 1000
 
 #: Highest user or group id that Kubernetes takes.

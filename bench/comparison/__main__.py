@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--without-go", action="store_true", help="leave the webhooks in Go out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep every figure in this file")
     parser.add_argument("--figures", type=Path, metavar="FILE", help="measure nothing: take the figures of this file")
-    parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
     command = parser.parse_args(argv)
     began = time.monotonic()
     if command.figures:

@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.creates", description=__doc__)
     parser.add_argument("--rounds", type=int, default=150, help="creates in each namespace")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures in this file")
-    parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
     command = parser.parse_args(argv)
     go = find_or_build(MODULES[GO])
     with ExitStack() as stack:

@@ -20,7 +20,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
     parser.add_argument("--series", action="append", choices=list(ALL), help="which to measure (all); may be repeated")
     parser.add_argument("--most", type=int, default=10**9, help="the largest size that is measured")
-    parser.add_argument("--write", action="store_true", help="renew docs/performance.md and its plots")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md and its plots")
     command = parser.parse_args(argv)
     steep = []
     for name in command.series or ALL:

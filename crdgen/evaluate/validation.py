@@ -6,7 +6,7 @@ refused here, and taken there by mistake. No typed client could read it.
 A check returns None for a value that is right, which costs nothing, or the violations, seen from that value.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from crdgen.evaluate.check import Check, Compile, Reason, Violation, both, wrong_type
 from crdgen.evaluate.lists import list_checker
@@ -15,6 +15,9 @@ from crdgen.evaluate.scalars import scalar_checker, supported_values
 from crdgen.formats import text_format
 from crdgen.schema import INT_OR_STRING, Schema
 
+#: The branches that may repeat the two types of int-or-string.
+EITHER: Final = [{"type": "integer"}, {"type": "string"}]
+
 
 def branches(schema: Schema, compile_: Compile) -> Check | None:
     """Return the check of the schema's branches, or None where it has none."""
@@ -22,8 +25,11 @@ def branches(schema: Schema, compile_: Compile) -> Check | None:
         return None
 
     def compiled(keyword: str) -> list[Check]:
-        # A branch has no type of its own; `type` is there only in the two of int-or-string, which are known.
-        return [compile_(branch) for branch in schema.get(keyword, ()) if not schema.get(INT_OR_STRING)]
+        found = schema.get(keyword, ())
+        if schema.get(INT_OR_STRING):
+            # Its two types may be repeated as a branch, which then says nothing more.
+            found = [] if found == EITHER else [branch for branch in found if branch != {"anyOf": EITHER}]
+        return [compile_(branch) for branch in found]
 
     every, some, one = compiled("allOf"), compiled("anyOf"), compiled("oneOf")
     none = compile_(schema["not"]) if "not" in schema else None

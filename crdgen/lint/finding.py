@@ -22,7 +22,7 @@ class Finding:
         problem: what is wrong, as a sentence about the place.
         fix: what would be right.
         severity: whether the API server refuses it.
-        rule: the name of the rule, as `docs/crd-lint.md` lists it.
+        rule: the name of the rule, as `docs/reference/crd-lint.md` lists it.
     """
 
     path: str

@@ -1,6 +1,7 @@
 """The main job, shown: a DIJob is reviewed, applied to a real API server, defaulted, and broken ones are refused.
 
-At the end a job with plugins runs: its pods, simulated, know which they are and where the others are.
+A job with plugins runs: its pods, simulated, know which they are and where the others are. At the end a distributed
+program runs for real: the runner makes its pods, which are processes of this machine.
 
 It starts a control plane of its own on loopback, installs jobgate from its manifests, and leaves both up until Ctrl-C.
 """
@@ -18,7 +19,10 @@ import yaml
 from controlplane.assets import find_or_build_whole
 from controlplane.controller import controller
 from controlplane.plane import ControlPlane
+from controlplane.processes import ProcessNode
+from controlplane.processes.sandbox import MissingError
 from controlplane.progress import Terminal
+from controlplane.runner import runner
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
@@ -28,6 +32,9 @@ from tests.operators import DIOrchestrator
 JOBS = Path(__file__).parent.parent / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
 WIRED = JOBS / "plugins.yaml"
+SUM = Path(__file__).parent / "sum-of-ranks.yaml"
+#: What the runner runs here; the DIJobs are an operator's.
+RUN = "torchjobs.train.distributed.io"
 BROKEN = tuple(sorted((JOBS / "broken").glob("*.yaml")))
 
 
@@ -44,7 +51,7 @@ def main() -> None:
     with WholeControlPlane(assets) as plane, tempfile.TemporaryDirectory(prefix="jobgate-demo-") as folder:
         say(f"kube-apiserver answers at {plane.url}")
         title("3. jobgate is installed: CRD, webhook configurations with the CA bundle, Service")
-        with InstalledWebhook(plane, Path(folder)):
+        with InstalledWebhook(plane, Path(folder), [f"--run={RUN}"]):
             say(plane.kubectl("get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations").stdout)
             title("4. Jobs are applied; what they leave out is filled in")
             for job in GOOD:
@@ -55,7 +62,9 @@ def main() -> None:
                 apply(plane, job)
             title("6. The pods of a job with plugins find each other")
             run(plane, Path(folder))
-            title("7. Yours")
+            title("7. A distributed program runs to its end, with no operator: jobgate run makes its pods")
+            train(plane, Path(folder))
+            title("8. Yours")
             say(f"  export KUBECONFIG={plane.kubeconfig}\n  {assets.kubectl} apply -f examples/dijob/full.yaml\n")
             if not once:
                 say("The cluster is up until Ctrl-C.")
@@ -109,6 +118,24 @@ def run(plane: WholeControlPlane, folder: Path) -> None:
         say("and its file /etc/volcano/collector.host:")
         lists = json.loads(plane.kubectl("get", "configmap", f"{name}-svc", "-o", "json").stdout)["data"]
         say("".join(f"    {host}\n" for host in lists["collector.host"].splitlines()))
+
+
+def train(plane: WholeControlPlane, folder: Path) -> None:
+    """Apply a job, let the runner make its pods on a node whose pods are processes, and show what they print."""
+    try:
+        with (
+            ProcessNode(plane, "this-machine", folder / "node") as node,
+            runner(plane, folder / "runner.log", kinds=[RUN]),
+        ):
+            say(f"$ kubectl apply -f {relative(SUM)}")
+            say(plane.kubectl("apply", "-f", str(SUM)).stdout)
+            plane.kubectl("wait", "--for=condition=Succeeded", "torchjob/sum-of-ranks", "--timeout=120s")
+            say(plane.kubectl("get", "torchjobs,jobs,pods", "-l", "!diengine/job").stdout)
+            say("What the pods printed:")
+            for log in sorted(node.folder.glob("default.sum-of-ranks-*/torch.log")):
+                say("".join(f"    {line}\n" for line in log.read_text().splitlines()).rstrip())
+    except MissingError as error:
+        say(f"not shown here: {error}")
 
 
 def wait() -> None:

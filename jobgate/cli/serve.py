@@ -83,7 +83,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     multiple=True,
     metavar="NAME=VALUE",
     help="A bound of the server, in bytes, seconds or numbers, as review-time=1.5; may be given several times. "
-    "docs/security.md lists them.",
+    "docs/explanation/security.md lists them.",
 )
 @setting("--kubeconfig", type=_FILE, help="Credentials for the cluster, in the place of the pod's own.")
 @installation

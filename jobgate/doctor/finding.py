@@ -27,7 +27,7 @@ class Finding:
     """A fault at one place.
 
     Attributes:
-        id: of the fault; stable, as in docs/doctor.md.
+        id: of the fault; stable, as in docs/reference/doctor.md.
         severity: of the fault.
         where: the object, as kubectl names it, and the part of it.
         what: is wrong there.

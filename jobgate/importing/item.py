@@ -101,7 +101,7 @@ def _value(value: Any, path: str, notes: Notes) -> str | int:
     if isinstance(value, float):
         notes.change(f"{path}: {value} is a text: values are texts or integers")
         return str(value)
-    notes.fault(path, "must be a text or an integer; write it in quotes")
+    notes.fault(path, "must be a string or an integer; write it in quotes")
     return ""
 
 
@@ -145,7 +145,7 @@ def commands(value: Any, path: str, notes: Notes) -> list[str]:
     found = listed(value, path, notes)
     for place, line in enumerate(found):
         if not isinstance(line, str):
-            notes.fault(f"{path}[{place}]", "must be a text; write it in quotes")
+            notes.fault(f"{path}[{place}]", "must be a string; write it in quotes")
     if not found:
         notes.fault(path, "must have at least one command")
     return [line.strip().replace("\r\n", "\n") for line in found if isinstance(line, str) and line.strip()]

@@ -78,7 +78,7 @@ def installed() -> Mapping[str, Plugin[Any]]:
     plugins = {plugin.name: plugin for plugin in found}
     if len(plugins) != len(found):
         names = [plugin.name for plugin in found]
-        raise ValueError(f"two plugins are called {next(name for name in names if names.count(name) > 1)}")
+        raise ValueError(f"two plugins are named {next(name for name in names if names.count(name) > 1)}")
     return {name: plugin for name, plugin in plugins.items() if name not in _LEFT_OUT}
 
 

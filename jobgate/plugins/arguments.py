@@ -62,7 +62,9 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
         values, places, causes = _of_flags(model, plugin, written, path)
     else:
         example = f"[{_choices(model)}]"
-        return None, [TypeInvalid(path, type(written).__name__, f"must be a list of flags, as {example}, or a mapping")]
+        return None, [
+            TypeInvalid(path, type(written).__name__, f"must be a list of flags, such as {example}, or a mapping")
+        ]
     try:
         parsed = model.model_validate(values)
     except ValidationError as error:
@@ -88,17 +90,17 @@ def _of_flags(
     causes: list[Cause] = []
     flags = flags_of(model)
     if wrong := [place for place, one in enumerate(written) if not isinstance(one, str)]:
-        return {}, {}, [TypeInvalid(path / place, type(written[place]).__name__, "must be a text") for place in wrong]
+        return {}, {}, [TypeInvalid(path / place, type(written[place]).__name__, "must be a string") for place in wrong]
     for argument in read(written, flags):
         place = path / argument.place
         if argument.fault in {Fault.NO_FLAG, Fault.UNKNOWN} and not flags:
-            causes.append(Forbidden(place, f"{plugin} takes no arguments: leave it out"))
+            causes.append(Forbidden(place, f"{plugin} takes no arguments: remove it"))
         elif argument.fault is Fault.NO_FLAG:
-            causes.append(Forbidden(place, f"{plugin} reads nothing but flags: write {_choices(model)}"))
+            causes.append(Forbidden(place, f"{plugin} takes only flags: use {_choices(model)}"))
         elif argument.fault is Fault.UNKNOWN:
             causes.append(NotSupported(place, f"--{argument.name}", [f"--{flag}" for flag in _offered(model)]))
         elif argument.fault is Fault.NO_VALUE:
-            text = f"--{argument.name} takes {_takes(model, argument.name)}: write --{argument.name}=<value>"
+            text = f"--{argument.name} takes {_takes(model, argument.name)}: use --{argument.name}=<value>"
             causes.append(Required(place, text))
         elif argument.fault is Fault.WRONG_VALUE:
             causes.append(Invalid(place, f"--{argument.name}", f"its value must be {_takes(model, argument.name)}"))
@@ -125,9 +127,7 @@ def _cause(
     if error["type"] == "extra_forbidden":
         flags = list(_offered(model))
         return (
-            NotSupported(place, name, flags)
-            if flags
-            else Forbidden(place, f"{plugin} takes no arguments: leave it out")
+            NotSupported(place, name, flags) if flags else Forbidden(place, f"{plugin} takes no arguments: remove it")
         )
     if not name:
         return Invalid(place, plugin, str(error["msg"]).removeprefix("Value error, "))
@@ -138,8 +138,8 @@ def _takes(model: type[Arguments], flag: str) -> str:
     for name, field in model.model_fields.items():
         if (field.alias or name) == flag:
             said = next((one.what for one in field.metadata if isinstance(one, Takes)), "")
-            return said or ("true or false" if field.annotation is bool else "a text")
-    return "a text"
+            return said or ("true or false" if field.annotation is bool else "a string")
+    return "a string"
 
 
 def _choices(model: type[Arguments]) -> str:

@@ -177,7 +177,7 @@ class Crew:
         return self._places[part.name][1]
 
     def has_volume(self, part: Part, name: str) -> bool:
-        """Tell whether the pods of a part have a volume of this name, from its template or from the job."""
+        """Return whether the pods of a part have a volume of this name, from its template or from the job."""
         return name in part.volumes or name in self.volumes
 
     def pod_name(self, part: Part, index: int) -> str:

@@ -31,7 +31,7 @@ class Env(Plugin[EnvArguments]):
         """Yield what containers could not be started with, or pods could not hold."""
         del arguments
         if crew.size > MOST_PODS:
-            text = f"the job has {crew.size} pods, and their places are told to {MOST_PODS} at most"
+            text = f"the job has {crew.size} pods, and the plugin supports at most {MOST_PODS}"
             yield Forbidden(path, text, crew.size)
             return
         members = (Member(crew, part, max(part.replicas - 1, 0)) for part in _one_of_each_type(crew))
@@ -72,15 +72,15 @@ def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | Non
     for variable in variables:
         length = len(variable.name) + len(variable.value) + 2
         if length > VARIABLE_LIMIT:
-            detail = f"no container starts with a variable of more than {VARIABLE_LIMIT}: ask for fewer pods"
-            text = f"{short(variable.name)} would have {length} bytes in task {short(part.name)}, and {detail}"
+            detail = f"a container cannot start with a variable larger than {VARIABLE_LIMIT}: use fewer pods"
+            text = f"{short(variable.name)} would have {length} bytes in task {short(part.name)}; {detail}"
             return Forbidden(path, text, [variable.name, length])
     each = sum(len(json.dumps({"name": one.name, "value": ""})) + len(one.value) + 1 for one in variables)
     if each * len(part.containers) <= POD_LIMIT:
         return None
     return Forbidden(
         path,
-        f"the variables would have {each} bytes in each container of task {short(part.name)}, of which there are "
-        f"{len(part.containers)}, and a pod holds {POD_LIMIT} of them: ask for fewer pods or fewer tasks",
+        f"the variables would have {each} bytes in each of the {len(part.containers)} containers of task "
+        f"{short(part.name)}, and the limit of a pod is {POD_LIMIT}: use fewer pods or fewer tasks",
         [each, len(part.containers)],
     )

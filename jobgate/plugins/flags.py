@@ -25,10 +25,10 @@ _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][
 class Sort(Enum):
     """What the value of a flag is; the value says it to the user."""
 
-    TEXT = "a text"
+    TEXT = "a string"
     SWITCH = "true or false"
-    PORT = "the number of a port, between 1 and 65535"
-    SECONDS = "a whole number of seconds"
+    PORT = "a port number between 1 and 65535"
+    SECONDS = "an integer number of seconds"
 
 
 Flags: TypeAlias = Mapping[str, Sort]
@@ -37,10 +37,10 @@ Flags: TypeAlias = Mapping[str, Sort]
 class Fault(Enum):
     """What is wrong with an argument."""
 
-    UNKNOWN = "the plugin has no such flag"
-    NO_FLAG = "it is no flag"
-    NO_VALUE = "its value is missing"
-    WRONG_VALUE = "its value is not what the flag takes"
+    UNKNOWN = "unknown flag"
+    NO_FLAG = "not a flag"
+    NO_VALUE = "missing value"
+    WRONG_VALUE = "invalid value for the flag"
 
 
 @dataclass(frozen=True, slots=True)

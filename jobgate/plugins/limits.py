@@ -9,7 +9,7 @@ from typing import Final
 VARIABLE_LIMIT: Final = 128 * 1024
 
 #: Most that a plugin puts into the environment of a container, in bytes. Linux takes 2 MiB of variables and arguments
-#: in all where the stack may be 8 MiB, as it may unless somebody says otherwise: the rest is left to the job, and to
+#: in all where the stack may be 8 MiB, as it may by default: the rest is left to the job, and to
 #: images that allow less.
 ENVIRONMENT_LIMIT: Final = 512 * 1024
 

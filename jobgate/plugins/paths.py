@@ -11,7 +11,7 @@ from webhook.text import short
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Tell whether an absolute path is a folder, or below it. `//etc` and `/x/../etc` are `/etc` to a container."""
+    """Return whether an absolute path is a folder, or below it. `//etc` and `/x/../etc` are `/etc` to a container."""
     return f"{_normal(path)}/".startswith(f"{_normal(folder)}/")
 
 
@@ -29,7 +29,7 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
     for part in crew.parts:
         task = short(part.name)
         if crew.has_volume(part, volume):
-            text = f"task {task} has a volume {volume}, as that of the {what} is called: call it something else"
+            text = f"task {task} has a volume {volume}, a name reserved for the {what}: rename it"
             yield Forbidden(path, text, [part.name, volume])
         for container in part.containers:
             name = short(container.name)
@@ -37,8 +37,8 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
                 if is_inside(mount, folder):
                     yield Forbidden(
                         path,
-                        f"container {name} of task {task} mounts something at {short(mount)}, where the {what} belong: "
-                        f"mount it elsewhere{otherwise}",
+                        f"container {name} of task {task} mounts a volume at {short(mount)}, a path reserved "
+                        f"for the {what}: use another path{otherwise}",
                         [part.name, container.name, mount, folder],
                     )
 

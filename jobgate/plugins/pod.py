@@ -29,7 +29,7 @@ class Pod:
         """
         spec = draft.at("spec")
         if spec is None:
-            raise ValueError("a pod without a spec cannot be wired")
+            raise ValueError("the pod has no spec")
         self.draft = draft
         self.spec = spec
         self.member = member
@@ -67,7 +67,7 @@ class Pod:
         self._mark("annotations", key, value)
 
     def gate(self, name: str) -> None:
-        """Hold the pod back until somebody lifts the gate; a pod that has a node already cannot be held."""
+        """Add a scheduling gate, unless the pod already has a node."""
         if self.spec.get("nodeName"):
             return
         if not any(one.get("name") == name for one in self.spec.each("schedulingGates")):

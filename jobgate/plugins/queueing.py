@@ -125,7 +125,7 @@ class Queueing(Plugin[QueueingArguments]):
 def group_name(crew: Crew) -> str:
     """Return what Kueue shall call the group: the job, and the beginning of its uid.
 
-    So a job that is made anew under its name does not meet the workload that Kueue has kept of the former one.
+    So a job that is created again under its name does not meet the workload that Kueue has kept of the former one.
     """
     suffix = f"-{crew.uid[:8]}" if crew.uid else ""
     return crew.name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix

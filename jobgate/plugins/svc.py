@@ -49,12 +49,12 @@ class Svc(Plugin[SvcArguments]):
         yield from _too_large(crew, arguments, path)
         yield from in_the_way(crew, path, volume=_config_map(crew), folder=FOLDER, what="host lists")
         if arguments.publish_not_ready_addresses and crew.service_made:
-            text = f"--publish-not-ready-addresses does nothing: the job's operator makes the Service {crew.service}"
+            text = f"--publish-not-ready-addresses has no effect: the operator creates the Service {crew.service}"
             yield Notice(path, text)
         for part in crew.parts:
             if part.hostname and part.replicas > 1:
-                found = f"its {part.replicas} pods are all found as {short(part.hostname)}"
-                text = f"task {short(part.name)} fixes its hostname: {found}"
+                found = f"all {part.replicas} pods have the host name {short(part.hostname)}"
+                text = f"task {short(part.name)} sets hostname: {found}"
                 yield Notice(path, text)
 
     def derived(self, crew: Crew, arguments: SvcArguments) -> Iterator[Derived]:
@@ -103,7 +103,7 @@ def length_of_lists(crew: Crew) -> int:
 
 
 def lists_fit_into_pods(crew: Crew) -> bool:
-    """Tell whether containers can be started with the lists in their environment, and pods hold the references."""
+    """Return whether containers can be started with the lists in their environment, and pods hold the references."""
     lengths = [_NAMES_OF_HOSTS + len(part.name) + _length(crew, part) for part in crew.parts]
     keys = sum(_NAMES_OF_KEYS + 4 * len(part.name) for part in crew.parts)
     references = keys + 2 * len(crew.parts) * (_REFERENCE + len(_config_map(crew)))
@@ -122,15 +122,15 @@ def _too_large(crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Caus
     if length > CONFIG_LIMIT:
         yield Forbidden(
             path,
-            f"{lists} have {length} bytes, and a ConfigMap holds {CONFIG_LIMIT}: ask for fewer pods, call the job and "
-            "its tasks something shorter, or leave svc out",
+            f"{lists} have {length} bytes, and the limit of a ConfigMap is {CONFIG_LIMIT}: use fewer pods or "
+            "shorter names for the job and its tasks, or remove svc",
             length,
         )
     elif arguments.inject_hosts_env and not lists_fit_into_pods(crew):
         if "svc" in crew.provided:
-            end = "containers cannot be started with them. Say --inject-hosts-env=false, where the operator knows it,"
+            end = "containers cannot start with them. Set --inject-hosts-env=false, if the operator supports it,"
         else:
-            end = "the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are left out. Say --inject-hosts-env=false,"
+            end = "the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are not set. Set --inject-hosts-env=false"
         yield Notice(path, f"{lists} are too large for the environment: {end} and read the files in {FOLDER}")
 
 

@@ -3,7 +3,7 @@
 - `whose`: which job a pod says that it belongs to
 - `digest`: what is remembered of a job
 - `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
-- `budget`, `turns`: how often the cluster may be asked, and by whom next
+- `budget`, `turns`: how often the cluster may be queried, and in which order
 - `forgeries`: the references to jobs that are not there
 - `shape`: whether a pod can be read
 - `review`: what is put into a pod, and whether it is all there

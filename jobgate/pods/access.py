@@ -53,7 +53,7 @@ class Access:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
-        """Tell whether a user may do something with an object; None where that is not known."""
+        """Return whether a user may do something with an object; None where that is not known."""
         answer, until = self._answers.get((user, verb, resource, name, namespace), (False, 0.0))
         return answer if until > self._clock() else None
 
@@ -81,7 +81,7 @@ class Access:
                 answer = await self._ask(*question)
         except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
             fields = {"user": question[0].name[:253], "name": question[3], "reason": type(error).__qualname__}
-            _logger.warning("right not looked up", extra={"fields": fields})
+            _logger.warning("failed to check the permission", extra={"fields": fields})
             return
         self._answers[question] = answer, self._clock() + (ALLOWED if answer else DENIED)
         self._answers.move_to_end(question)

@@ -1,4 +1,4 @@
-"""How often the cluster may be asked: what nobody needs in the steady state must not become a way to drown it."""
+"""Rate limit of requests to the API server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 #: Questions a second, and at once, for the pods of one namespace: one tenant's forgeries are not another's delay.
 RATE, BURST = 50.0, 100.0
-#: So many namespaces are remembered; the one that was quiet for longest is forgotten, and starts anew.
+#: So many namespaces are remembered; the one that was quiet for longest is evicted first.
 NAMESPACES = 1024
 
 
@@ -22,7 +22,7 @@ class Budget:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, namespace: str) -> bool:
-        """Tell whether one more question may be asked, and count it if so."""
+        """Return whether one more question may be asked, and count it if so."""
         now = self._clock()
         left, since = self._left.pop(namespace, (self._burst, now))
         left = min(self._burst, left + (now - since) * self._rate)

@@ -89,7 +89,7 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its text may hold values of the job
-        _logger.error("job unreadable", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
+        _logger.error("failed to read the job", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
         return Unreadable(uid)
     if not crew.asks:
         return _identity(crew)
@@ -111,13 +111,15 @@ class Room:
         self._lock = RLock()
 
     def take(self, size: int) -> bool:
-        """Tell whether there is room for so many bytes, and take it if so."""
+        """Return whether there is room for so many bytes, and take it if so."""
         with self._lock:
             fits = size <= self._left
             if fits:
                 self._left -= size
             elif not self._full:
-                _logger.warning("no room for more jobs", extra={"fields": {"consequence": "each is looked up instead"}})
+                _logger.warning(
+                    "cache full", extra={"fields": {"consequence": "cache full: jobs are looked up one by one"}}
+                )
             self._full = not fits
             return fits
 
@@ -128,7 +130,7 @@ class Room:
 
 
 class _Kept(ref[Crew]):
-    """A digest that is there as long as somebody has it, and the room that it takes."""
+    """A digest that is kept while it is referenced, and its size."""
 
     __slots__ = ("seal", "size")
 

@@ -37,7 +37,7 @@ class Forgeries:
             self._forget(max(self._until, key=lambda one: len(self._until[one])))
 
     def has(self, namespace: str, name: str, uid: str) -> bool:
-        """Tell whether one is remembered."""
+        """Return whether one is remembered."""
         of = self._until.get(namespace)
         return of is not None and of.get((name, uid), 0.0) > self._clock()
 

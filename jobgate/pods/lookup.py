@@ -62,7 +62,7 @@ class Unasked:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """There is no such job, and the pod names none as its owner: labels alone are nobody's word."""
+    """There is no such job, and the pod has no owner reference: labels alone prove nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Lookup:
 
     async def _ask(self, namespace: str, claim: Claim) -> Verdict:
         """Ask the cluster: what the cache says would be wrong, or half the truth."""
-        # By the uid too: what was asked before a job was made anew knows nothing of the new one.
+        # By the uid too: a lookup before the job was created again does not apply to the new one.
         key = namespace, claim.job, claim.uid
         flight = self._flights.get(key)
         if flight is None:
@@ -150,8 +150,10 @@ class Lookup:
             found = await asyncio.shield(flight)
         except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
             reason = type(error).__qualname__
-            _logger.warning("job not looked up", extra={"fields": {"kind": self._kind, "reason": f"{reason}: {error}"}})
-            return Later(f"{self._job(claim)} cannot be looked up")
+            _logger.warning(
+                "failed to look up the job", extra={"fields": {"kind": self._kind, "reason": f"{reason}: {error}"}}
+            )
+            return Later(f"failed to look up {self._job(claim)}")
         if isinstance(found, Later):
             return found
         if found is None or _is_another(found, claim):
@@ -172,19 +174,19 @@ class Lookup:
             self._turns.done(namespace)
 
     def _too_many(self, claim: Claim) -> Later:
-        return Later(f"too many pods ask for jobs that are not known yet; {self._job(claim)} is one of them")
+        return Later(f"too many lookups in progress; {self._job(claim)} is not known yet")
 
     def _behind(self, claim: Claim) -> str:
         """Return why a pod cannot be found in its job, as it is now; its operator may be ahead of that."""
         task = claim.task[:LABEL_LIMIT]
         if claim.index is None:
-            return f"which pod of task {task} of {self._job(claim)} this is cannot be told"
+            return f"cannot determine the index of the pod in task {task} of {self._job(claim)}"
         return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
     def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | Later | None]) -> None:
         del self._flights[key]
         if not flight.cancelled():
-            flight.exception()  # else asyncio complains where nobody waits for the answer any more
+            flight.exception()  # else asyncio logs an unretrieved exception
 
     def _absent(self, namespace: str, claim: Claim) -> Verdict:
         """Return the verdict on a claim to a job that is not there. An owner's uid is never given to another job."""
@@ -194,13 +196,13 @@ class Lookup:
         return self._refused(claim)
 
     def _refused(self, claim: Claim) -> Refused:
-        return Refused(f"there is no {self._job(claim)} of this uid in the namespace")
+        return Refused(f"no {self._job(claim)} with this uid exists in the namespace")
 
     def _unusable(self, job: Unreadable | TooLarge, claim: Claim) -> Refused:
         if isinstance(job, TooLarge):
-            why = "is too large for plugins: give it fewer tasks with more replicas each, or leave plugins out"
+            why = "is too large for plugins: use fewer tasks with more replicas each, or remove plugins"
             return Refused(f"{self._job(claim)} {why}")
-        return Refused(f"jobgate fails to read {self._job(claim)}; its log says why")
+        return Refused(f"jobgate cannot read {self._job(claim)}; see its log")
 
     def _job(self, claim: Claim) -> str:
         return f"{self._kind} {claim.job[:253]}"
@@ -223,7 +225,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
 
 
 def _is_another(job: Read, claim: Claim) -> bool:
-    """Tell whether a job is another one of the same name."""
+    """Return whether a job is another one of the same name."""
     if claim.uid and job.uid != claim.uid:
         return True
     return isinstance(job, Crew) and any(job.facts.get(key, value) != value for key, value in claim.facts.items())

@@ -33,8 +33,8 @@ def missing(pod: dict[str, Any], member: Member) -> Iterator[Cause]:
     for (where, path), what in lacks.items():
         yield Required(
             path,
-            f"{where} lacks {', '.join(what)}, which the plugins of {crew.kind} {short(crew.name)} put there; "
-            "look for a webhook or a client that removes it",
+            f"{where} lacks {', '.join(what)}, set by the plugins of {crew.kind} {short(crew.name)}; check for "
+            "a webhook or client that removes it",
         )
 
 
@@ -57,7 +57,7 @@ def _added(part: Mapping[str, Any], field: str, rest: Sequence[str], operation: 
     """Yield the names of what an operation adds to a field of a part, or of what it corrects there."""
     thing, value = _THINGS.get(field, field), operation["value"]
     if operation["op"] == "replace":
-        yield f"the right value of {thing} {part[field][int(rest[0])]['name']}"
+        yield f"the correct value of {thing} {part[field][int(rest[0])]['name']}"
     elif isinstance(value, list):
         yield from (f"{thing} {_name(one)}" for one in value)
     elif isinstance(value, dict) and rest:

@@ -95,10 +95,10 @@ def _unwired(response: Response, found: Whose, verdict: Unasked | Unknown | Late
         case Unasked():
             return response
         case Unknown():
-            text = f"there is no {kind} {claim.job[:253]} in the namespace: nothing is put into this pod"
+            text = f"no {kind} {claim.job[:253]} exists in the namespace: the pod is not changed"
             return replace(response, notices=[Notice(_LABELS, text)])
         case Later(reason):
-            return replace(response, later=f"{reason}: come again in a second")
+            return replace(response, later=f"{reason}: retry in 1s")
         case Refused(reason):
             where, what = (_OWNERS, claim.uid) if claim.owned else (_LABELS, claim.job)
             return replace(response, causes=[Invalid(where, what, reason)])

@@ -48,7 +48,7 @@ def _words(container: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         if not isinstance(words, list | None):
             yield TypeInvalid(path / field, words, "must be a list")
         elif not all(isinstance(word, str) for word in words or ()):
-            yield TypeInvalid(path / field, words, "must hold texts only")
+            yield TypeInvalid(path / field, words, "must contain strings only")
 
 
 def _claims(spec: Mapping[str, Any]) -> Iterator[Cause]:
@@ -79,4 +79,4 @@ def _items(found: Any, path: Path) -> Iterator[Cause]:
             continue
         for key in _NAMES:
             if not isinstance(item.get(key), str | None):
-                yield TypeInvalid(path / place / key, item[key], "must be a text")
+                yield TypeInvalid(path / place / key, item[key], "must be a string")

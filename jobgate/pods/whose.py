@@ -36,7 +36,7 @@ def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> Whose | None:
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Tell whether a LabelSelector, which we have written, selects these labels."""
+    """Return whether a LabelSelector, which we have written, selects these labels."""
     for key, value in mapping(selector.get("matchLabels")).items():
         if labels.get(key) != value:
             return False
@@ -44,7 +44,7 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
 
 
 def _meets(requirement: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Tell whether labels meet one requirement.
+    """Return whether labels meet one requirement.
 
     Raises:
         ValueError: the operator is none of LabelSelector's.
@@ -60,4 +60,4 @@ def _meets(requirement: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
         case "DoesNotExist":
             return key not in labels
         case other:
-            raise ValueError(f"a LabelSelector has no operator {other!r}")
+            raise ValueError(f"unknown LabelSelector operator {other!r}")

@@ -175,7 +175,7 @@ class Condition(Model):
     reason: Annotated[str, Doc("Why, in one word: Resolved, or what is wrong.")]
     message: Annotated[str | None, Doc("Why, in a sentence.")] = None
     observed_generation: Annotated[int | None, Doc("Generation of the item that the condition speaks of.")] = None
-    last_transition_time: Annotated[Time, Doc("When the condition last changed its status.")]
+    last_transition_time: Annotated[Time, Doc("Time of the last change of the status.")]
 
 
 class PrerequisiteStatus(Model):

@@ -80,7 +80,7 @@ def annotated(text: Any) -> tuple[Reference, ...]:
         Unreadable: it holds none.
     """
     if not isinstance(text, str) or len(text) > ANNOTATION_LIMIT:
-        raise Unreadable(f"must be a text of at most {ANNOTATION_LIMIT} characters; {_FORM}")
+        raise Unreadable(f"must be a string of at most {ANNOTATION_LIMIT} characters; {_FORM}")
     if not text.strip().startswith("["):
         return listed([name.strip() for name in text.replace("\n", ",").split(",") if name.strip()])
     try:

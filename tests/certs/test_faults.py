@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-TABLE = TESTS.parent / "docs" / "certificate-faults.md"
+TABLE = TESTS.parent / "docs" / "reference" / "certificate-faults.md"
 LEVELS = {"clock", "memory", "wire", "real", "rendered", "by Helm"}
 #: As many rows as there are faults of the protocol that were written down; kills at each of its steps are one row.
 ROWS = 24

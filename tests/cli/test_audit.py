@@ -61,7 +61,7 @@ def test_the_pod_security_level_of_a_jobs_namespace_counts(
     told = run(controlplane, namespace)
     assert told.exit_code == 1, told.output
     assert "pods_keep_to_their_namespaces_security_level: 1 job\n" in told.output
-    assert f"namespace {namespace} enforces the Pod Security level restricted" in told.output
+    assert f"namespace {namespace} enforces Pod Security level restricted" in told.output
 
 
 def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(

@@ -21,7 +21,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_a_queue_that_something_reads_is_not_warned_of() -> None:
-    assert "spec.queue: DI-orchestrator does not act on it" in run("review", "-").stdout
+    assert "spec.queue: DI-orchestrator ignores this field" in run("review", "-").stdout
     assert "spec.queue" not in run("review", "--queueing=kueue", "-").stdout
 
 

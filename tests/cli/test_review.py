@@ -48,8 +48,7 @@ def test_a_person_reads_the_verdict_the_faults_and_the_changes() -> None:
     assert result.stdout.splitlines() == [
         "<stdin>:1: DIJob a.b: denied",
         "  * metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end "
-        "with a letter or a digit: DI-orchestrator calls the pods <job>-<task>-<index>, its Service di-<job>, each of at "
-        "most 63 characters",
+        "with a letter or a digit: DI-orchestrator names the pods <job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters",
         "<stdin>:9: DIJob job: allowed",
         "  would be stored with these changes:",
         "    + spec.tasks[0].replicas: 1",
@@ -153,7 +152,7 @@ def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
     (entry,) = entries("--old", str(old), "-", text=BROKEN.replace("spec:\n", "spec:\n  priority: high\n", 1))
     assert entry["allowed"]
     assert entry["warnings"] == [
-        "spec.tasks[0].name: Required value: a task of type none needs a name of its own (already stored; not enforced)"
+        "spec.tasks[0].name: Required value: must be set for a task of type none (already stored; not enforced)"
     ]
     (entry,) = entries("--old", str(old), "-", text=BROKEN.replace("spec:\n", "spec:\n  minReplicas: 9\n", 1))
     assert [cause["field"] for cause in entry["status"]["details"]["causes"]] == ["spec.minReplicas"]

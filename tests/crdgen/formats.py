@@ -170,7 +170,7 @@ TEXTS: Final = {
     "strange": _MACS,
 }
 
-#: Texts that the API server judges otherwise, and that nobody writes (docs/crdgen-fidelity.md).
+#: Texts that the API server judges otherwise, and that nobody writes (docs/reference/crdgen-fidelity.md).
 LISTED: Final = {
     "cidr": {"00001::/8", "00001::/33", "::00001/8", "::00001/33"},
     "email": {

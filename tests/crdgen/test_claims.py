@@ -7,7 +7,7 @@ import pytest
 
 from crdgen.cli import _COMMANDS
 
-PAGE = Path("docs/crdgen.md")
+PAGE = Path("docs/reference/crdgen.md")
 TEXT = PAGE.read_text(encoding="utf-8")
 ROWS = [line.split(" | ") for line in TEXT[TEXT.index("| feature | crdgen |") :].splitlines()[2:]]
 _CELL = re.compile(r"\[[^\]]+\]\(([^ ]+) \"(\w+)\"\)")

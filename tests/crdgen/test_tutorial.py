@@ -17,7 +17,7 @@ from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from crdgen.cli import main
 
-TEXT = Path("docs/crdgen-tutorial.md").read_text(encoding="utf-8")
+TEXT = Path("docs/tutorials/crdgen.md").read_text(encoding="utf-8")
 #: The files, each in a block below a line that is its name; and the commands with what they print.
 FILES = dict(re.findall(r"^`([\w./-]+)`\n\n```(?:python|yaml)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 SESSIONS = re.findall(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

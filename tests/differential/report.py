@@ -1,4 +1,4 @@
-"""The page of figures and disagreements, `docs/pod-templates.md`."""
+"""The page of figures and disagreements, `docs/explanation/pod-templates.md`."""
 
 from __future__ import annotations
 

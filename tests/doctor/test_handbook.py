@@ -9,12 +9,12 @@ from jobgate.doctor.handbook import page
 
 
 def test_the_committed_page_is_what_the_code_gives() -> None:
-    text = Path("docs/doctor.md").read_text(encoding="utf-8")
+    text = Path("docs/reference/doctor.md").read_text(encoding="utf-8")
     assert text == page(text), "run `python -m jobgate.doctor.handbook`"
 
 
 def test_each_fault_has_a_row() -> None:
-    text = Path("docs/doctor.md").read_text(encoding="utf-8")
+    text = Path("docs/reference/doctor.md").read_text(encoding="utf-8")
     assert [one.id for family in CATALOGUE.values() for one in family if text.count(f"\n| `{one.id}` |") != 1] == []
 
 

@@ -43,13 +43,13 @@ def test_kubectl_prints_the_four_faults_of_a_job_as_a_list(user: User) -> None:
     assert output.splitlines() == [
         f'The DIJob "{name}" is invalid: ',
         (
-            '* spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] is the job\'s learner already; '
-            "give it more replicas, or type none"
+            '* spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] already has type learner: '
+            "increase its replicas, or use type none"
         ),
-        "* spec.tasks[2].name: Required value: a task of type none needs a name of its own",
+        "* spec.tasks[2].name: Required value: must be set for a task of type none",
         (
-            f'* metadata.name: Too long: "{name}": may not be more than 53 characters: DI-orchestrator calls the pods '
-            "<job>-<task>-<index>, its Service di-<job>, each of at most 63 characters"
+            f'* metadata.name: Too long: "{name}": may not be more than 53 characters: DI-orchestrator names the pods '
+            "<job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters"
         ),
         "* spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 2",
     ]
@@ -106,7 +106,7 @@ def test_labels_and_annotations_of_a_template_survive(user: User) -> None:
     job["spec"]["tasks"][0]["template"]["metadata"] = metadata
     done, output = user.apply(job)
     assert done, output
-    assert "Warning: spec.tasks[0].template.metadata: DI-orchestrator does not carry it over" in output
+    assert "Warning: spec.tasks[0].template.metadata: DI-orchestrator does not copy it" in output
     assert user.stored("minimal")["spec"]["tasks"][0]["template"]["metadata"] == metadata
 
 

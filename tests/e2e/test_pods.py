@@ -94,10 +94,10 @@ def test_a_forged_owner_is_refused_and_labels_alone_get_a_word(user: User) -> No
     for name in ("train", "gone"):
         done, text = user.kubectl("create", "-f", "-", document=pod(0, forged, name))
         assert not done
-        assert f"there is no DIJob {name} of this uid in the namespace" in text
+        assert f"no DIJob {name} with this uid exists in the namespace" in text
     done, text = user.kubectl("create", "-f", "-", document=pod(0, job_name="gone"))
     assert done, text
-    assert "Warning: metadata.labels: there is no DIJob gone in the namespace: nothing is put into this pod" in text
+    assert "Warning: metadata.labels: no DIJob gone exists in the namespace: the pod is not changed" in text
     assert list(environment(user.stored("gone-work-0", "pods"))) == ["MINE"]
 
 

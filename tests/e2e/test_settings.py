@@ -140,7 +140,7 @@ def queues(private: PrivateWebhook, controlplane: ControlPlane, cluster_api: Clu
 
 
 def test_a_job_in_a_queue_that_is_not_there_is_refused(queues: Queues) -> None:
-    fault = 'spec.queue: Not found: "absent": there is no such Queue in the cluster'
+    fault = 'spec.queue: Not found: "absent": no Queue with this name exists in the cluster'
     assert fault in queues.try_job("absent")
 
 
@@ -154,7 +154,7 @@ def test_a_job_stored_before_queues_were_known_can_be_scaled(queues: Queues) -> 
 def test_a_queue_takes_jobs_once_it_is_open(queues: Queues, state: str | None, word: str) -> None:
     name = f"queue-{(state or 'new').lower()}"
     queues.put(name, state)
-    fault = f"spec.queue: Forbidden: the queue {name} takes no jobs: its state is {word}, and must be Open"
+    fault = f"spec.queue: Forbidden: the queue {name} accepts no jobs: its state is {word}, must be Open"
     wait_for(queues.refuse(name, fault), NOTICED)
     queues.put(name, "Open")
     wait_for(queues.accept(name), NOTICED)

@@ -122,7 +122,9 @@ def test_a_newer_default_is_not_taken_for_a_change_of_the_users(user: User) -> N
     written["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["image"] = "another"
     done, output = user.apply(written)
     assert not done
-    assert "spec.tasks[0].template.spec.containers[0].image: Forbidden: may not change once the job is stored" in output
+    assert (
+        "spec.tasks[0].template.spec.containers[0].image: Forbidden: may not change after the job is created" in output
+    )
     assert "* " not in output
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path("docs/security.md").read_text(encoding="utf-8")
+PAGE = Path("docs/explanation/security.md").read_text(encoding="utf-8")
 TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)))
 ROWS = [int(number) for number in re.findall(r"^\| (\d+) \|.*`tests/", PAGE, re.MULTILINE)]
 #: Files of constants, and the constants that the table of bounds names with each.

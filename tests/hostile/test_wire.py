@@ -1,6 +1,6 @@
 """What callers send that no API server would: one table of bytes and what comes back, from a real server of all kinds.
 
-What the toy kind's server is asked in `tests/webhook/server/` is not asked again here; `docs/security.md` lists both.
+What the toy kind's server is asked in `tests/webhook/server/` is not asked again here; `docs/explanation/security.md` lists both.
 """
 
 import asyncio

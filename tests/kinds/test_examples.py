@@ -46,5 +46,5 @@ def test_each_kind_has_its_examples_and_pages(kind: Kind) -> None:
     assert (Path("examples") / name / "minimal.yaml").is_file()
     assert (Path("examples") / name / "full.yaml").is_file()
     assert list((Path("examples") / name / "broken").glob("*.yaml"))
-    assert Path(f"docs/{name}-differences.md").is_file()
-    assert Path(f"docs/kinds/{name}.md").is_file()
+    assert Path(f"docs/reference/differences/{name}.md").is_file()
+    assert Path(f"docs/reference/kinds/{name}.md").is_file()

@@ -57,8 +57,8 @@ def test_flags_and_mappings_say_the_same(written: Any, expected: dict[str, Any])
     "written, expected",
     [
         (["--nope"], ['spec.plugins[some][0]: Unsupported value: "--nope": supported values: "--key-path", "--port", "--quiet", "--word"']),
-        (["quiet"], ["spec.plugins[some][0]: Forbidden: some reads nothing but flags: write --key-path=<value>, --port=<value>, --quiet, --word=<value>"]),
-        (["--quiet", "--key-path"], ["spec.plugins[some][1]: Required value: --key-path takes an absolute path: write --key-path=<value>"]),
+        (["quiet"], ["spec.plugins[some][0]: Forbidden: some takes only flags: use --key-path=<value>, --port=<value>, --quiet, --word=<value>"]),
+        (["--quiet", "--key-path"], ["spec.plugins[some][1]: Required value: --key-path takes an absolute path: use --key-path=<value>"]),
         (["--port=0"], ['spec.plugins[some][0]: Invalid value: "--port": its value must be a port, from 1 to 65535']),
         (["--port=65536"], ['spec.plugins[some][0]: Invalid value: "--port": its value must be a port, from 1 to 65535']),
         (["--port=ssh"], ['spec.plugins[some][0]: Invalid value: "--port": its value must be a port, from 1 to 65535']),
@@ -67,17 +67,17 @@ def test_flags_and_mappings_say_the_same(written: Any, expected: dict[str, Any])
          ['spec.plugins[some][1]: Unsupported value: "--nope": supported values: "--key-path", "--port", "--quiet", "--word"',
           'spec.plugins[some][0]: Invalid value: "--key-path": its value must be an absolute path',
           'spec.plugins[some][2]: Invalid value: "--port": its value must be a port, from 1 to 65535']),
-        ([1, "--quiet", None], ['spec.plugins[some][0]: Invalid value: "int": must be a text',
-                                'spec.plugins[some][2]: Invalid value: "NoneType": must be a text']),
+        ([1, "--quiet", None], ['spec.plugins[some][0]: Invalid value: "int": must be a string',
+                                'spec.plugins[some][2]: Invalid value: "NoneType": must be a string']),
         ({"nope": 1}, ['spec.plugins[some].nope: Unsupported value: "nope": supported values: "key-path", "port", "quiet", "word"']),
         ({"key_path": "/x"}, ['spec.plugins[some].key_path: Unsupported value: "key_path": supported values: "key-path", "port", "quiet", "word"']),
         ({"port": 0}, ['spec.plugins[some].port: Invalid value: "port": its value must be a port, from 1 to 65535']),
         ({"port": [22]}, ['spec.plugins[some].port: Invalid value: "port": its value must be a port, from 1 to 65535']),
         ({"quiet": "perhaps"}, ['spec.plugins[some].quiet: Invalid value: "quiet": its value must be true or false']),
         ({"quiet": None}, ['spec.plugins[some].quiet: Invalid value: "quiet": its value must be true or false']),
-        ({"word": 1}, ['spec.plugins[some].word: Invalid value: "word": its value must be a text']),
-        ("--quiet", ['spec.plugins[some]: Invalid value: "str": must be a list of flags, as [--key-path=<value>, --port=<value>, --quiet, --word=<value>], or a mapping']),
-        (True, ['spec.plugins[some]: Invalid value: "bool": must be a list of flags, as [--key-path=<value>, --port=<value>, --quiet, --word=<value>], or a mapping']),
+        ({"word": 1}, ['spec.plugins[some].word: Invalid value: "word": its value must be a string']),
+        ("--quiet", ['spec.plugins[some]: Invalid value: "str": must be a list of flags, such as [--key-path=<value>, --port=<value>, --quiet, --word=<value>], or a mapping']),
+        (True, ['spec.plugins[some]: Invalid value: "bool": must be a list of flags, such as [--key-path=<value>, --port=<value>, --quiet, --word=<value>], or a mapping']),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_what_would_be_right(written: Any, expected: list[str]) -> None:
@@ -95,7 +95,7 @@ def test_no_value_is_told(written: Any) -> None:
     "written, place", [(["--quiet"], "[0]"), (["x"], "[0]"), ({"quiet": True}, ".quiet")]
 )  # fmt: skip
 def test_env_takes_no_arguments(written: Any, place: str) -> None:
-    expected = [f"spec.plugins[env]{place}: Forbidden: env takes no arguments: leave it out"]
+    expected = [f"spec.plugins[env]{place}: Forbidden: env takes no arguments: remove it"]
     assert faults(written, EnvArguments, "env") == expected
     assert faults(None, EnvArguments, "env") == faults([], EnvArguments, "env") == []
 
@@ -129,7 +129,7 @@ def test_svc_takes_volcanos_flags(written: Any, expected: tuple[bool, bool, bool
         (["--disable-network-policy=never"], ['spec.plugins[svc][0]: Invalid value: "--disable-network-policy": its value must be true or false']),
         (["--publish-not-ready-addresses=2"], ['spec.plugins[svc][0]: Invalid value: "--publish-not-ready-addresses": its value must be true or false']),
         (["--disable-networkpolicy"], [f'spec.plugins[svc][0]: Unsupported value: "--disable-networkpolicy": supported values: {SVC_FLAGS}']),
-        (["--inject-hosts-env", "false"], ["spec.plugins[svc][1]: Forbidden: svc reads nothing but flags: write --publish-not-ready-addresses, --disable-network-policy, --inject-hosts-env"]),
+        (["--inject-hosts-env", "false"], ["spec.plugins[svc][1]: Forbidden: svc takes only flags: use --publish-not-ready-addresses, --disable-network-policy, --inject-hosts-env"]),
         ({"inject-hosts-env": "maybe"}, ['spec.plugins[svc].inject-hosts-env: Invalid value: "inject-hosts-env": its value must be true or false']),
     ],
 )  # fmt: skip

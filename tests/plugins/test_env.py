@@ -100,15 +100,15 @@ def lists(length: int, count: int = 1) -> Any:
     [
         (one(*TWO), []),
         (one(part(replicas=MOST_PODS)), []),
-        (one(part(replicas=MOST_PODS + 1)), ["spec.plugins[env]: Forbidden: the job has 150001 pods, and their places are told to 150000 at most"]),
-        (one(part(replicas=2**31 - 1), contract=lists(9)), ["spec.plugins[env]: Forbidden: the job has 2147483647 pods, and their places are told to 150000 at most"]),
+        (one(part(replicas=MOST_PODS + 1)), ["spec.plugins[env]: Forbidden: the job has 150001 pods, and the plugin supports at most 150000"]),
+        (one(part(replicas=2**31 - 1), contract=lists(9)), ["spec.plugins[env]: Forbidden: the job has 2147483647 pods, and the plugin supports at most 150000"]),
         (one(contract=lists(131_064)), []),
-        (one(contract=lists(131_065)), ["spec.plugins[env]: Forbidden: LIST_0 would have 131073 bytes in task worker, and no container starts with a variable of more than 131072: ask for fewer pods"]),
+        (one(contract=lists(131_065)), ["spec.plugins[env]: Forbidden: LIST_0 would have 131073 bytes in task worker; a container cannot start with a variable larger than 131072: use fewer pods"]),
         (one(contract=lists(100_000, 5)), []),
         (one(contract=lists(100_000, 6)),
-         ["spec.plugins[env]: Forbidden: the variables would have 600192 bytes in each container of task worker, of which there are 1, and a pod holds 524288 of them: ask for fewer pods or fewer tasks"]),
+         ["spec.plugins[env]: Forbidden: the variables would have 600192 bytes in each of the 1 containers of task worker, and the limit of a pod is 524288: use fewer pods or fewer tasks"]),
         (one(part(), part("board", containers=(Container("a"), Container("b"))), contract=lists(100_000, 3)),
-         ["spec.plugins[env]: Forbidden: the variables would have 300096 bytes in each container of task board, of which there are 2, and a pod holds 524288 of them: ask for fewer pods or fewer tasks"]),
+         ["spec.plugins[env]: Forbidden: the variables would have 300096 bytes in each of the 2 containers of task board, and the limit of a pod is 524288: use fewer pods or fewer tasks"]),
     ],
 )  # fmt: skip
 def test_what_containers_cannot_be_started_with_is_refused(of: Crew, expected: list[str]) -> None:
@@ -123,7 +123,7 @@ def test_of_tasks_of_one_type_the_one_with_the_most_containers_counts() -> None:
         part("third", type="learner"),
     )
     (fault,) = faults(one(*parts, contract=lists(100_000, 3)))
-    assert "in each container of task second, of which there are 2," in fault
+    assert "in each of the 2 containers of task second," in fault
 
 
 def test_in_a_job_beyond_all_bounds_a_pod_is_told_its_place_and_no_lists() -> None:

@@ -32,7 +32,7 @@ def touched(document: dict[str, Any], *steps: Callable[[Pod], None]) -> dict[str
 
 
 def test_a_pod_without_a_spec_cannot_be_wired() -> None:
-    with pytest.raises(ValueError, match="without a spec"):
+    with pytest.raises(ValueError, match="has no spec"):
         Pod(Draft({"metadata": {}}), MEMBER)
 
 

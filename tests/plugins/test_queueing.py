@@ -151,4 +151,4 @@ def ignored_in(words: dict[str, Any], plugins: dict[str, Any]) -> list[str]:
     )
     response = review(request, Phase.VALIDATE, Registry([DIJOB], installed()), Settings(plugins=plugins))
     assert response.allowed, response.causes
-    return [str(notice.path) for notice in response.notices if "does not act on it" in notice.message]
+    return [str(notice.path) for notice in response.notices if "ignores this field" in notice.message]

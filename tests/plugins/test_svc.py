@@ -148,12 +148,12 @@ def test_the_length_of_lists_is_known_without_making_them(count: int, hostname: 
     [
         (one(*TWO), []),
         (one(part(replicas=5000)), []),
-        (one(part(replicas=6500)), ["notice: spec.plugins[svc]: the host lists of 6500 pods in 1 task are too large for the environment: the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are left out. Say --inject-hosts-env=false, and read the files in /etc/volcano"]),
+        (one(part(replicas=6500)), ["notice: spec.plugins[svc]: the host lists of 6500 pods in 1 task are too large for the environment: the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are not set. Set --inject-hosts-env=false and read the files in /etc/volcano"]),
         (one(part(replicas=6500), arguments=NO_LISTS), []),
-        (one(part(replicas=6500), provided=frozenset({"svc"})), ["notice: spec.plugins[svc]: the host lists of 6500 pods in 1 task are too large for the environment: containers cannot be started with them. Say --inject-hosts-env=false, where the operator knows it, and read the files in /etc/volcano"]),
-        (one(part(replicas=25_000)), ["spec.plugins[svc]: Forbidden: the host lists of 25000 pods in 1 task have 1227822 bytes, and a ConfigMap holds 1048576: ask for fewer pods, call the job and its tasks something shorter, or leave svc out"]),
-        (one(part(replicas=2**31 - 1)), ["spec.plugins[svc]: Forbidden: the host lists of 2147483647 pods in 1 task have 126626796647 bytes, and a ConfigMap holds 1048576: ask for fewer pods, call the job and its tasks something shorter, or leave svc out"]),
-        (one(*(part(f"p{place}") for place in range(3000))), ["notice: spec.plugins[svc]: the host lists of 3000 pods in 3000 tasks are too large for the environment: the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are left out. Say --inject-hosts-env=false, and read the files in /etc/volcano"]),
+        (one(part(replicas=6500), provided=frozenset({"svc"})), ["notice: spec.plugins[svc]: the host lists of 6500 pods in 1 task are too large for the environment: containers cannot start with them. Set --inject-hosts-env=false, if the operator supports it, and read the files in /etc/volcano"]),
+        (one(part(replicas=25_000)), ["spec.plugins[svc]: Forbidden: the host lists of 25000 pods in 1 task have 1227822 bytes, and the limit of a ConfigMap is 1048576: use fewer pods or shorter names for the job and its tasks, or remove svc"]),
+        (one(part(replicas=2**31 - 1)), ["spec.plugins[svc]: Forbidden: the host lists of 2147483647 pods in 1 task have 126626796647 bytes, and the limit of a ConfigMap is 1048576: use fewer pods or shorter names for the job and its tasks, or remove svc"]),
+        (one(*(part(f"p{place}") for place in range(3000))), ["notice: spec.plugins[svc]: the host lists of 3000 pods in 3000 tasks are too large for the environment: the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are not set. Set --inject-hosts-env=false and read the files in /etc/volcano"]),
     ],
 )  # fmt: skip
 def test_what_is_too_large_is_told_with_numbers(of: Crew, expected: list[str]) -> None:
@@ -201,17 +201,17 @@ def test_a_job_whose_lists_no_config_map_holds_gets_none_and_its_pods_no_variabl
     "parts, expected",
     [
         (part(volumes=frozenset({"train-svc"})),
-         ["spec.plugins[svc]: Forbidden: task worker has a volume train-svc, as that of the host lists is called: call it something else"]),
+         ["spec.plugins[svc]: Forbidden: task worker has a volume train-svc, a name reserved for the host lists: rename it"]),
         (part(volumes=frozenset({"svc", "train"})), []),
         (part(containers=(Container("main", mounts=("/data", "/etc/volcano")),)),
-         ["spec.plugins[svc]: Forbidden: container main of task worker mounts something at /etc/volcano, where the host lists belong: mount it elsewhere"]),
+         ["spec.plugins[svc]: Forbidden: container main of task worker mounts a volume at /etc/volcano, a path reserved for the host lists: use another path"]),
         (part(containers=(Container("fetch", init=True, mounts=("/etc/volcano/",)),)),
-         ["spec.plugins[svc]: Forbidden: container fetch of task worker mounts something at /etc/volcano/, where the host lists belong: mount it elsewhere"]),
+         ["spec.plugins[svc]: Forbidden: container fetch of task worker mounts a volume at /etc/volcano/, a path reserved for the host lists: use another path"]),
         (part(containers=(Container("main", mounts=("/etc/volcano/more",)),)),
-         ["spec.plugins[svc]: Forbidden: container main of task worker mounts something at /etc/volcano/more, where the host lists belong: mount it elsewhere"]),
+         ["spec.plugins[svc]: Forbidden: container main of task worker mounts a volume at /etc/volcano/more, a path reserved for the host lists: use another path"]),
         (part(containers=(Container("main", mounts=("/etc", "/etc/volcanoes", "/volcano", "", "/")),)), []),
         (part(replicas=2, hostname="boss"),
-         ["notice: spec.plugins[svc]: task worker fixes its hostname: its 2 pods are all found as boss"]),
+         ["notice: spec.plugins[svc]: task worker sets hostname: all 2 pods have the host name boss"]),
         (part(replicas=1, hostname="boss"), []),
     ],
 )  # fmt: skip
@@ -223,8 +223,7 @@ def test_a_service_that_the_operator_makes_is_not_told_what_to_publish() -> None
     of = one(service="di-train", service_made=True)
     assert said(of) == []
     assert said(of, publish_not_ready_addresses=True) == [
-        "notice: spec.plugins[svc]: --publish-not-ready-addresses does nothing: the job's operator makes the Service "
-        "di-train"
+        "notice: spec.plugins[svc]: --publish-not-ready-addresses has no effect: the operator creates the Service di-train"
     ]
 
 

@@ -15,7 +15,7 @@ from jobgate.plugins import ENTRY_POINT, Plugin, installed, parse
 from tests.plugins.crews import crew, drafted, part, pod, told, variables, wired
 from webhook import Path as Place
 
-TEXT = Path("docs/plugins/writing-a-plugin.md").read_text(encoding="utf-8")
+TEXT = Path("docs/tutorials/writing-a-plugin.md").read_text(encoding="utf-8")
 #: The files, each in a fenced block below a line that is its name; and what its commands print.
 FILES = dict(re.findall(r"^`([\w./-]+)`\n\n```(?:python|toml|yaml)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 COMMANDS = re.findall(r"^```console\n\$ jobgate (.*?)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

@@ -145,5 +145,5 @@ def test_all_kinds_share_the_room(caplog: pytest.LogCaptureFixture) -> None:
     kept = one.of(named("job-0"))
     with caplog.at_level(logging.WARNING):
         assert [type(other.of(named(f"job-{number}"))) for number in (1, 2)] == [Unkept, Unkept]
-    assert [record.message for record in caplog.records] == ["no room for more jobs"]
+    assert [record.message for record in caplog.records] == ["cache full"]
     assert isinstance(kept, Crew)

@@ -81,9 +81,9 @@ async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cl
     [
         (BEYOND, Cluster(job()), "DIJob train has no pod 2 of task work yet"),
         (NO_TASK, Cluster(job()), "DIJob train has no pod 0 of task rest yet"),
-        (NO_INDEX, Cluster(job()), "which pod of task work of DIJob train this is cannot be told"),
-        (BEYOND, Cluster(fails=OSError("10.0.0.1 is down")), "DIJob train cannot be looked up"),
-        (OTHER, Cluster(job()), "there is no DIJob train of this uid in the namespace"),
+        (NO_INDEX, Cluster(job()), "cannot determine the index of the pod in task work of DIJob train"),
+        (BEYOND, Cluster(fails=OSError("10.0.0.1 is down")), "failed to look up DIJob train"),
+        (OTHER, Cluster(job()), "no DIJob train with this uid exists in the namespace"),
     ],
 )
 async def test_a_verdict_says_why(claim: Claim, stored: Cluster, says: str) -> None:
@@ -139,7 +139,7 @@ async def test_beyond_the_budget_it_is_later() -> None:
     found = lookup(Known(), cluster, clock, rate=1.0, burst=2.0)
     verdicts = [await found.find(NAMESPACE, OWNED) for _ in range(4)]
     assert len(cluster.asked) == 2
-    assert "too many pods" in str(verdicts[-1])
+    assert "too many lookups" in str(verdicts[-1])
     clock.now += 1.0
     cluster.fails = None
     assert isinstance(await found.find(NAMESPACE, OWNED), Found)
@@ -211,7 +211,7 @@ async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPa
     claims = [Claim(f"job-{number}", "work", 0) for number in range(turns.SHARE + 1)]
     waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
     done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    assert ["too many pods" in str(one.result()) for one in done] == [True]
+    assert ["too many lookups" in str(one.result()) for one in done] == [True]
     go.set()
     verdicts = await asyncio.gather(*waiting)
     assert sum(isinstance(one, Unknown) for one in verdicts) == turns.SHARE
@@ -233,7 +233,7 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCap
 
 
 @pytest.mark.parametrize("uid", [UID, ""])
-@pytest.mark.parametrize("remembered, expected", [(Unreadable(UID), "fails to read"), (TooLarge(UID), "too large")])
+@pytest.mark.parametrize("remembered, expected", [(Unreadable(UID), "cannot read"), (TooLarge(UID), "too large")])
 async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_refused(
     uid: str, remembered: Any, expected: str
 ) -> None:

@@ -64,10 +64,8 @@ def test_a_pod_that_lacks_something_is_told_what_and_where() -> None:
     whole = wired(pod(1, initContainers=[{"name": "fetch", "image": "x"}]), member())
     lacking = strip(strip(whole, "main", "VC_TASK_INDEX", "DI_RANK"), "fetch", "VK_TASK_INDEX")
     assert [str(cause) for cause in missing(lacking, member())] == [
-        "spec.containers[0].env: Required value: container main lacks variable DI_RANK, variable VC_TASK_INDEX, which the "
-        "plugins of SweepJob train put there; look for a webhook or a client that removes it",
-        "spec.initContainers[0].env: Required value: container fetch lacks variable VK_TASK_INDEX, which the plugins of "
-        "SweepJob train put there; look for a webhook or a client that removes it",
+        "spec.containers[0].env: Required value: container main lacks variable DI_RANK, variable VC_TASK_INDEX, set by the plugins of SweepJob train; check for a webhook or client that removes it",
+        "spec.initContainers[0].env: Required value: container fetch lacks variable VK_TASK_INDEX, set by the plugins of SweepJob train; check for a webhook or client that removes it",
     ]
 
 
@@ -84,7 +82,7 @@ def test_a_wrong_value_of_the_operators_is_told_by_its_name() -> None:
     main["env"][0]["value"] = "9"
     (cause,) = missing(whole, member())
     assert cause.path == "spec.containers[0].env"
-    assert "container main lacks the right value of variable DI_RANK" in str(cause)
+    assert "container main lacks the correct value of variable DI_RANK" in str(cause)
 
 
 @pytest.mark.parametrize(

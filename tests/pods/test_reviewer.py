@@ -83,7 +83,7 @@ async def test_a_pod_with_labels_of_no_job_is_allowed_with_a_word(phase: Phase) 
     found = await answer(reviewer(Known()), pod(uid=None), phase)
     assert found is not None
     assert (found.allowed, list(found.patch)) == (True, [])
-    assert found.warnings == ["metadata.labels: there is no DIJob train in the namespace: nothing is put into this pod"]
+    assert found.warnings == ["metadata.labels: no DIJob train exists in the namespace: the pod is not changed"]
 
 
 @pytest.mark.parametrize("phase", list(Phase))
@@ -91,7 +91,7 @@ async def test_a_forged_owner_is_refused(phase: Phase) -> None:
     found = await answer(reviewer(Known(job()), Cluster(job())), pod(uid=OTHER_UID), phase)
     assert found is not None
     assert [str(cause) for cause in found.causes] == [
-        f'metadata.ownerReferences: Invalid value: "{OTHER_UID}": there is no DIJob train of this uid in the namespace'
+        f'metadata.ownerReferences: Invalid value: "{OTHER_UID}": no DIJob train with this uid exists in the namespace'
     ]
 
 
@@ -104,7 +104,7 @@ async def test_a_pod_that_is_ahead_of_what_is_known_is_asked_to_come_again(phase
         "status": "Failure",
         "code": 429,
         "reason": "TooManyRequests",
-        "message": "DIJob train has no pod 2 of task work yet: come again in a second",
+        "message": "DIJob train has no pod 2 of task work yet: retry in 1s",
         "details": {"name": "train-work-2", "group": "", "kind": "Pod", "retryAfterSeconds": 1},
     }
 
@@ -150,7 +150,7 @@ async def test_steadily_no_pod_costs_a_call() -> None:
 
 async def test_an_installation_that_only_warns_refuses_no_pod() -> None:
     forged = pod(uid=OTHER_UID)
-    for document, told in ((forged, "there is no DIJob train of this uid"), (pod(1), "VC_TASK_INDEX")):
+    for document, told in ((forged, "no DIJob train with this uid"), (pod(1), "VC_TASK_INDEX")):
         found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), document, Phase.VALIDATE)
         assert found is not None
         assert found.allowed

@@ -74,5 +74,5 @@ def test_a_selector_selects_as_the_api_server_does(selector: Any, labels: Any, e
 
 
 def test_a_selector_with_another_operator_is_our_own_mistake() -> None:
-    with pytest.raises(ValueError, match="no operator 'Near'"):
+    with pytest.raises(ValueError, match="unknown LabelSelector operator 'Near'"):
         selects({"matchExpressions": [{"key": "a", "operator": "Near"}]}, {})

@@ -12,7 +12,7 @@ from webhook import Kind, Registry
 
 
 def test_the_committed_pages_are_what_the_code_gives() -> None:
-    assert stale(pages(Registry(built_in())), Path("docs/kinds")) == []
+    assert stale(pages(Registry(built_in())), Path("docs/reference/kinds")) == []
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
@@ -31,7 +31,7 @@ def test_a_page_has_a_row_for_each_field_and_none_for_those_of_kubernetes() -> N
         "| `spec.tasks[].dependsOn.name` | list of string, at most 1000 |  |",
         "| `spec.volumes` | list of Volume, at most 1000, by `name` |  |",
         "| `status.taskStatus` | map of map of int32 |  |",
-        "| `spec.tasks[*].type` | before the job runs |",
+        "| `spec.tasks[*].type` | before the job starts |",
     ):
         assert row in text
     assert "template.spec" not in text

@@ -25,7 +25,7 @@ class Metrics:
     """The metrics of one server, in a registry of their own.
 
     The label `webhook` is the path that was called, where it is one of ours, and `unknown` otherwise: labels are
-    bounded whatever clients send. `docs/observability.md` says of each what it tells.
+    bounded whatever clients send. `docs/how-to/observe.md` says of each what it tells.
 
     Attributes:
         registry: where they all are; who adds one of another package adds it here.

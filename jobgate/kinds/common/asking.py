@@ -17,9 +17,7 @@ Plugins: TypeAlias = dict[
     str, Annotated[Any, Replace({"x-kubernetes-preserve-unknown-fields": True, "nullable": True})]
 ]
 
-PLUGINS_DOC = Doc(
-    "What is put into the pods: env, svc or ssh, each with its arguments, as flags or as a mapping of them."
-)
+PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its arguments as a list of flags or a mapping.")
 
 
 def where(kind: Kind) -> Where:

@@ -94,7 +94,7 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same JSON, to the order of keys. False says nothing."""
+    """Return whether two values are the same JSON, to the order of keys. False says nothing."""
     # The second asks what the first takes for equal: 1, 1.0 and true.
     try:
         return bool(one == other) and encode(one) == encode(other)
@@ -130,7 +130,7 @@ def _keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
-    """Tell whether a map has an entry; the API server drops one that is null and may not be."""
+    """Return whether a map has an entry; the API server drops one that is null and may not be."""
     return key in entries and (entries[key] is not None or shape.nullable)
 
 
@@ -180,7 +180,7 @@ class _Nothing:
         self._objects: dict[tuple[int, int], bool] = {}
 
     def is_(self, value: Any, shape: Shape) -> bool:
-        """Tell whether a value is nothing at its place."""
+        """Return whether a value is nothing at its place."""
         if not isinstance(value, dict) or not value:
             return value is None or value in ("", [], {})
         known = self._objects.get((id(value), id(shape.node)))

@@ -96,7 +96,7 @@ def plugins_of(context: Context) -> Mapping[str, Plugin[Any]]:
     """
     for name, plugin in context.plugins.items():
         if not isinstance(plugin, Plugin):
-            raise TypeError(f"the plugin {name} is no {Plugin.__qualname__}")
+            raise TypeError(f"the plugin {name} is not a {Plugin.__qualname__}")
     return cast("Mapping[str, Plugin[Any]]", context.plugins)
 
 
@@ -186,7 +186,7 @@ def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike
 
 
 def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool | None:
-    """Tell whether a container runs as root: what it says itself comes before what its pod says. None: nobody says."""
+    """Return whether a container runs as root: its own setting takes precedence over the pod's. None: not set."""
     contexts = [mapping(one.get("securityContext")) for one in (container, spec)]
     user, not_root = (
         next((one[word] for one in contexts if one.get(word) is not None), None)

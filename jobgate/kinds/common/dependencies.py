@@ -33,12 +33,10 @@ class Iteration(StrEnum):
 class DependsOn(Model):
     """The tasks that must be there before the pods of this one are made."""
 
-    name: Annotated[
-        list[str] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("The names of the tasks that are waited for.")
-    ] = None
-    iteration: Annotated[
-        Iteration | None, Doc("Whether one of these tasks is enough (any), or all are needed (all, as when absent).")
-    ] = None
+    name: Annotated[list[str] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Names of the tasks to wait for.")] = None
+    iteration: Annotated[Iteration | None, Doc("Wait for any of these tasks or for all of them. Defaults to all.")] = (
+        None
+    )
 
     @property
     def any_suffices(self) -> bool:
@@ -72,7 +70,7 @@ class Waiting:
 
 @rule("tasks.depends_on", whole=("tasks.name",))
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """A task that waits for one that is not there never starts."""
+    """A task that depends on a missing task never starts."""
     known = {task.name: None for task in job.tasks if task.name}
     near = [name for name in list(known)[:COMPARED_TASKS] if len(name) <= LABEL_LIMIT]
     there = f"the job's tasks are {_enumerated(list(known))}" if known else "no task of the job has a name"
@@ -88,29 +86,29 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
 
 @rule("tasks.depends_on")
 def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """To wait twice for a task means no more than once; what was meant may be another task."""
+    """A repeated dependency has no effect and is likely a mistake for another task."""
     for task in map(Waiting, job.tasks):
         seen: dict[str, Path] = {}
         for place, name in task.names:
             first = seen.setdefault(name, place)
             if first is not place:
-                yield Duplicate(place, name, f"{first} names this task already")
+                yield Duplicate(place, name, f"already listed at {first}")
 
 
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """A task that waits for itself never starts."""
+    """A task that depends on itself never starts."""
     for task in map(Waiting, job.tasks):
         place = next((place for place, name in task.names if name == task.name), None)
         if place is not None:
-            yield Invalid(place, task.name, "this is the task itself, which would never start: leave it out")
+            yield Invalid(place, task.name, "a task cannot depend on itself: remove it")
 
 
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """Tasks that wait for each other never start. Volcano refuses every circle, also where one of several would do.
+    """Tasks that depend on each other never start. Volcano refuses every cycle, even with iteration any.
 
-    A circle is told where it is closed, looking from the first task on; without the places that are told there is none.
+    Each cycle is reported once, at the dependency that closes it.
     """
     graph = _graph(job)
     done: set[str] = set()
@@ -125,7 +123,9 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
                 open_edges.pop()
                 done.add(way.popitem()[0])
             elif name in way:
-                yield Invalid(place, name, f"the tasks wait in a circle, {_circle(way, name)}: none would ever start")
+                yield Invalid(
+                    place, name, f"dependency cycle: {_circle(way, name)}; none of these tasks would ever start"
+                )
             elif name not in done:
                 way[name] = len(way)
                 open_edges.append(iter(graph[name].items()))
@@ -148,7 +148,7 @@ def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, Path]]:
 
 
 def _circle(way: dict[str, int], first: str) -> str:
-    """Write the circle from `first` to the end of the way and back; of a long one, the beginning and the end."""
+    """Return the cycle from `first` back to itself as text; a long one is shortened in the middle."""
     names: list[str] = []
     for name in reversed(way):
         names.append(name)
@@ -172,18 +172,18 @@ def gangs_can_start(*, refuse: bool) -> Rule:
     tasks are enforced, as they are up to a minimum of the job below their sum, no task that waits may have one.
 
     Args:
-        refuse: whether such a job is refused; else its user is told.
+        refuse: whether such a job is refused; otherwise a warning is given.
     """
 
     @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)
     def gangs_do_not_wait_for_themselves(job: Job[Any], _: Context) -> Iterator[Cause | Notice]:
-        """The pods of tasks that wait for nothing must do for a gang: the others are made when these run."""
+        """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
         waiting = [task for task in map(Waiting, job.tasks) if task.names]
         if not waiting or len(waiting) == len(job.tasks):
             return  # where all wait there is a circle, which is told
         stated = job.word("min_available")
         fault = _deadlock(
-            job, [one.task for one in waiting], "give the job a minimum of" if stated is None else "set it to"
+            job, [one.task for one in waiting], "set the job's minimum to" if stated is None else "set it to"
         )
         if fault is None:
             return
@@ -194,20 +194,20 @@ def gangs_can_start(*, refuse: bool) -> Rule:
     return gangs_do_not_wait_for_themselves
 
 
-def _deadlock(job: Job[Any], waiting: Sequence[Task], mend: str) -> str | None:
-    """Return why no pod of a gang would ever start, and how to mend it; None where they can."""
+def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
+    """Return why no pod of a gang would ever start, and how to fix it; None if they can."""
     least, minima = gang_minimum(job), sum_of_minima(job)
     ready = sum(task.replicas for task in job.tasks) - sum(task.replicas for task in waiting)
     bound = next((task for task in waiting if task.min_available), None)
     if ready < least:
-        why = f"no pod is started before {least} are made, and only {ready} wait for no other task"
+        why = f"the gang starts with {least} pods, but only {ready} do not wait for other tasks"
     elif bound is not None and least >= minima:
         name = _said(bound.name or str(bound.path))
-        why = f"no pod is started before each task has its minimum made, and task {name} waits for others"
+        why = f"the gang starts with the minimum of every task, but task {name} waits for other tasks"
     else:
         return None
     most = ready if bound is None else min(ready, minima - 1)
-    return f"{why}: {mend} at most {most}" if most > 0 else f"{why}: leave out dependsOn"
+    return f"{why}; {fix} at most {most}" if most > 0 else f"{why}; remove dependsOn"
 
 
 def _enumerated(names: Sequence[str]) -> str:
@@ -216,7 +216,7 @@ def _enumerated(names: Sequence[str]) -> str:
 
 
 def _said(name: str) -> str:
-    """Return a name as a sentence has it: in quotes where it is none that a task can have."""
+    """Return a name for a message, in quotes if it is not a valid task name."""
     return shown(name) if dns_label(name) else name
 
 

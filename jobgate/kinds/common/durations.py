@@ -15,5 +15,5 @@ LONGEST_DURATION: Final = "2562047h47m16.854775807s"
 
 
 def overflows(duration: str) -> bool:
-    """Tell whether what looks like a duration is longer than Go can hold."""
+    """Return whether what looks like a duration is longer than Go can hold."""
     return nanoseconds(duration) is None

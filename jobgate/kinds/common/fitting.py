@@ -29,6 +29,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 from msgspec import Meta, MsgspecError, convert, defstruct
 
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
+from crdgen.evaluate.validation import EITHER
 from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_PATTERN
@@ -128,7 +129,8 @@ def _string(schema: Schema) -> Any:
 
 
 def _int_or_string(schema: Schema) -> Any:
-    # An `anyOf` beside the keyword can say only what the keyword says.
+    if schema.get("anyOf", EITHER) != EITHER:
+        return Never
     integer, string = _integer(schema), _string(schema)
     return Never if Never in (integer, string) else Union[integer, string]  # noqa: UP007
 

@@ -24,13 +24,13 @@ def sum_of_minima(job: Job[Any]) -> int:
 
 @rule(whole=("tasks.replicas",))
 def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """An operator that adds up more pods than its integers hold gets a number that nobody wrote."""
+    """Operators count pods in 32-bit integers, which overflow above the limit."""
     total = 0
     for task in job.tasks:
         before, total = total, total + task.replicas
         if before <= COUNT_LIMIT < total:
-            what = f"with the tasks before it the job has {total} pods"
-            detail = f"{what}, and operators count in 32 bits, up to {COUNT_LIMIT}: ask for fewer"
+            what = f"up to this task the job has {total} pods"
+            detail = f"{what}; the maximum is {COUNT_LIMIT}"
             yield Invalid(task.at("replicas"), task.replicas, detail)
 
 
@@ -42,7 +42,7 @@ def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
         return
     total = sum(task.replicas for task in job.tasks)
     if least > total:
-        detail = f"must be at most the replicas of all tasks, {total}: lower it, or bring them up to {least}"
+        detail = f"must be at most {total}, the total replicas of all tasks"
         yield Invalid(job.at("min_available"), least, detail)
 
 
@@ -52,7 +52,7 @@ def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterat
     for task in job.tasks:
         least, replicas = task.min_available, task.replicas
         if least is not None and least > replicas:
-            detail = f"must be at most the replicas of its task, {replicas}: lower it, or bring them up to {least}"
+            detail = f"must be at most {replicas}, the replicas of the task"
             yield Invalid(task.at("min_available"), least, detail)
 
 
@@ -75,14 +75,14 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     if least < total:
         yield Notice(
             job.at("min_available"),
-            f"{least} is below the sum of the tasks' minima, which is {total}: no task's minimum is enforced then, the "
-            f"job runs with any {least} of its pods",
+            f"{least} is less than {total}, the sum of the tasks' minimums: no task's minimum is enforced, and "
+            f"the job starts with any {least} pods",
         )
     elif least > total:
         yield Notice(
             job.at("min_available"),
-            f"{least} is above the sum of the tasks' minima, which is {total}: the job waits for {least - total} more "
-            "pods than these, of whichever tasks",
+            f"{least} is greater than {total}, the sum of the tasks' minimums: the job waits for "
+            f"{least - total} more pods, from any task",
         )
 
 

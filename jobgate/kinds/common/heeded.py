@@ -1,4 +1,4 @@
-"""The rule of words that nobody acts on: a job must not run because a word was ignored."""
+"""Rules for fields that the operator ignores."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule
 
 #: The words that an operator may act on, and what becomes of a job whose operator does not.
 _JOB_WORDS = {
-    "policies": "nothing will happen at these events",
-    "min_available": "its pods are not started as one gang",
-    "queue": "the job waits in no queue",
-    "scheduler_name": "the scheduler of the pod templates is used",
-    "priority_class_name": "the priority classes of the pod templates are used",
-    "ttl_seconds_after_finished": "the finished job stays until it is deleted",
-    "active_deadline_seconds": "the job runs as long as it takes",
+    "policies": "the policies have no effect",
+    "min_available": "the pods are not gang-scheduled",
+    "queue": "the job is not queued",
+    "scheduler_name": "the schedulerName of the pod templates applies",
+    "priority_class_name": "the priorityClassName of the pod templates applies",
+    "ttl_seconds_after_finished": "the finished job is kept until it is deleted",
+    "active_deadline_seconds": "the run time is not limited",
 }
 _TASK_WORDS = {
-    "policies": "nothing will happen at these events",
-    "min_available": "the pods of the task are not started as one gang",
-    "depends_on": "the pods of the task are made at once",
+    "policies": "the policies have no effect",
+    "min_available": "the task's pods are not gang-scheduled",
+    "depends_on": "the task's pods are created immediately",
 }
 
 #: All words that a profile can say its operator heeds.
@@ -34,20 +34,20 @@ WORDS = frozenset({"suspend", *_JOB_WORDS, *_TASK_WORDS})
 
 @rule("suspend")
 def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """A job that asks to wait and runs at once is worse than one that is refused."""
+    """A suspended job must not start because its operator ignores the field."""
     operator = operator_of(job)
     if job.word("suspend") and not _acted_on("suspend", operator, job, context):
         yield Forbidden(
             job.at("suspend"),
-            f"{_who(operator, job, context)} does not act on it: the job would run at once. Leave it out, and apply "
-            "the job when it may run; where something here holds suspended jobs back, the installation says so by the "
-            f"setting operator-can: [{job.kind.plural}/suspend]",
+            f"{_who(operator, job, context)} ignores this field: the job would start immediately. Remove it, and apply "
+            "the job when it should run. If another controller holds suspended jobs, an administrator declares that "
+            f"with the setting operator-can: [{job.kind.plural}/suspend]",
         )
 
 
 @rule(*_JOB_WORDS, *(f"tasks.{word}" for word in _TASK_WORDS))
 def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """What a user writes and nobody reads is no fault, but not what the user will get."""
+    """A field that the operator ignores is not an error, but has no effect."""
     operator = operator_of(job)
     who = _who(operator, job, context)
     for word, consequence in _JOB_WORDS.items():
@@ -82,12 +82,12 @@ def _who(operator: Operator, job: Job[Any], context: Context) -> str:
 
 
 def _says(word: str, value: Any) -> bool:
-    """Tell whether a word asks for something. A minimum of 0 asks for no gang."""
+    """Return whether a word asks for something. A minimum of 0 asks for no gang."""
     return bool(value) if word == "min_available" else value is not None and value not in ([], {}, "")
 
 
 def _ignored(path: Path, who: str, consequence: str) -> Notice:
-    return Notice(path, f"{who} does not act on it: {consequence}")
+    return Notice(path, f"{who} ignores this field: {consequence}")
 
 
 #: The rules, in the order in which a reader wants to know.

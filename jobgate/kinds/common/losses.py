@@ -17,12 +17,12 @@ class Loss(Enum):
 
     Attributes:
         FATAL: the job cannot run, or is less secure than asked for.
-        TOLD: the job runs, and not quite as meant.
+        MINOR: the job runs, but not exactly as intended.
         NONE: what the field says is so without it, or another lost field tells it.
     """
 
     FATAL = "fatal"
-    TOLD = "told"
+    MINOR = "minor"
     NONE = "none"
 
 
@@ -39,7 +39,7 @@ class New:
 
     since: int
     consequence: str = ""
-    loss: Loss | Callable[[Any], Loss] = Loss.TOLD
+    loss: Loss | Callable[[Any], Loss] = Loss.MINOR
     inner: Table | None = None
 
 
@@ -60,63 +60,59 @@ def _fatal_if(*values: Any) -> Callable[[Any], Loss]:
 
 def _told_unless(*values: Any) -> Callable[[Any], Loss]:
     """Return a judge by value: worth a word, except for these, which are the defaults."""
-    return lambda value: Loss.NONE if value in values else Loss.TOLD
+    return lambda value: Loss.NONE if value in values else Loss.MINOR
 
 
 def _recursive_read_only(value: Any) -> Loss:
-    return {"Enabled": Loss.FATAL, "IfPossible": Loss.TOLD}.get(str(value), Loss.NONE)
+    return {"Enabled": Loss.FATAL, "IfPossible": Loss.MINOR}.get(str(value), Loss.NONE)
 
 
 def _app_armor(value: Any) -> Loss:
-    return Loss.TOLD if isinstance(value, dict) and value.get("type") == "Unconfined" else Loss.FATAL
+    return Loss.MINOR if isinstance(value, dict) and value.get("type") == "Unconfined" else Loss.FATAL
 
 
 def _init_restart(value: Any) -> Loss:
-    return Loss.FATAL if value == "Always" else Loss.TOLD
+    return Loss.FATAL if value == "Always" else Loss.MINOR
 
 
 _PROBE: Final[Table] = {
     "grpc": New(
         23,
-        "the probe would have nothing to do, and the API server refuses the pod: probe with exec, httpGet or tcpSocket",
+        "the probe would be empty and the API server would reject the pod: use exec, httpGet or tcpSocket",
         Loss.FATAL,
     )
 }
 _HOOK: Final[Table] = {
     "sleep": New(
-        29, 'the hook would have nothing to do, and the API server refuses the pod: use exec with "sleep"', Loss.FATAL
+        29, 'the hook would be empty and the API server would reject the pod: use exec with "sleep"', Loss.FATAL
     )
 }
 _APP_ARMOR: Final = New(
     30,
-    "the containers would run under the node's default AppArmor profile: leave it out if that will do",
+    "the containers would run under the node's default AppArmor profile: remove the field if that is acceptable",
     _app_armor,
 )
 _WINDOWS: Final[Table] = {
-    "hostProcess": New(
-        22, "the containers would be ordinary ones, without access to the host: leave it out", _fatal_if(True)
-    )
+    "hostProcess": New(22, "the containers would run without access to the host: remove the field", _fatal_if(True))
 }
 _CLAIMS: Final = New(
     26,
     "",
     Loss.NONE,
-    {"request": New(31, "the container would get every device of the claim, not those of one request")},
+    {"request": New(31, "the container would get all devices of the claim, not only those of one request")},
 )
 _CONTAINER: Final[dict[str, New | Each | Table]] = {
-    "restartPolicy": New(28, "the container would restart as the pod's restartPolicy says"),
-    "restartPolicyRules": New(
-        34, "the container would restart as the pod's restartPolicy says, whatever its exit code"
-    ),
-    "resizePolicy": New(27, "resizing the running container would not follow it"),
+    "restartPolicy": New(28, "the pod's restartPolicy would apply to the container"),
+    "restartPolicyRules": New(34, "the pod's restartPolicy would apply to the container for every exit code"),
+    "resizePolicy": New(27, "it would not apply when the running container is resized"),
     "resources": {"claims": _CLAIMS},
     "env": Each(
         {
             "valueFrom": {
                 "fileKeyRef": New(
                     34,
-                    "the variable would have no source, and the API server refuses the pod: have the command read the "
-                    "file",
+                    "the variable would have no source and the API server would reject the pod: read the file "
+                    "in the command",
                     Loss.FATAL,
                 )
             }
@@ -125,7 +121,7 @@ _CONTAINER: Final[dict[str, New | Each | Table]] = {
     "volumeMounts": Each(
         {
             "recursiveReadOnly": New(
-                30, "what is mounted below the volume could be written to: leave it out", _recursive_read_only
+                30, "mounts below the volume would be writable: remove the field", _recursive_read_only
             )
         }
     ),
@@ -135,7 +131,7 @@ _CONTAINER: Final[dict[str, New | Each | Table]] = {
     "lifecycle": {
         "postStart": _HOOK,
         "preStop": _HOOK,
-        "stopSignal": New(33, "the container would be stopped by the signal that its image names, or SIGTERM"),
+        "stopSignal": New(33, "the container would be stopped with the image's stop signal, or SIGTERM"),
     },
     "securityContext": {"appArmorProfile": _APP_ARMOR, "windowsOptions": _WINDOWS},
 }
@@ -143,50 +139,52 @@ _INIT_CONTAINER: Final[Table] = {
     **_CONTAINER,
     "restartPolicy": New(
         28,
-        "it would be an ordinary init container, which has to end before the pod goes on; where it runs on, the job "
-        "hangs for ever: make it one of the containers, or let it end",
+        "it would be a regular init container, and the pod would never start if it does not exit: move it to "
+        "containers, or let it exit",
         _init_restart,
     ),
 }
 _POD_TERM: Final[Table] = {
-    "matchLabelKeys": New(29, "the term would match pods whatever their values of these labels: use labelSelector"),
-    "mismatchLabelKeys": New(29, "the term would match pods whatever their values of these labels: use labelSelector"),
+    "matchLabelKeys": New(29, "the term would match pods with any values of these labels: use labelSelector"),
+    "mismatchLabelKeys": New(29, "the term would match pods with any values of these labels: use labelSelector"),
 }
 _POD_AFFINITY: Final[Table] = {
     "requiredDuringSchedulingIgnoredDuringExecution": Each(_POD_TERM),
     "preferredDuringSchedulingIgnoredDuringExecution": Each({"podAffinityTerm": _POD_TERM}),
 }
 _SPREAD: Final[Table] = {
-    "minDomains": New(24, "pods would spread over as many domains as there are, be they fewer"),
-    "matchLabelKeys": New(25, "pods would count whatever their values of these labels: use labelSelector"),
-    "nodeAffinityPolicy": New(25, "nodes would count by node affinity, as with Honor", _told_unless("Honor")),
-    "nodeTaintsPolicy": New(25, "nodes would count whatever their taints, as with Ignore", _told_unless("Ignore")),
+    "minDomains": New(24, "the number of domains would have no minimum"),
+    "matchLabelKeys": New(25, "pods with any values of these labels would be counted: use labelSelector"),
+    "nodeAffinityPolicy": New(25, "the default Honor would apply", _told_unless("Honor")),
+    "nodeTaintsPolicy": New(25, "the default Ignore would apply", _told_unless("Ignore")),
 }
 _CLAIM_TEMPLATE: Final[Table] = {
     "dataSourceRef": New(
         22,
-        "the volume would start empty: use dataSource where the source is a claim or a snapshot",
+        "the volume would be empty: use dataSource if the source is a claim or a snapshot",
         Loss.FATAL,
-        {"namespace": New(26, "the source would be looked for in the job's own namespace: have it there", Loss.FATAL)},
+        {"namespace": New(26, "the source would be looked up in the job's namespace: create it there", Loss.FATAL)},
     ),
-    "volumeAttributesClassName": New(29, "the volume would be of the storage class's own attributes"),
+    "volumeAttributesClassName": New(29, "the attributes of the storage class would apply"),
 }
 _PROJECTION: Final[Table] = {
     "clusterTrustBundle": New(
         29,
-        "the source would be empty, and the API server refuses the pod: mount the bundle from a ConfigMap",
+        "the source would be empty and the API server would reject the pod: mount the bundle from a ConfigMap",
         Loss.FATAL,
     ),
     "podCertificate": New(
         34,
-        "the source would be empty, and the API server refuses the pod: mount the certificate from a Secret",
+        "the source would be empty and the API server would reject the pod: mount the certificate from a Secret",
         Loss.FATAL,
-        {"userAnnotations": New(35, "the signer would not see them")},
+        {"userAnnotations": New(35, "the signer would not receive them")},
     ),
 }
 _VOLUME: Final[Table] = {
     "image": New(
-        31, "the volume would be an empty folder: copy the files in an init container of that image", Loss.FATAL
+        31,
+        "the volume would be an empty directory: copy the files in an init container that uses the image",
+        Loss.FATAL,
     ),
     "ephemeral": {"volumeClaimTemplate": {"spec": _CLAIM_TEMPLATE}},
     "projected": {"sources": Each(_PROJECTION)},
@@ -194,7 +192,7 @@ _VOLUME: Final[Table] = {
 _POD_CLAIM: Final[Table] = {
     name: New(
         31,
-        "the claim would have no source, and the API server refuses the pod: ask for devices as extended resources",
+        "the claim would have no source and the API server would reject the pod: request devices as extended resources",
         Loss.FATAL,
     )
     for name in ("resourceClaimName", "resourceClaimTemplateName")
@@ -202,35 +200,33 @@ _POD_CLAIM: Final[Table] = {
 
 #: The tables: where in the spec of a pod, and so in a template, each newer field stands.
 _SPEC: Final[Table] = {
-    "os": New(23, "the pod would be taken for one of any operating system"),
+    "os": New(23, "the pod would be scheduled without regard to its operating system"),
     "hostUsers": New(
         25,
-        "root in the containers would be root on the node: leave it out, and run as another user",
+        "root in the containers would be root on the node: remove the field, and run as a non-root user",
         _fatal_if(False),
     ),
     "resourceClaims": New(
         26,
-        "the containers would not get the devices that they claim: ask for devices as extended resources",
+        "the containers would not get the claimed devices: request devices as extended resources",
         Loss.FATAL,
         _POD_CLAIM,
     ),
-    "schedulingGates": New(26, "the pod would be scheduled at once"),
+    "schedulingGates": New(26, "the pod would be scheduled immediately"),
     "resources": New(
         32,
-        "the pod would have the requests and limits of its containers only: write them there",
+        "only the requests and limits of the containers would apply: set them there",
         inner={"claims": _CLAIMS},
     ),
-    "hostnameOverride": New(34, "the pod would be called by its hostname"),
-    "schedulingGroup": New(36, "the pod would be scheduled alone, not with its group"),
+    "hostnameOverride": New(34, "the hostname of the pod would apply"),
+    "schedulingGroup": New(36, "the pod would be scheduled on its own, not with its group"),
     "securityContext": {
         "appArmorProfile": _APP_ARMOR,
         "windowsOptions": _WINDOWS,
         "supplementalGroupsPolicy": New(
-            31, "the groups that the image gives its user would be added: leave it out", _fatal_if("Strict")
+            31, "the groups of the user in the image would be added: remove the field", _fatal_if("Strict")
         ),
-        "seLinuxChangePolicy": New(
-            32, "volumes might be labelled when they are mounted, as with MountOption", _told_unless("MountOption")
-        ),
+        "seLinuxChangePolicy": New(32, "the default MountOption could apply", _told_unless("MountOption")),
     },
     "affinity": {"podAffinity": _POD_AFFINITY, "podAntiAffinity": _POD_AFFINITY},
     "topologySpreadConstraints": Each(_SPREAD),

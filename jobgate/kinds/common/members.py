@@ -13,7 +13,7 @@ from webhook import Job
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whose a pod says it is. Anybody can write a label: what it says has to be looked up.
+    """The owner that a pod claims. Anyone can write labels, so the claim must be looked up.
 
     Attributes:
         job: the name of the job.
@@ -77,7 +77,7 @@ def index_of(text: Any) -> int | None:
 def labelled_claim(
     pod: Mapping[str, Any], *, job: str, task: str, index: Any, group: str = "", kind: str = ""
 ) -> Claim | None:
-    """Return whose a pod is whose labels name its job and task; None where they do not.
+    """Return the owner of a pod whose labels name its job and task, or None.
 
     Args:
         pod: that says so.

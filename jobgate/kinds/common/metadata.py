@@ -74,10 +74,10 @@ def ordinary_metadata() -> Any:
 def metadata_causes(metadata: Any) -> Iterator[Cause]:
     """Yield what is wrong with an object's metadata, by `ValidateObjectMeta` of apimachinery.
 
-    That it is an object is the schema's to tell.
+    The schema checks that it is an object.
     """
     if metadata is None:
-        yield Required("metadata", "an object has a name")
+        yield Required("metadata", "an object must have a name")
     if isinstance(metadata, Mapping):
         yield from _names(metadata)
         for causes in (
@@ -98,7 +98,7 @@ def _names(metadata: Mapping[str, Any]) -> Iterator[Cause]:
         elif text and (fault := fault_of(text)):
             yield Invalid(f"metadata.{key}", text, fault)
     if not metadata.get("name") and not metadata.get("generateName"):
-        yield Required("metadata.name", "give a name, or a generateName")
+        yield Required("metadata.name", "name or generateName is required")
 
 
 def _words(
@@ -107,7 +107,7 @@ def _words(
     key_fault: Callable[[str], str | None],
     value_fault: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Cause]:
-    """Labels and annotations are maps of strings. The value of an annotation is shown to nobody."""
+    """Labels and annotations are maps of strings. Values of annotations are never shown."""
     words, path = metadata.get(field), Path("metadata") / field
     if words is None:
         return
@@ -118,7 +118,7 @@ def _words(
         if fault := key_fault(key):
             yield Invalid(path, key, fault)
         if value is not None and not isinstance(value, str):
-            yield TypeInvalid(path.key(key), type_word(value), "must be a string: put it in quotes")
+            yield TypeInvalid(path.key(key), type_word(value), "must be a string: enclose it in quotes")
         elif value and (fault := value_fault(value)):
             yield Invalid(path.key(key), value, fault)
 

@@ -82,5 +82,5 @@ def operator_of(job: Job[Any]) -> Operator:
     """
     operator = job.kind.operator
     if not isinstance(operator, Operator):
-        raise TypeError(f"the operator of {job.kind.kind} is no {Operator.__qualname__}")
+        raise TypeError(f"the operator of {job.kind.kind} is not an {Operator.__qualname__}")
     return operator

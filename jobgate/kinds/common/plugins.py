@@ -22,7 +22,7 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 @rule("plugins")
 def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """A job that asks for what nobody has would run without it."""
+    """A job with an unknown plugin would run without it."""
     known = [name for name, plugin in plugins_of(context).items() if not plugin.imposed]
     for name in mapping(job.word("plugins")):
         if name not in known:
@@ -31,7 +31,7 @@ def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
 
 @rule(reads=("plugins",))
 def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """`kubectl apply` sends no entry whose value is null: the job would run without what its file asks for.
+    """`kubectl apply` drops entries with a null value: the job would run without the plugin.
 
     What the file says is in the annotation by which kubectl remembers it.
     """
@@ -45,18 +45,18 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
     sent = mapping(job.word("plugins"))
     for name, value in mapping(mapping(mapping(applied).get("spec")).get("plugins")).items():
         if value is None and name not in sent:
-            yield Notice(job.at("plugins").key(name), f"kubectl drops what is null: write `{name}: []`")
+            yield Notice(job.at("plugins").key(name), f"kubectl drops null values: write `{name}: []`")
 
 
 @rule("plugins")
 def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """What a plugin does not understand, it cannot do: the job would run otherwise than asked."""
+    """Arguments that a plugin does not know would be ignored."""
     yield from requested(job, plugins_of(context))[1]
 
 
 @rule(reads=("plugins",))
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
-    """Each plugin says of the job what would keep it from its work."""
+    """Each plugin checks whether it can work with the job."""
     imposed = context.settings.plugins
     if not (job.word("plugins") or imposed or any(asked(job.document, where(job.kind)))):
         return
@@ -70,18 +70,18 @@ def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Caus
 
 @rule(reads=("plugins",), updates=True)
 def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """A pod is wired when it is made, and keys are made once: who changes plugins should know what does not follow."""
+    """Plugins apply when a pod is created: a change does not affect existing pods."""
     before, after = written_plugins(job.kind, context.old or {}), mapping(job.word("plugins"))
     for name in [*before, *(name for name in after if name not in before)]:
         verb = "removed" if name not in after else "added" if name not in before else "changed"
         if verb != "changed" or (before[name] or None) != (after[name] or None):
-            text = f"it is {verb} for pods that are made from now on: those that are there, and keys, stay as they are"
+            text = f"{verb} for new pods only: existing pods and keys stay as they are"
             yield Notice(job.at("plugins").key(name), text)
 
 
 @rule("plugins")
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """What is called by the job cannot be made under a name that it may not have."""
+    """Objects named after the job need legal names."""
     plugins = plugins_of(context)
     crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
     derived = [one for name, arguments in crew.plugins.items() for one in plugins[name].derived(crew, arguments)]
@@ -103,12 +103,12 @@ def derived_names(derived: Iterable[Derived], context: Context) -> Iterator[Caus
     room = LABEL_LIMIT - longest.extra
     if len(name) > room:
         limit = room if given else room - len(GENERATED_SUFFIX)
-        detail = f"{_called(longest)}, of at most {LABEL_LIMIT} characters"
+        detail = f"{_called(longest)}, which may have at most {LABEL_LIMIT} characters"
         yield TooLong(place, given or context.generate_name, limit, detail)
 
 
 def _called(derived: Derived) -> str:
-    return f"{derived.maker} makes a {derived.thing} {derived.name}"
+    return f"{derived.maker} creates a {derived.thing} named {derived.name}"
 
 
 #: The rules, in the order in which a reader wants to know; for kinds whose operator has no plugins of its own.

@@ -21,7 +21,7 @@ def priority_class_of(job: Job[Any], task: Task) -> str:
 
 @rule(reads=("min_available", "priority_class_name"), whole=("tasks.min_available", "tasks.replicas", "tasks.template"))
 def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """A gang is as urgent as its least urgent pods: while they wait, or are evicted for others, all wait with them."""
+    """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
     having = [task for task in job.tasks if task.replicas and priority_class_of(job, task)]
     if not having or gang_minimum(job) < 2:
         return
@@ -29,8 +29,8 @@ def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Noti
     for task in without:
         yield Notice(
             task.template_path / "spec" / "priorityClassName",
-            f"{_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority class, and this task "
-            "has none: its pods have the cluster's default priority, and the gang waits for them; give it one, too",
+            f"not set, but {_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority "
+            "class: the gang waits for these pods, which get the default priority of the cluster",
         )
 
 

@@ -23,7 +23,7 @@ _PRIVATE = frozenset(
 
 
 def is_private(path: Sequence[str | int], value: Any) -> bool:
-    """Tell whether a value may hold a secret: by its place, or because anything may be in it."""
+    """Return whether a value may hold a secret: by its place, or because anything may be in it."""
     if value is None or value in ([], {}):
         return False
     return isinstance(value, list | Mapping) or not _PRIVATE.isdisjoint(path)

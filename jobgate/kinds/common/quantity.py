@@ -39,14 +39,9 @@ _INT64: Final = 2**63
 _ZERO: Final = Decimal(0)
 _PARTS = re.compile(r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]?|[KMGTPE]i|[eE][+-]?[0-9]+)\Z")
 
-_WHAT_IS_RIGHT: Final = (
-    "must be a quantity: a number, with one of the suffixes n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or a "
-    "whole exponent as in 1e3, or with none"
-)
-_TOO_GREAT: Final = (
-    f"must be a quantity with an exponent between -{EXPONENT_LIMIT} and {EXPONENT_LIMIT}: "
-    "Kubernetes hangs on very great ones"
-)
+_WHAT_IS_RIGHT: Final = "must be a quantity: a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki, "
+"Mi, Gi, Ti, Pi, Ei) or exponent, such as 500m, 4Gi or 1e3"
+_TOO_GREAT: Final = f"must be a quantity with an exponent between -{EXPONENT_LIMIT} and {EXPONENT_LIMIT}"
 
 
 def parse(value: object) -> Decimal:
@@ -67,7 +62,7 @@ def parse(value: object) -> Decimal:
 
 
 def is_whole(amount: Decimal) -> bool:
-    """Tell whether an amount is an integer, without spelling it out."""
+    """Return whether an amount is an integer, without spelling it out."""
     if not amount:
         return True
     _, digits, exponent = amount.as_tuple()
@@ -77,7 +72,7 @@ def is_whole(amount: Decimal) -> bool:
 
 
 def is_kept(value: object) -> bool:
-    """Tell whether Kubernetes keeps the text of a quantity, where others it writes anew (`1000` becomes `1k`).
+    """Return whether Kubernetes keeps the text of a quantity, and rewrites others (`1000` becomes `1k`).
 
     It keeps what looks canonical at a glance, and `+1` and `1e3` do. It matters only where texts are compared.
     """
@@ -100,12 +95,12 @@ def is_kept(value: object) -> bool:
 
 
 def is_binary(value: object) -> bool:
-    """Tell whether a quantity is written with a binary suffix."""
+    """Return whether a quantity is written with a binary suffix."""
     return isinstance(value, str) and value.rstrip(" ").endswith("i")
 
 
 def is_exponential(value: object) -> bool:
-    """Tell whether a quantity is written with a decimal exponent."""
+    """Return whether a quantity is written with a decimal exponent."""
     return bool(re.search(r"[eE][+-]?[0-9]+ *\Z", str(value)))
 
 

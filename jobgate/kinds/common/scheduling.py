@@ -11,19 +11,19 @@ from webhook import Cause, Context, Invalid, Job, Path, TooLong, rule
 
 @rule("queue")
 def queue_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A queue is an object of the cluster, called by a DNS subdomain; a job for one that cannot be waits for ever."""
+    """A queue name is a DNS subdomain; a job with another name waits forever."""
     yield from _subdomain(job.word("queue"), job.at("queue"), SUBDOMAIN_LIMIT)
 
 
 @rule("scheduler_name")
 def scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A scheduler is known by a name of at most 63 characters; pods for one that cannot be wait for ever."""
+    """A scheduler name has at most 63 characters; pods with another name are never scheduled."""
     yield from _subdomain(job.word("scheduler_name"), job.at("scheduler_name"), LABEL_LIMIT)
 
 
 @rule("priority_class_name")
 def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """The API server takes no pod of a priority class that is not there, and its name is a DNS subdomain."""
+    """The API server rejects pods with an unknown priority class; its name is a DNS subdomain."""
     yield from _subdomain(job.word("priority_class_name"), job.at("priority_class_name"), SUBDOMAIN_LIMIT)
 
 

@@ -65,7 +65,7 @@ class StructuralSchema:
         return defaulted
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
-        """Tell, without looking at them, whether the object has more parts than the schema allows."""
+        """Return, without reading them, whether the object has more parts than the schema allows."""
         spec = document.get("spec")
         parts = spec.get(self._parts) if isinstance(spec, dict) else None
         return isinstance(parts, list | dict) and len(parts) > self._most_parts
@@ -76,11 +76,11 @@ class StructuralSchema:
         return float(node.get("maxItems", node.get("maxProperties", inf)))
 
     def fits(self, document: Mapping[str, Any]) -> bool:
-        """Tell in C whether `check` surely finds nothing. False says nothing: then ask it."""
+        """Return, checked in C, whether `check` surely finds nothing. False says nothing: then ask it."""
         return self._fits(document)
 
     def plain(self, document: Mapping[str, Any]) -> bool:
-        """Tell whether the object surely fits, and each pod template in it surely is sound. False says nothing."""
+        """Return whether the object surely fits, and each pod template in it surely is sound. False says nothing."""
         if self._narrow is None or not self._narrow(document):
             return False
         parts = document["spec"][self._parts]
@@ -150,7 +150,7 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
 
 
 def _holds_parts(shape: Shape, violation: Violation) -> bool:
-    """Tell whether an object or a list belongs there: what is written in its place may be what a part of it holds."""
+    """Return whether an object or a list belongs there: what is written in its place may be what a part of it holds."""
     for step in violation.path:
         shape = shape.below(step)
     return shape.node.get("type") in {"object", "array"}

@@ -15,14 +15,14 @@ GENERATED_SUFFIX = "x" * 5
 
 @rule(reads=("tasks.name",))
 def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """Pods are called by their task's name: two tasks of one name would fight for the same pods."""
+    """Pods are named after their task: two tasks with the same name would share pods."""
     seen: dict[str, Task] = {}
     for task in job.tasks:
         if not task.name:
             continue
         first = seen.setdefault(task.name, task)
         if first is not task:
-            yield Duplicate(task.at("name"), task.name, f"{first.path} is called so already")
+            yield Duplicate(task.at("name"), task.name, f"already used by {first.path}")
 
 
 @rule(reads=("tasks.name",))
@@ -52,7 +52,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
             continue
         excess = around + len(task.name) + len(str(max(task.replicas - 1, 0))) - LABEL_LIMIT
         if excess > 0 and len(task.name) > len(name):
-            detail = f"the pods of the job are called {_pattern(operator)}"
+            detail = f"the pods are named {_pattern(operator)}"
             yield TooLong(task.at("name"), task.name, max(len(task.name) - excess, 0), detail)
         elif excess > 0:
             longest = min(longest, len(name) - excess)
@@ -89,8 +89,11 @@ def expected_name(context: Context) -> str:
 
 
 def _uses(operator: Operator) -> str:
-    service = f", its Service {operator.service_name.format(job='<job>')}" if operator.service_name else ""
-    return f"{operator.name} calls the pods {_pattern(operator)}{service}, each of at most {LABEL_LIMIT} characters"
+    service = f" and the Service {operator.service_name.format(job='<job>')}" if operator.service_name else ""
+    return (
+        f"{operator.name} names the pods {_pattern(operator)}{service}; each name may have at most "
+        f"{LABEL_LIMIT} characters"
+    )
 
 
 def _pattern(operator: Operator) -> str:

@@ -16,13 +16,13 @@ _VOLUMES: Final = Path("spec") / "volumes"
 
 @rule(reads=("tasks.template", "volumes"))
 def pod_templates_make_sound_pods(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
-    """What the API server would refuse in the pods, it would refuse to the operator, long after the user has gone."""
+    """The API server would reject the pods later, when the operator creates them."""
     if not _all_plain(job):
         yield from judged(job, context, pod.look, passes=lambda made: made.plain)
 
 
 def _all_plain(job: Job[Any]) -> bool:
-    """Tell whether all pods of a job surely are sound, and lose nothing.
+    """Return whether all pods of a job surely are sound, and lose nothing.
 
     What an operator changes leaves a plain template plain, but for volumes that it adds; and no field that is newer
     than the types of an operator is plain.
@@ -165,7 +165,7 @@ def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes
 
 @rule(reads=("tasks.template", "volumes"))
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
-    """An operator built from older types drops newer fields without a word: what that breaks is refused."""
+    """An operator built from older types silently drops newer fields: jobs that need them are refused."""
     if _all_plain(job):
         return
     operator = operator_of(job)
@@ -183,16 +183,18 @@ def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cau
 
 @rule(reads=("tasks.template",))
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
-    """What the operator overwrites or drops is no fault, but not what the user will get."""
+    """Values that the operator overwrites or drops have no effect."""
     operator = operator_of(job)
     for task in job.tasks:
         spec = mapping(task.template.get("spec"))
         for name, value in operator.overwrites.items():
             if spec.get(name) not in (None, "", value):
-                yield Notice(task.template_path / "spec" / name, f"{operator.name} sets it to {value} in every pod")
+                yield Notice(
+                    task.template_path / "spec" / name, f"{operator.name} sets this field to {value} in every pod"
+                )
         for name in operator.replaces:
             if spec.get(name):
-                yield Notice(task.template_path / "spec" / name, f"{operator.name} replaces it in every pod")
+                yield Notice(task.template_path / "spec" / name, f"{operator.name} overwrites this field in every pod")
         if operator.drops_metadata and task.template.get("metadata"):
             yield from _dropped(task, operator)
 
@@ -202,7 +204,7 @@ def _dropped(task: Task, operator: Operator) -> Iterator[Notice]:
     if written := sorted(key for key, value in metadata.items() if value):
         yield Notice(
             task.template_path / "metadata",
-            f"{operator.name} does not carry it over to the pods ({', '.join(written)})",
+            f"{operator.name} does not copy it to the pods ({', '.join(written)})",
         )
 
 

@@ -22,7 +22,7 @@ class When(Enum):
 
     ALWAYS = "at any time"
     WHILE_SUSPENDED = "while the job is suspended"
-    BEFORE_IT_RUNS = "before the job runs"
+    BEFORE_IT_RUNS = "before the job starts"
     NEVER = "once the job is stored"
 
 
@@ -108,7 +108,7 @@ def _decisive(change: Change[When]) -> Field[When]:
 
 
 def _refusal(change: Change[When], when: When) -> Cause:
-    rule = "may not change once the job is stored" if when is When.NEVER else f"may change only {when.value}"
+    rule = "may not change after the job is created" if when is When.NEVER else f"may change only {when.value}"
     cause = Forbidden(change.place.path, f"{rule}: {_said(change)}")
     cause.value = change.before if change.sort is Sort.GOES else change.after
     return cause
@@ -120,23 +120,23 @@ def _said(change: Change[When]) -> str:
     if change.sort is not Sort.VALUE:
         return _moved(change)
     if isinstance(before, list) and isinstance(after, list):
-        return f"it has {len(before)} items and would have {len(after)}"
+        return f"from {len(before)} items to {len(after)}"
     steps = change.place.steps
     if is_private(steps, before) or is_private(steps, after):
-        verb = "would be added" if before is None else "would be removed" if after is None else "would be another"
+        verb = "would be added" if before is None else "would be removed" if after is None else "would change"
         return f"the value {verb}"
     if before is None:
-        return f"it is not set and would be {shown(after)}"
+        return f"would be set to {shown(after)}"
     if after is None:
-        return f"it is {shown(before)} and would be removed"
-    return f"it is {shown(before)} and would be {shown(after)}"
+        return f"{shown(before)} would be removed"
+    return f"from {shown(before)} to {shown(after)}"
 
 
 def _moved(change: Change[When]) -> str:
     """Say what comes, goes or changes places."""
     if change.sort is Sort.ORDER:
-        return "its items would be in another order"
+        return "the order of the items would change"
     verb = "added" if change.sort is Sort.COMES else "removed"
     if change.place.key is None:
         return f"it would be {verb}"
-    return f"its item {shown(change.after if change.sort is Sort.COMES else change.before)} would be {verb}"
+    return f"item {shown(change.after if change.sort is Sort.COMES else change.before)} would be {verb}"

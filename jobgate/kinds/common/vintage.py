@@ -42,7 +42,7 @@ class Field:
 
 
 def vintage_findings(template: Mapping[str, Any], path: Path, *, minor: int, operator: str) -> Iterator[Cause | Notice]:
-    """Tell of every field that the operator drops, and refuse where the job needs it.
+    """Report every field that the operator drops, and refuse it if the job needs it.
 
     Args:
         template: the pod template.
@@ -51,10 +51,10 @@ def vintage_findings(template: Mapping[str, Any], path: Path, *, minor: int, ope
         operator: what the operator is called.
     """
     for field in dropped(template, minor, path):
-        text = f"{operator} drops it, being built for Kubernetes 1.{minor} (it came with 1.{field.since}): "
+        text = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since}): "
         if field.fatal:
             yield Forbidden(field.path, text + field.consequence)
-        elif field.loss is Loss.TOLD:
+        elif field.loss is Loss.MINOR:
             yield Notice(field.path, text + field.consequence)
 
 

@@ -52,16 +52,16 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: list[str]) -> Conversion:
     metadata = _metadata(document.get("metadata"), decisions)
     if "status" in document:
-        decisions.append("status: left out; the operator writes it anew.")
+        decisions.append("status: removed; the operator writes it again.")
     known = {"apiVersion", "kind", "metadata", "spec", "status"}
-    decisions.extend(f"{key}: left out; no job has such a field." for key in document if key not in known)
+    decisions.extend(f"{key}: removed; a job has no such field." for key in document if key not in known)
     return Conversion(
         {"apiVersion": _LATEST, "kind": RESOURCE.names.kind, "metadata": metadata, "spec": spec}, tuple(decisions)
     )
 
 
 def _metadata(written: Any, decisions: list[str]) -> Any:
-    """Return the metadata of a job that is to be stored anew. What is none is left for the review to refuse."""
+    """Return the metadata for a new job. Invalid metadata is left for the review to refuse."""
     if not isinstance(written, Mapping):
         return {} if written is None else written
     metadata = {key: value for key, value in written.items() if key not in _STORED}
@@ -71,7 +71,7 @@ def _metadata(written: Any, decisions: list[str]) -> Any:
         metadata["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
         gone.append(f"annotations[{_LAST_APPLIED}]")
     if gone:
-        decisions.append(f"metadata: left out {', '.join(gone)}; they are of the job that was stored.")
+        decisions.append(f"metadata: removed {', '.join(gone)}, which belong to the stored job.")
     return metadata
 
 
@@ -81,24 +81,22 @@ def _from_one_template(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[st
     new: dict[str, Any] = {key: spec[key] for key in ("priority", "cleanPodPolicy", "preemptible") if key in spec}
     if new.get("preemptible") is True:
         new["preemptible"] = False
-        decisions.append("preemptible: false, because the operator of today dies of a job that is.")
+        decisions.append("preemptible: set to false, because a preemptible job crashes the current operator.")
     new["backoffLimit"] = 0
-    decisions.append("backoffLimit: 0, because v1.0 failed a job at its first failed pod; today's default is 3.")
+    decisions.append("backoffLimit: set to 0, because v1.0 failed a job at its first failed pod. The default is now 3.")
     replicas = spec.get("minReplicas")
     if replicas is None or (replicas == 0 and not isinstance(replicas, bool)):
         replicas = 1
-        decisions.append(
-            "tasks[0].replicas: 1, the fewest that there can be; v1.0 made no pod until the job was scaled up."
-        )
+        decisions.append("tasks[0].replicas: set to 1, the minimum. v1.0 created no pods until the job was scaled up.")
     else:
-        decisions.append(f"tasks[0].replicas: {shown(replicas)}, because v1.0 started minReplicas pods.")
+        decisions.append(f"tasks[0].replicas: set to {shown(replicas)}, because v1.0 started minReplicas pods.")
     decisions.append(
-        f"tasks[0].name: {SERIAL}, because a task without a role needs a name; pods are now called "
+        f"tasks[0].name: set to {SERIAL}, because a task without a role needs a name. Pods are now named "
         "<job>-<task>-<index>, and the Service di-<job>."
     )
     new["tasks"] = [{"name": SERIAL, "type": "none", "replicas": replicas, "template": _template(spec)}]
     if "maxReplicas" in spec:
-        decisions.append(f"maxReplicas: {shown(spec['maxReplicas'])} was left out; no operator ever read it.")
+        decisions.append(f"maxReplicas: removed {shown(spec['maxReplicas'])}; no operator ever read it.")
     decisions.extend(_engine(spec))
     decisions.extend(_group(spec))
     decisions.extend(_left_out(spec, _OF_ONE_TEMPLATE, "v1.0"))
@@ -128,13 +126,13 @@ def _engine(spec: Mapping[str, Any]) -> Iterator[str]:
     engine = spec.get("engineFields")
     fields = engine if isinstance(engine, Mapping) else {}
     if engine is not None and not isinstance(engine, Mapping):
-        yield f"engineFields: {shown(engine)} was left out; it is no object."
+        yield f"engineFields: removed {shown(engine)}; it is not an object."
     for key, flag in _ENGINE.items():
         value = spec.get(key) if fields.get(key) is None else fields[key]
         if value is not None:
             yield (
-                f"engineFields.{key}: {shown(value)} was left out; give ditask the argument {flag} with it beside "
-                "--platform k8s. The variables DI_*_ARG of v1.0 are empty today."
+                f"engineFields.{key}: removed {shown(value)}; pass it to ditask with {flag}, in addition to "
+                "--platform k8s. The variables DI_*_ARG of v1.0 are now empty."
             )
     yield from _left_out(fields, _ENGINE, "v1.0", "engineFields.")
 
@@ -146,7 +144,9 @@ _OF_ROLES = frozenset({"priorityClassName", "cleanPodPolicy", "volumes", "group"
 
 def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Convert the shape of v0.x: a coordinator that asked for collectors and learners while it ran."""
-    decisions = ["The coordinator of v0.x asked a server for collectors and learners; today each task says how many."]
+    decisions = [
+        "The coordinator of v0.x requested collectors and learners from a server; now each task sets its replicas."
+    ]
     new: dict[str, Any] = {}
     priority = spec.get("priorityClassName") or "default"
     if not isinstance(priority, str):
@@ -155,13 +155,13 @@ def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         new["priority"] = "high" if priority == "high" else "normal"
         if priority not in {"default", "high"}:
             decisions.append(
-                f"priority: normal, because priorityClassName {shown(priority)} was neither default nor high; a "
-                "priority class of pods stands in their templates."
+                f"priority: set to normal, because priorityClassName {shown(priority)} is neither default nor "
+                "high. Set the priority class of the pods in their templates."
             )
     policy = spec.get("cleanPodPolicy") or "Running"
     new["cleanPodPolicy"] = "All" if policy == "ALL" else policy
     if policy == "ALL":
-        decisions.append("cleanPodPolicy: All, which v0.1 wrote ALL.")
+        decisions.append("cleanPodPolicy: set to All, which v0.1 wrote as ALL.")
     if spec.get("volumes") is not None:
         new["volumes"] = spec["volumes"]
     tasks: list[dict[str, Any]] = []
@@ -172,11 +172,11 @@ def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         place = len(tasks)
         tasks.append({"name": role, "type": kind, "replicas": 1, "template": _template(part)})
         if kind != "none":
-            decisions.append(f"tasks[{place}].replicas: 1 {role}; set as many as the job needs.")
+            decisions.append(f"tasks[{place}].replicas: set to 1 {role}; increase it as needed.")
         if isinstance(part, Mapping):
             decisions.extend(_left_out(part, {"template"}, "v0.x", f"{role}."))
     new["tasks"] = tasks
-    decisions.append("An AggregatorConfig, where there is one, becomes a task aggregator of type none by hand.")
+    decisions.append("If there is an AggregatorConfig, add a task named aggregator of type none by hand.")
     decisions.extend(_group(spec))
     decisions.extend(_left_out(spec, _OF_ROLES, "v0.x"))
     return new, decisions
@@ -192,10 +192,10 @@ def _template(part: Any) -> Any:
 
 def _group(spec: Mapping[str, Any]) -> Iterator[str]:
     if spec.get("group"):
-        yield f"group: {shown(spec['group'])} was left out; it was a label of the pods, and no operator reads it today."
+        yield f"group: removed {shown(spec['group'])}; it was a pod label, which no current operator reads."
 
 
 def _left_out(part: Mapping[str, Any], known: Container[str], version: str, prefix: str = "") -> Iterator[str]:
     for key in part:
         if key not in known:
-            yield f"{prefix}{key}: left out; operator {version} had no such field, and did not read it."
+            yield f"{prefix}{key}: removed; operator {version} had no such field."

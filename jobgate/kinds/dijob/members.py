@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, index_of, labelled_claim
+from jobgate.kinds.common.members import Claim, Members, labelled_claim
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Member, Variable
 
@@ -22,8 +22,8 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 def contract(member: Member) -> Iterator[Variable]:
     """Yield what DI-orchestrator sets in containers, for those that it passes over, and for pods that it did not make.
 
-    DI-engine takes the entry number `DI_RANK` of `DI_NODES` for its own address. The operator gives a pod that it makes
-    anew the rank after the highest, beyond the list: only that is corrected.
+    DI-engine takes the entry number `DI_RANK` of `DI_NODES` for its own address. The operator counts on from the
+    highest rank that is there, which only for the pods of a new job is the place in the list: all others are corrected.
     """
     crew = member.crew
     nodes: list[str] = []
@@ -33,12 +33,9 @@ def contract(member: Member) -> Iterator[Variable]:
         nodes += hosts
         by_type.setdefault(part.type, []).extend(hosts)
 
-    def beyond(value: str) -> bool:
-        rank = index_of(value)
-        return rank is None or rank >= len(nodes)
-
+    rank = str(member.rank)
     yield Variable("DI_JOB_ID", f"{crew.namespace}/{crew.name}")
-    yield Variable("DI_RANK", str(member.rank), wrong=beyond)
+    yield Variable("DI_RANK", rank, wrong=lambda value: value != rank)
     yield Variable("DI_NODES", ",".join(nodes))
     lists = {role: ",".join(hosts) for role, hosts in by_type.items()}  # tasks of one type have the list in common
     for part in crew.parts:

@@ -56,30 +56,34 @@ class TaskType(StrEnum):
 class Task(Model):
     """One part of a job: pods of one template that play one role in training."""
 
-    name: Annotated[str | None, Doc("Unique in the job; a typed task is called by its type.")] = None
+    name: Annotated[str | None, Doc("Name of the task, unique in the job. Defaults to the type of a typed task.")] = (
+        None
+    )
     type: TaskType = TaskType.NONE
-    replicas: Annotated[int, Int32(minimum=1), Doc("How many pods the task has.")] = 1
+    replicas: Annotated[int, Int32(minimum=1), Doc("Number of pods.")] = 1
     min_available: Annotated[
-        int | None, Int32(minimum=0), Doc("How many pods of the task start together, or none; replicas where absent.")
+        int | None,
+        Int32(minimum=0),
+        Doc("Minimum number of pods of the task that start together. Defaults to replicas."),
     ] = None
-    depends_on: Annotated[DependsOn | None, Doc("The tasks that must be there before the pods of this one.")] = None
+    depends_on: Annotated[DependsOn | None, Doc("Tasks to wait for before the pods of this task are created.")] = None
     policies: Annotated[
         list[LifecyclePolicy] | None,
         Atomic,
         MaxItems(ENTRIES_LIMIT),
-        Doc("What is done at events of the task, before the job's policies."),
+        Doc("Actions on events of the task. They take precedence over the job's policies."),
     ] = None
     prerequisites: Annotated[
-        References | None, Doc("What the pods of the task get by name, after what the job names.")
+        References | None, Doc("Prerequisites of the task's pods, applied after those of the job.")
     ] = None
-    template: Annotated[PodTemplate, Doc("What the pods of the task are made from.")]
+    template: Annotated[PodTemplate, Doc("Template of the task's pods.")]
 
 
 class EngineFields(Model):
     """How the processes of a job of operator v1.0 were joined."""
 
-    topology: Annotated[str | None, Doc("star, alone or mesh.")] = None
-    parallel_workers: Annotated[int | None, Int32, Doc("How many workers each process had.")] = None
+    topology: Annotated[str | None, Doc("Topology of the processes: star, alone or mesh.")] = None
+    parallel_workers: Annotated[int | None, Int32, Doc("Number of workers per process.")] = None
 
 
 class DIJobSpec(Model):
@@ -87,61 +91,71 @@ class DIJobSpec(Model):
 
     priority: Priority = Priority.NORMAL
     clean_pod_policy: CleanPodPolicy = CleanPodPolicy.RUNNING
-    preemptible: Annotated[bool, Doc("Whether pods of the job may be taken away for other jobs.")] = False
-    backoff_limit: Annotated[int, Int32(minimum=0), Doc("How many restarts after failures end in giving up.")] = 3
+    preemptible: Annotated[bool, Doc("Whether other jobs may preempt pods of this job.")] = False
+    backoff_limit: Annotated[
+        int, Int32(minimum=0), Doc("Restarts after failures allowed before the job is marked Failed.")
+    ] = 3
     min_available: Annotated[
         int | None,
         Int32(minimum=0),
-        Doc("How many pods of the job start together, or none; the sum over the tasks where absent."),
+        Doc("Minimum number of pods of the job that start together. Defaults to the sum over the tasks."),
     ] = None
-    queue: Annotated[str | None, Doc("The queue that the job waits in.")] = None
-    scheduler_name: Annotated[str | None, Doc("The scheduler of pods whose template names none.")] = None
-    priority_class_name: Annotated[str | None, Doc("The priority class of pods whose template names none.")] = None
+    queue: Annotated[str | None, Doc("Queue of the job.")] = None
+    scheduler_name: Annotated[str | None, Doc("Scheduler of the pods whose template sets none.")] = None
+    priority_class_name: Annotated[str | None, Doc("Priority class of the pods whose template sets none.")] = None
     ttl_seconds_after_finished: Annotated[
-        int | None, Int32(minimum=0), Doc("After how many seconds the finished job is deleted; never where absent.")
+        int | None,
+        Int32(minimum=0),
+        Doc("Seconds after which the finished job is deleted. If not set, the job is kept."),
     ] = None
-    suspend: Annotated[bool | None, Doc("Whether the job waits, without pods.")] = None
+    suspend: Annotated[bool | None, Doc("Whether the job is suspended and has no pods.")] = None
     policies: Annotated[
         list[LifecyclePolicy] | None,
         Atomic,
         MaxItems(ENTRIES_LIMIT),
-        Doc("What is done at events of the job's pods."),
+        Doc("Actions on events of the job's pods."),
     ] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
-    prerequisites: Annotated[References | None, Doc("Prerequisites that every pod of the job gets, in this order.")] = (
-        None
-    )
-    min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Fewest pods that the job may be scaled to.")] = None
-    max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Most pods that the job may be scaled to.")] = None
+    prerequisites: Annotated[
+        References | None, Doc("Prerequisites of every pod of the job, applied in this order.")
+    ] = None
+    min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Minimum number of pods when the job is scaled.")] = None
+    max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Maximum number of pods when the job is scaled.")] = None
     volumes: Annotated[
         Volumes | None,
         MaxItems(ENTRIES_LIMIT),
-        Doc("Volumes that every pod of the job has beside those of its template."),
+        Doc("Volumes added to every pod of the job."),
     ] = None
     tasks: Annotated[
         list[Task],
         Atomic,
         MinItems(1),
         MaxItems(ENTRIES_LIMIT),
-        Doc("The parts of the job; their order is the order of ranks."),
+        Doc("Tasks of the job, in the order of ranks."),
     ]
     template: Annotated[
-        dict[str, Any] | None, PreserveUnknown, Doc("Of operator v1.0, refused: `jobgate convert` makes a task of it.")
+        dict[str, Any] | None,
+        PreserveUnknown,
+        Doc("Field of operator v1.0, not accepted: convert the job with `jobgate convert`."),
     ] = None
-    engine_fields: Annotated[EngineFields | None, Doc("Of operator v1.0, refused: see `jobgate convert`.")] = None
-    group: Annotated[str | None, Doc("Of operator v1.0, where it was a label of pods; read by nobody.")] = None
+    engine_fields: Annotated[
+        EngineFields | None, Doc("Field of operator v1.0, not accepted: convert the job with `jobgate convert`.")
+    ] = None
+    group: Annotated[str | None, Doc("Field of operator v1.0, not used: a pod label.")] = None
 
 
-class Condition(Model):
+class DIJobCondition(Model):
     """One condition of a job: whether it is, or was, in a phase."""
 
-    type: Annotated[str, Doc("The phase that the condition speaks of.")]
+    type: Annotated[str, Doc("Phase that the condition describes.")]
     status: Annotated[str, Doc("True, False or Unknown.")]
-    reason: Annotated[str | None, Doc("Why the condition last changed, in one word.")] = None
-    message: Annotated[str | None, Doc("Why the condition last changed, in a sentence.")] = None
-    observed_generation: Annotated[int | None, Int64, Doc("The generation of the job that the condition is of.")] = None
-    last_update_time: Annotated[Time | None, Doc("When the condition was last written.")] = None
-    last_transition_time: Annotated[Time | None, Doc("When the condition last changed its status.")] = None
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
 
 
 class DIJobStatus(Model):
@@ -150,18 +164,18 @@ class DIJobStatus(Model):
     phase: Annotated[
         str, Doc("Pending, Starting, Running, Restarting, Rescheduling, Succeeded, Failed or Unknown.")
     ] = "Pending"
-    conditions: Annotated[list[Condition] | None, Atomic, Doc("The phases that the job has been in.")] = None
-    replicas: Annotated[int, Int32, Doc("How many pods the tasks ask for in all.")] = 0
-    ready_replicas: Annotated[int, Int32, Doc("How many containers are ready.")] = 0
+    conditions: Annotated[list[DIJobCondition] | None, Atomic, Doc("Phases the job has been in.")] = None
+    replicas: Annotated[int, Int32, Doc("Total number of pods of all tasks.")] = 0
+    ready_replicas: Annotated[int, Int32, Doc("Number of ready containers.")] = 0
     task_status: Annotated[
         dict[str, dict[str, Annotated[int, Int32]]] | None,
-        Doc("By task name and pod phase: how many pods of the task are in the phase."),
+        Doc("Number of pods by task name and pod phase."),
     ] = None
-    restarts: Annotated[int, Int32, Doc("How often the job has been restarted.")] = 0
-    reschedules: Annotated[int, Int32, Doc("How often the job has been rescheduled.")] = 0
-    allocation: Annotated[list[str] | None, Atomic, Doc("The node of each rank, for preemptible jobs.")] = None
-    profilings: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("What the job measured of itself.")] = None
-    completion_timestamp: Annotated[Time | None, Doc("When the job ended.")] = None
+    restarts: Annotated[int, Int32, Doc("Number of restarts of the job.")] = 0
+    reschedules: Annotated[int, Int32, Doc("Number of times the job was rescheduled.")] = 0
+    allocation: Annotated[list[str] | None, Atomic, Doc("Node of each rank, for preemptible jobs.")] = None
+    profilings: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Metrics that the job reported.")] = None
+    completion_timestamp: Annotated[Time | None, Doc("Time at which the job finished.")] = None
 
 
 RESOURCE = CustomResource(
@@ -172,7 +186,7 @@ RESOURCE = CustomResource(
             "v2alpha1",
             spec=DIJobSpec,
             status=DIJobStatus,
-            description="A reinforcement-learning job that DI-orchestrator runs.",
+            description="A reinforcement learning job, run by DI-orchestrator.",
             columns=(
                 Column("Phase", ".status.phase"),
                 Column("ReadyReplicas", ".status.readyReplicas"),

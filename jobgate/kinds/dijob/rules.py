@@ -15,55 +15,57 @@ from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Required,
 
 @rule("tasks")
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
-    """The operator marks a job with two learners Failed after it is stored; refuse it while the user watches."""
+    """DI-orchestrator marks a job with two tasks of one type Failed after it is created."""
     seen: dict[TaskType, int] = {}
     for index, task in readable(job.spec.tasks, "type"):
         if task.type is TaskType.NONE:
             continue
         first = seen.setdefault(task.type, index)
         if first != index:
-            detail = f"spec.tasks[{first}] is the job's {task.type} already; give it more replicas, or type none"
+            detail = f"spec.tasks[{first}] already has type {task.type}: increase its replicas, or use type none"
             yield Duplicate(f"spec.tasks[{index}].type", task.type, detail)
 
 
 @rule("tasks")
 def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
-    """A typed task is called by its type; a task without a type has nothing that the operator could call it by."""
+    """A typed task is named after its type; a task of type none needs a name."""
     for index, task in readable(job.spec.tasks, "type", "name"):
         if task.type is TaskType.NONE and not task.name:
-            yield Required(f"spec.tasks[{index}].name", "a task of type none needs a name of its own")
+            yield Required(f"spec.tasks[{index}].name", "must be set for a task of type none")
 
 
 @rule("preemptible")
 def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
-    """DI-orchestrator v1.1 reads past the end of a list for such a job: its process dies, again at every start."""
+    """DI-orchestrator v1.1 crashes on a preemptible job, again at every start."""
     if job.spec.preemptible and PREEMPTIBLE not in context.settings.operator_can:
         yield Forbidden(
             "spec.preemptible",
-            "a preemptible job stops DI-orchestrator for everybody: leave it false. "
-            f"An installation with a mended operator says so by the setting operator-can: [{PREEMPTIBLE}]",
+            "a preemptible job crashes DI-orchestrator for the whole cluster: set it to false. If the operator "
+            f"is fixed, an administrator declares that with the setting operator-can: [{PREEMPTIBLE}]",
         )
+
+
+_OLD_SHAPE = "field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
 
 
 @rule("template", "engine_fields")
 def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
-    """Operator v1.0 had one template for all pods; the operator of today reads nothing of it, and makes no pod."""
-    mend = "the operator has read tasks since v1.1: `jobgate convert FILE` writes the job in the new shape"
+    """Operator v1.0 had one template for all pods; the current operator ignores it, and creates no pod."""
     for word in ("template", "engine_fields"):
         if job.word(word) is not None:
-            yield Forbidden(job.at(word), f"this is the shape of operator v1.0; {mend}", word)
+            yield Forbidden(job.at(word), _OLD_SHAPE, word)
 
 
 @rule("group")
-def group_is_read_by_nobody(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
-    """The samples of operator v1.1 still write it, and its own definition drops it."""
+def group_is_not_used(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
+    """The samples of operator v1.1 still have this field, but its CRD drops it."""
     if job.spec.group:
-        yield Notice("spec.group", "no operator since v1.1 reads it: leave it out, or make it a label of the job")
+        yield Notice("spec.group", "not read since operator v1.1: remove it, or use a label of the job")
 
 
 @rule("min_available", "tasks.min_available", reads=("min_available",), whole=OF_GANGS)
 def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """Who asks for a gang gets one that can start; the operator itself starts pods one by one."""
+    """A gang must be able to start."""
     yield from gangs_can_start(refuse=True)(job, context)
 
 
@@ -86,7 +88,7 @@ MAY_CHANGE = MayChange(
 
 RULES: tuple[Rule, ...] = (
     shape_is_the_one_with_tasks,
-    group_is_read_by_nobody,
+    group_is_not_used,
     at_most_one_task_of_each_type,
     plain_tasks_have_names,
     preemptible_only_where_the_operator_can,

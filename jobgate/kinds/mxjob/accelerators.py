@@ -34,7 +34,7 @@ class _AnyCase(Model):
         for key, part in value.items():
             name = known.get(str(key).lower(), key)
             if name in matched:
-                raise ValueError(f"{name} is there twice, in two spellings: keep one")
+                raise ValueError(f"{name} is set twice, in different spellings: remove one")
             matched[name] = part
         return {name: part for name, part in matched.items() if part is not None}
 
@@ -53,7 +53,7 @@ def _variable(text: str) -> str:
 
 def _path(text: str) -> str:
     if not text.startswith("/") or ".." in text.split("/") or ":" in text:
-        raise ValueError("must begin with '/', and have no '..' and no ':' in it")
+        raise ValueError("must be an absolute path without '..' and ':'")
     return text
 
 
@@ -106,20 +106,22 @@ class MxJobSettings(_AnyCase):
             for volume in accelerator.volumes:
                 first, other = volumes.setdefault(volume.name, (resource, volume))
                 if other != volume:
-                    raise ValueError(_two(f"the volume {volume.name}", first, resource, "call one of them otherwise"))
+                    raise ValueError(_two(f"the volume {volume.name}", first, resource, "rename one of them"))
                 first, other = places.setdefault(volume.mount_path, (resource, volume))
                 if other != volume:
-                    raise ValueError(_two(f"the mountPath {volume.mount_path}", first, resource, "move one of them"))
+                    raise ValueError(
+                        _two(f"the mountPath {volume.mount_path}", first, resource, "change one of the paths")
+                    )
             for variable in accelerator.env_vars:
                 first, same = variables.setdefault(variable.name, (resource, variable))
                 if same != variable:
-                    raise ValueError(_two(f"the variable {variable.name}", first, resource, "give it one value"))
+                    raise ValueError(_two(f"the variable {variable.name}", first, resource, "use one value"))
         return self
 
 
 def _two(what: str, first: str, second: str, remedy: str) -> str:
     where = f"twice by {first}" if first == second else f"by {first} and by {second}"
-    return f"{what} is given {where}, and not the same: {remedy}"
+    return f"{what} is defined {where} with different values: {remedy}"
 
 
 def accelerators_of(context: Context) -> Mapping[str, Accelerator]:

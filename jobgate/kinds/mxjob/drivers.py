@@ -84,21 +84,18 @@ def _misplaced(
     for volume in accelerator.volumes:
         place, mount = mounts.get(volume.mount_path, (0, None))
         if mount is not None and mount.get("name") != volume.name:
-            detail = f"the installation mounts the volume {volume.name} there, for {resource}: mount yours elsewhere"
+            detail = f"reserved for the volume {volume.name} of {resource}, which jobgate mounts here: use another path"
             yield Invalid(path / "volumeMounts" / place / "mountPath", volume.mount_path, detail)
     variables = _by_name(container.get("env"))
     for variable in accelerator.env_vars:
         place, own = variables.get(variable.name, (0, None))
         if own is not None and (own.get("value") or "") != variable.value:
-            detail = f"the installation has another value for containers that ask for {resource}: yours stays"
+            detail = f"overrides the value that jobgate is configured to set for containers that request {resource}"
             yield Notice(path / "env" / place, detail)
 
 
 def _in_the_way(volume: HostVolume, resource: str) -> str:
-    return (
-        f"where a container asks for {resource}, the installation calls the folder {volume.host_path} of the host so: "
-        "call yours otherwise"
-    )
+    return f"reserved for the host directory {volume.host_path}, which jobgate adds for {resource}: use another name"
 
 
 def _asked_for(

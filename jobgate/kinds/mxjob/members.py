@@ -1,4 +1,4 @@
-"""The pods of MxJobs: they are of batch Jobs that nobody owns, and no label of theirs tells the MxJob."""
+"""The pods of MxJobs. They belong to batch Jobs without an owner, and no label names the MxJob."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 
 
 def facts(job: Job[MxJobSpec]) -> Mapping[str, str]:
-    """Return what a job's pods are told beside its roles: nothing of a local one, which has nobody to find."""
+    """Return the facts of a job beside its roles; none for a local job."""
     found = {}
     for _, spec in readable((job.spec,), "runtime_id", "former_runtime_id"):
         if spec.identity:

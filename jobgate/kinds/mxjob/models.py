@@ -52,13 +52,13 @@ Port = Int32(minimum=1, maximum=65535)
 class ReplicaSpec(Model):
     """The pods of one role."""
 
-    replicas: Annotated[int, Int32(minimum=1), Doc("How many pods play the role; of the scheduler there is one.")] = 1
-    template: Annotated[PodTemplate, Doc("What the pods are made from; the container mxnet is the one that trains.")]
-    ps_root_port: Annotated[int | None, Port, Doc("Where the scheduler listens. Only the SCHEDULER's is read.")] = None
+    replicas: Annotated[int, Int32(minimum=1), Doc("Number of pods of the role. A job has one scheduler.")] = 1
+    template: Annotated[PodTemplate, Doc("Template of the pods. The container named mxnet runs the training.")]
+    ps_root_port: Annotated[int | None, Port, Doc("Port of the scheduler. Only used for the role SCHEDULER.")] = None
     former_ps_root_port: Annotated[
         int | None, Port, Field(alias="PsRootPort"), Doc("The old spelling of psRootPort.")
     ] = None
-    mx_replica_type: Annotated[ReplicaType, Doc("The role; a job has one element of each at most.")] = (
+    mx_replica_type: Annotated[ReplicaType, Doc("Role of the pods. A job has at most one element of each role.")] = (
         ReplicaType.WORKER
     )
 
@@ -76,10 +76,10 @@ class ReplicaSpec(Model):
 class MxJobSpec(Model):
     """A training job of MXNet: one local worker, or a scheduler, servers and workers."""
 
-    job_mode: Annotated[JobMode, Doc("How the job trains: local, or dist for distributed.")]
+    job_mode: Annotated[JobMode, Doc("Training mode: local, or dist for distributed.")]
     runtime_id: Annotated[
         str | None,
-        Doc("Part of the names of all that the job is made of; the operator makes up four characters where absent."),
+        Doc("Part of the names of the job's objects. The operator generates four characters if not set."),
     ] = None
     former_runtime_id: Annotated[str | None, Field(alias="RuntimeId"), Doc("The old spelling of runtimeId.")] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
@@ -88,7 +88,7 @@ class MxJobSpec(Model):
         Atomic,
         MinItems(1),
         MaxItems(ENTRIES_LIMIT),
-        Doc("The roles of the job, one element each."),
+        Doc("Roles of the job, one element each."),
     ]
 
     @property
@@ -97,17 +97,21 @@ class MxJobSpec(Model):
         return self.runtime_id or self.former_runtime_id or None
 
 
-class Condition(Model):
+class MxJobCondition(Model):
     """One condition of a job."""
 
-    type: Annotated[str | None, Doc("What the condition speaks of.")] = None
+    type: Annotated[str | None, Doc("Type of the condition.")] = None
     status: Annotated[str | None, Doc("True, False or Unknown.")] = None
-    reason: Annotated[str | None, Doc("Why the condition last changed, in one word.")] = None
-    message: Annotated[str | None, Doc("Why the condition last changed, in a sentence.")] = None
-    last_update_time: Annotated[Time | None, Doc("When the condition was last written.")] = None
-    observed_generation: Annotated[int | None, Int64, Doc("The generation of the job that the condition is of.")] = None
-    last_transition_time: Annotated[Time | None, Doc("When the condition last changed its status.")] = None
-    transition_time: Annotated[str | None, Doc("When the condition came to be, in the operator's own zone.")] = None
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
+    transition_time: Annotated[
+        str | None, Doc("Time at which the condition was created, in the time zone of the operator.")
+    ] = None
 
 
 class ReplicaStatus(Model):
@@ -118,9 +122,7 @@ class ReplicaStatus(Model):
         str | None, Field(alias="Mx_replica_type"), Doc("The old spelling of mxReplicaType.")
     ] = None
     state: Annotated[str | None, Doc("Unknown, Starting, Running, Failed or Succeeded.")] = None
-    replicas_states: Annotated[
-        dict[str, Annotated[int, Int32]] | None, Doc("By state, how many of the pods are in it.")
-    ] = None
+    replicas_states: Annotated[dict[str, Annotated[int, Int32]] | None, Doc("Number of pods by state.")] = None
     former_replicas_states: Annotated[
         dict[str, Annotated[int, Int32]] | None,
         Field(alias="ReplicasStates"),
@@ -132,11 +134,11 @@ class MxJobStatus(Model):
     """What the operator has seen of the job."""
 
     phase: Annotated[str | None, Doc("Empty, Creating, Running, CleanUp, Failed or Done.")] = None
-    reason: Annotated[str | None, Doc("Why the job failed.")] = None
-    control_paused: Annotated[bool | None, Doc("Whether the operator leaves the job alone.")] = None
-    conditions: Annotated[list[Condition] | None, Atomic, Doc("The last conditions of the job.")] = None
+    reason: Annotated[str | None, Doc("Reason for the failure of the job.")] = None
+    control_paused: Annotated[bool | None, Doc("Whether the operator ignores the job.")] = None
+    conditions: Annotated[list[MxJobCondition] | None, Atomic, Doc("Latest conditions of the job.")] = None
     state: Annotated[str | None, Doc("Unknown, Running, Succeeded or Failed.")] = None
-    replica_statuses: Annotated[list[ReplicaStatus] | None, Atomic, Doc("How each role is doing.")] = None
+    replica_statuses: Annotated[list[ReplicaStatus] | None, Atomic, Doc("Status of each role.")] = None
 
 
 RESOURCE = CustomResource(
@@ -147,7 +149,7 @@ RESOURCE = CustomResource(
             "v1beta1",
             spec=MxJobSpec,
             status=MxJobStatus,
-            description="A training job of MXNet that mxnet-operator runs.",
+            description="A distributed MXNet training job, run by mxnet-operator.",
             columns=(
                 Column("Mode", ".spec.jobMode"),
                 Column("Phase", ".status.phase"),

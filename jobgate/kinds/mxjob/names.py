@@ -11,8 +11,8 @@ from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, rule
 
 _USES = (
-    f"{MXNET_OPERATOR.name} calls batch Jobs and the scheduler's Service <job>-<role>-<runtimeId>-<index>, of at most "
-    f"{LABEL_LIMIT} characters"
+    f"{MXNET_OPERATOR.name} names batch Jobs and the scheduler's Service <job>-<role>-<runtimeId>-<index>, "
+    f"which may have at most {LABEL_LIMIT} characters"
 )
 
 
@@ -38,8 +38,8 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
     if not faults and name[0].isdigit():
         yield Notice(
             name_path(context),
-            "a cluster older than Kubernetes 1.36 takes no Service that begins with a digit, and the scheduler's "
-            "begins with this name",
+            "before Kubernetes 1.36, the name of a Service must not begin with a digit, and the scheduler's "
+            "Service begins with this name",
         )
 
 

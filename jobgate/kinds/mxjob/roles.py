@@ -13,79 +13,79 @@ ROLES = Path("spec") / "replicaSpecs"
 
 @rule("replica_specs")
 def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The names of the pods are of role and index: those of two elements of one role would be the same."""
+    """Pods are named by role and index: two elements of one role would share names."""
     seen: dict[ReplicaType, int] = {}
     for index, role in readable(job.spec.replica_specs, "mx_replica_type"):
         first = seen.setdefault(role.mx_replica_type, index)
         if first != index:
-            more = "" if _is_one(role.mx_replica_type, job) else "; give it more replicas"
-            detail = f"{ROLES / first} is the job's {role.mx_replica_type} already{more}"
+            more = "" if _is_one(role.mx_replica_type, job) else ": increase its replicas"
+            detail = f"{ROLES / first} already has the role {role.mx_replica_type}{more}"
             yield Duplicate(ROLES / index / "mxReplicaType", role.mx_replica_type, detail)
 
 
 def _is_one(role: ReplicaType, job: Job[MxJobSpec]) -> bool:
-    """Tell whether there can be only one pod of a role."""
+    """Return whether there can be only one pod of a role."""
     return role is ReplicaType.SCHEDULER or getattr(job.spec, "job_mode", None) is JobMode.LOCAL
 
 
 @rule("job_mode", reads=("replica_specs",))
 def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """A local job has nobody to schedule or to serve: its worker trains alone."""
+    """A local job trains in one worker, without a scheduler or servers."""
     if job.spec.job_mode is not JobMode.LOCAL:
         return
     for index, role in readable(job.spec.replica_specs, "mx_replica_type"):
         if role.mx_replica_type is not ReplicaType.WORKER:
-            detail = f"a local job has no {role.mx_replica_type}: leave the element out, or set spec.jobMode to dist"
+            detail = f"a local job has no {role.mx_replica_type}: remove the element, or set spec.jobMode to dist"
             yield Forbidden(ROLES / index / "mxReplicaType", detail)
 
 
 @rule(reads=("job_mode", "replica_specs"), whole=("tasks.type",))
 def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """A local job is its worker; in a distributed one, pods of a role that nobody plays would be waited for."""
+    """A local job needs a worker; a distributed job waits for pods of every role."""
     played = {role.mx_replica_type for role in job.spec.replica_specs}
     mode = job.spec.job_mode
     for role in ReplicaType if mode is JobMode.DIST else (ReplicaType.WORKER,):
         if role not in played:
-            yield Required(ROLES, f"a {mode} job has a {role}: add an element of mxReplicaType {role}")
+            yield Required(ROLES, f"a {mode} job needs a {role}: add an element with mxReplicaType {role}")
 
 
 @rule("replica_specs")
 def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The operator fails a job with more, after it is stored: all others are told the address of the first."""
+    """The operator fails a job with more than one scheduler after it is created."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "replicas"):
         if role.mx_replica_type is ReplicaType.SCHEDULER and role.replicas > 1:
-            yield Invalid(ROLES / index / "replicas", role.replicas, "must be 1: a job has one SCHEDULER")
+            yield Invalid(ROLES / index / "replicas", role.replicas, "must be 1 for the role SCHEDULER")
 
 
 @rule("job_mode", reads=("replica_specs",))
 def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The operator makes one pod of a local job, whatever number it says."""
+    """The operator creates one pod for a local job, regardless of replicas."""
     if job.spec.job_mode is not JobMode.LOCAL:
         return
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "replicas"):
         if role.mx_replica_type is ReplicaType.WORKER and role.replicas > 1:
-            detail = "must be 1: a local job has one WORKER; more of them train with spec.jobMode dist"
+            detail = "must be 1 for a local job: set spec.jobMode to dist for more workers"
             yield Invalid(ROLES / index / "replicas", role.replicas, detail)
 
 
 @rule("replica_specs")
 def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
-    """All roles are told the SCHEDULER's port. A port of another is legal, and read by nobody."""
+    """Only the port of the SCHEDULER is used."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port"):
         if role.mx_replica_type is not ReplicaType.SCHEDULER and role.port is not None:
             spelling = "PsRootPort" if role.ps_root_port is None else "psRootPort"
-            yield Notice(ROLES / index / spelling, "only the SCHEDULER's port is read: leave it out")
+            yield Notice(ROLES / index / spelling, "only used for the SCHEDULER: remove it")
 
 
 @rule(reads=("tasks.template",))
 def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The operator looks for it by name, among the containers proper, to tell it what it is and whom to call."""
+    """The operator sets the variables of the container with this name."""
     for task in job.tasks:
         spec = task.template.get("spec")
         containers = spec.get("containers") if isinstance(spec, Mapping) else None
         items = containers if isinstance(containers, list) else ()
         if not any(isinstance(one, Mapping) and one.get("name") == MAIN_CONTAINER for one in items):
-            detail = f"one must be called {MAIN_CONTAINER}: {MXNET_OPERATOR.name} takes it for the one that trains"
+            detail = f"one container must be named {MAIN_CONTAINER}: {MXNET_OPERATOR.name} runs the training in it"
             yield Required(task.template_path / "spec" / "containers", detail)
 
 

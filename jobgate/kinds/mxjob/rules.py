@@ -27,7 +27,7 @@ _MAY_CHANGE = MayChange({"spec.plugins": When.ALWAYS})
 
 @_MAY_CHANGE.rule
 def stored_jobs_stay_as_they_are(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
-    """The operator passes over edits: who makes one should know that nothing comes of it.
+    """The operator ignores changes of a stored job.
 
     The operator's own writes go through: a spelling is no change, nor is what it fills in where nothing stood.
     """

@@ -19,21 +19,21 @@ FORMER_OF_A_ROLE = {"psRootPort": "PsRootPort"}
 
 @rule(reads=("replica_specs",))
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
-    """Of two spellings the operator reads the one that comes last: the user should say which.
+    """The operator reads the spelling that comes last, so only one may be set.
 
     A stored job may have both with one value: the operator writes its spelling beside the one that was put back.
     """
     for path, canonical, former, current, old in _spellings(job):
         if current and old and not (context.old is not None and current == old):
-            yield Forbidden(path / former, f"{canonical} is there too, and is the same field: leave {former} out")
+            yield Forbidden(path / former, f"same field as {canonical}, which is also set: remove {former}")
 
 
 @rule(reads=("replica_specs",))
 def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
-    """The old spelling works, and is no other tool's."""
+    """The old spelling works but is deprecated."""
     for path, canonical, former, current, old in _spellings(job):
         if old and not current:
-            yield Notice(path / former, f"the old spelling: write {canonical}")
+            yield Notice(path / former, f"deprecated spelling: use {canonical}")
 
 
 def _spellings(job: Job[MxJobSpec]) -> Iterator[tuple[Path, str, str, Any, Any]]:

@@ -16,7 +16,7 @@ def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) ->
     for path, variables in _variables(job):
         for index, variable in objects(variables):
             if variable.get("name") in VARIABLES:
-                detail = f"{MXNET_OPERATOR.name} sets it itself in the container {MAIN_CONTAINER}: leave it out"
+                detail = f"{MXNET_OPERATOR.name} sets this variable in the container {MAIN_CONTAINER}: remove it"
                 yield Notice(path / index / "name", detail)
 
 
@@ -33,8 +33,8 @@ def own_variables_want_a_mended_operator(job: Job[MxJobSpec], context: Context) 
         if variables:
             yield Notice(
                 path,
-                f"{MXNET_OPERATOR.name} as published writes its variables over the first {len(VARIABLES)} of these, "
-                "and stops where there are fewer. An installation with a mended operator says so by the setting "
+                f"{MXNET_OPERATOR.name} overwrites the first {len(VARIABLES)} variables, and crashes if there are "
+                "fewer. If the operator is fixed, an administrator declares that with the setting "
                 f"operator-can: [{OWN_VARIABLES}]",
             )
 

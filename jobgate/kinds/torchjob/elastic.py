@@ -23,13 +23,13 @@ def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[
         return
     policy = job.spec.torch_elastic_policy
     if policy is None:
-        yield Required(POLICY, "spec.enableTorchElastic needs bounds and a rendezvous")
+        yield Required(POLICY, "must be set when spec.enableTorchElastic is true")
         return
     reasons = {
-        "num_min_replicas": "the operator scales between two bounds",
-        "num_max_replicas": "the operator scales between two bounds",
-        "rendezvous_backend": "the workers find each other by it, as by c10d",
-        "rendezvous_endpoint": "the workers find each other there, as host:port",
+        "num_min_replicas": "must be set: the operator scales the workers between the two bounds",
+        "num_max_replicas": "must be set: the operator scales the workers between the two bounds",
+        "rendezvous_backend": "must be the rendezvous backend, such as c10d",
+        "rendezvous_endpoint": "must be the rendezvous endpoint, as host:port",
     }
     for attribute, reason in reasons.items():
         # One that is broken has been told of by the schema, and counts as there.
@@ -63,7 +63,7 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
         return
     worker = task_of(job, TaskType.WORKER)
     if worker is None:
-        yield Required(TASKS.key(TaskType.WORKER.value), "an elastic job scales its workers: it has some")
+        yield Required(TASKS.key(TaskType.WORKER.value), "an elastic job needs a Worker task")
         return
     least, most = policy.num_min_replicas, policy.num_max_replicas
     if least is not None and most is not None and least > most:
@@ -92,8 +92,8 @@ def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Ite
         for count in (worker.replicas, policy.num_max_replicas)
     ]
     if lengths[0] <= LABEL_LIMIT < lengths[1]:
-        detail = f"pods are called <job>-<task>-<index>, and with so many the name is longer than {LABEL_LIMIT}"
-        yield Invalid(POLICY / "numMaxReplicas", policy.num_max_replicas, f"{detail}: call the job something shorter")
+        detail = f"pods are named <job>-<task>-<index>, and names with such an index exceed {LABEL_LIMIT} characters"
+        yield Invalid(POLICY / "numMaxReplicas", policy.num_max_replicas, f"{detail}: use a shorter job name")
 
 
 #: A name or an address, as torchrun reads them.
@@ -114,7 +114,7 @@ def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[
         named = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
         needed = colon or one.rendezvous_backend is RendezvousBackend.STATIC
         if endpoint and (not _HOST.fullmatch(host) or (needed and not named)):
-            detail = "must be host:port, as job-master-0:29400, with a port between 1 and 65535"
+            detail = "must be host:port with a port between 1 and 65535, such as job-master-0:29400"
             yield Invalid(POLICY / "rendezvousEndpoint", endpoint, detail)
 
 
@@ -122,7 +122,7 @@ def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[
 def a_policy_counts_when_it_is_enabled(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """A policy by itself does nothing."""
     if job.spec.torch_elastic_policy is not None and not job.spec.enable_torch_elastic:
-        yield Notice(POLICY, "does nothing until spec.enableTorchElastic is true")
+        yield Notice(POLICY, "has no effect unless spec.enableTorchElastic is true")
 
 
 @rule("enable_torch_elastic")
@@ -131,7 +131,8 @@ def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
     if job.spec.enable_torch_elastic and scaled_by_ai_master(job):
         yield Forbidden(
             "spec.enableTorchElastic",
-            f'the annotation {ELASTIC_TRAINING}: "true" has the AIMaster scale the job: use one of the two',
+            f'may not be set together with the annotation {ELASTIC_TRAINING}: "true", '
+            "which lets the AIMaster scale the job",
         )
 
 
@@ -141,7 +142,7 @@ def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Co
     value = annotation(job, ELASTIC_TRAINING)
     if value is not None and value not in {"true", "false", ""}:
         place = (Path("metadata") / "annotations").key(ELASTIC_TRAINING)
-        yield Notice(place, 'only the value "true" enables elastic training: the job runs without it')
+        yield Notice(place, 'has no effect: only the value "true" enables elastic training')
 
 
 @rule("enable_torch_elastic")
@@ -149,7 +150,7 @@ def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], _: Context) -> Iterat
     """Other than the rest of the operator, its scaler does not read keys of any case."""
     worker = task_of(job, TaskType.WORKER)
     if job.spec.enable_torch_elastic and worker is not None and worker.key != TaskType.WORKER:
-        yield Notice(worker.path, f"the scaler of torch-on-k8s finds only the key {TaskType.WORKER}: write it so")
+        yield Notice(worker.path, f"torch-on-k8s scales only the key {TaskType.WORKER}: use this spelling")
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -20,9 +20,9 @@ def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> I
         if type_of(key) in {None, TaskType.AI_MASTER}:
             yield NotSupported(path, key, [TaskType.MASTER, TaskType.WORKER])
         elif first != key:
-            yield Duplicate(path, key, f"{MINIMA.key(first)} is read as the same: keys are read in any case")
+            yield Duplicate(path, key, f"same task as {MINIMA.key(first)}: keys are case-insensitive")
         elif key.lower() not in names:
-            yield Invalid(path, key, f"the job has no {type_of(key)}: leave it out, or add the task")
+            yield Invalid(path, key, f"the job has no {type_of(key)} task: remove the key, or add the task")
 
 
 @rule("min_members", reads=("tasks.replicas",))
@@ -31,7 +31,7 @@ def minima_can_be_reached(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause
     counts = {task.name: task.replicas for task in torch_tasks(job)}
     for key, least in (job.spec.min_members or {}).items():
         if (count := counts.get(key.lower())) is not None and least > count:
-            yield Invalid(MINIMA.key(key), least, f"must be at most {count}, the pods of the task")
+            yield Invalid(MINIMA.key(key), least, f"must be at most {count}, the replicas of the task")
 
 
 @rule("min_available", whole=("tasks.replicas",))
@@ -42,7 +42,9 @@ def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) ->
         return
     total = sum(task.replicas for task in torch_tasks(job) if task.role is not TaskType.AI_MASTER)
     if least > total:
-        yield Invalid(job.at("min_available"), least, f"must be at most {total}, the pods of the Master and the Worker")
+        yield Invalid(
+            job.at("min_available"), least, f"must be at most {total}, the total replicas of the Master and the Worker"
+        )
 
 
 @rule("min_members")
@@ -51,6 +53,6 @@ def one_sort_of_minimum_counts(job: Job[TorchJobSpec], _: Context) -> Iterator[N
     if job.spec.min_members and job.word("min_available"):
         yield Notice(
             "spec.minMembers",
-            f"only one of it and {job.at('min_available')} is read: this where the operator has its feature gate "
-            "DAGScheduling, as by default, else the other",
+            "only used if the operator's feature gate DAGScheduling is enabled, which is the default; "
+            f"otherwise {job.at('min_available')} is used",
         )

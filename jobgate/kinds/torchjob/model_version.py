@@ -10,17 +10,17 @@ from crdgen import Doc, Model, PreserveUnknown
 class NFS(Model):
     """A folder of an NFS server."""
 
-    server: Annotated[str | None, Doc("The host that exports the folder.")] = None
-    path: Annotated[str | None, Doc("The folder that it exports.")] = None
-    mount_path: Annotated[str | None, Doc("Where the containers see it, and write the model to.")] = None
+    server: Annotated[str | None, Doc("Host of the NFS server.")] = None
+    path: Annotated[str | None, Doc("Exported path of the NFS server.")] = None
+    mount_path: Annotated[str | None, Doc("Mount path in the containers, where the model is written.")] = None
 
 
 class LocalStorage(Model):
     """A folder of the node that the master runs on."""
 
-    node_name: Annotated[str | None, Doc("The node; that of the master when absent.")] = None
-    path: Annotated[str | None, Doc("The folder on the node.")] = None
-    mount_path: Annotated[str | None, Doc("Where the containers see it, and write the model to.")] = None
+    node_name: Annotated[str | None, Doc("Name of the node. Defaults to the node of the master.")] = None
+    path: Annotated[str | None, Doc("Path of the directory on the node.")] = None
+    mount_path: Annotated[str | None, Doc("Mount path in the containers, where the model is written.")] = None
 
 
 class Storage(Model):
@@ -33,12 +33,12 @@ class Storage(Model):
 class ModelVersionSpec(Model):
     """A version of a model, and the image that it is built into when the job has succeeded."""
 
-    model_name: Annotated[str | None, Doc("The Model that this is a version of; made where it is missing.")] = None
-    image_repo: Annotated[str | None, Doc("The repository of the image.")] = None
+    model_name: Annotated[str | None, Doc("Name of the Model. It is created if it does not exist.")] = None
+    image_repo: Annotated[str | None, Doc("Repository of the image.")] = None
     image_tag: Annotated[
-        str | None, Doc("The tag of the image; the first characters of the ModelVersion's UID when absent.")
+        str | None, Doc("Tag of the image. Defaults to the first characters of the ModelVersion's UID.")
     ] = None
-    created_by: Annotated[str | None, Doc("The operator writes the job's name here.")] = None
+    created_by: Annotated[str | None, Doc("Name of the job, set by the operator.")] = None
     storage: Storage | None = None
 
 
@@ -47,6 +47,6 @@ class ModelVersion(Model):
 
     api_version: str | None = None
     kind: str | None = None
-    metadata: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Not read: the operator makes its own.")] = None
+    metadata: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Not used: the operator generates it.")] = None
     spec: ModelVersionSpec | None = None
-    status: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Not read: the operator makes its own.")] = None
+    status: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Not used: the operator generates it.")] = None

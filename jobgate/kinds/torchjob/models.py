@@ -23,7 +23,7 @@ class CleanPodPolicy(StrEnum):
 
 
 class RestartPolicy(StrEnum):
-    """What happens to a pod that has ended; with ExitCode it is made anew where its exit code says that it may help."""
+    """What happens to a finished pod. With ExitCode, it is created again if its exit code is retryable."""
 
     ALWAYS = "Always"
     ON_FAILURE = "OnFailure"
@@ -50,25 +50,26 @@ class RendezvousBackend(StrEnum):
 class Dependency(Model):
     """One task type that must have come so far before the pods of this one are made."""
 
-    depends_on: Annotated[str, Doc("The task type that is waited for.")]
+    depends_on: Annotated[str, Doc("Task type to wait for.")]
     on_phase: OnPhase = OnPhase.RUNNING
 
 
 class SpotTaskSpec(Model):
     """Pods that may be taken away: those of the highest indices."""
 
-    num_spot_tasks: Annotated[int | None, Int32(minimum=0), Doc("How many of the pods.")] = None
-    priority_class_name: Annotated[str | None, Doc("Replaces the priority class of the template.")] = None
-    labels: Annotated[dict[str, str] | None, Doc("Labels that these pods have beside those of the template.")] = None
+    num_spot_tasks: Annotated[int | None, Int32(minimum=0), Doc("Number of the pods.")] = None
+    priority_class_name: Annotated[str | None, Doc("Priority class of these pods. Overrides the template.")] = None
+    labels: Annotated[dict[str, str] | None, Doc("Labels added to these pods.")] = None
 
 
 class TaskSpec(Model):
     """One part of a job: so many pods of one template."""
 
-    num_tasks: Annotated[int, Int32(minimum=0), Doc("How many pods; of the Master exactly one.")] = 1
-    template: Annotated[PodTemplate, Doc("What the pods are made from.")]
+    num_tasks: Annotated[int, Int32(minimum=0), Doc("Number of pods. Must be 1 for the Master.")] = 1
+    template: Annotated[PodTemplate, Doc("Template of the pods.")]
     restart_policy: Annotated[
-        RestartPolicy | None, Doc("ExitCode for the Master and OnFailure for the others when absent.")
+        RestartPolicy | None,
+        Doc("Restart policy of the pods. Defaults to ExitCode for the Master and OnFailure for other tasks."),
     ] = None
     spot_task_spec: SpotTaskSpec | None = None
     depends_on: Annotated[
@@ -76,7 +77,8 @@ class TaskSpec(Model):
         Atomic,
         MaxItems(ENTRIES_LIMIT),
         Doc(
-            "What is waited for. When absent, the Master waits for a running AIMaster, the Worker for a running Master."
+            "Tasks to wait for. By default the Master waits for a running AIMaster, and the Worker for a "
+            "running Master."
         ),
     ] = None
 
@@ -85,21 +87,23 @@ class SchedulingPolicy(Model):
     """How the job is queued and its pods are scheduled."""
 
     min_available: Annotated[
-        int | None, Int32(minimum=0), Doc("Fewest pods to start with, where tasks do not wait for each other.")
+        int | None,
+        Int32(minimum=0),
+        Doc("Minimum number of pods to start with, for tasks that do not wait for each other."),
     ] = None
-    priority: Annotated[int | None, Int32, Doc("The higher goes first; wins over the priority class.")] = None
-    priority_class_name: Annotated[str | None, Doc("The PriorityClass of the job's gangs.")] = None
-    queue: Annotated[str | None, Doc("The queue that the job waits in; the namespace's when absent.")] = None
+    priority: Annotated[int | None, Int32, Doc("Priority in the queue. Overrides the priority class.")] = None
+    priority_class_name: Annotated[str | None, Doc("PriorityClass of the job's gangs.")] = None
+    queue: Annotated[str | None, Doc("Queue of the job. Defaults to the queue of the namespace.")] = None
 
 
 class TorchElasticPolicy(Model):
     """Between which bounds the workers are scaled, and how they find each other."""
 
-    num_min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Fewest workers.")] = None
-    num_max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Most workers.")] = None
+    num_min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Minimum number of workers.")] = None
+    num_max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Maximum number of workers.")] = None
     rendezvous_backend: RendezvousBackend | None = None
-    rendezvous_endpoint: Annotated[str | None, Doc("Where the workers find each other, as host:port.")] = None
-    nproc_per_node: Annotated[int | None, Int32(minimum=1), Doc("Processes in each pod; 1 when absent.")] = None
+    rendezvous_endpoint: Annotated[str | None, Doc("Endpoint of the rendezvous, as host:port.")] = None
+    nproc_per_node: Annotated[int | None, Int32(minimum=1), Doc("Number of processes per pod. Defaults to 1.")] = None
     num_workers_per_node_policy: Annotated[int | None, Int32(minimum=1), Doc("The old spelling of nprocPerNode.")] = (
         None
     )
@@ -111,7 +115,7 @@ class TorchJobSpec(Model):
     clean_pod_policy: CleanPodPolicy | None = None
     clen_pod_policy: Annotated[CleanPodPolicy | None, Doc("The old spelling of cleanPodPolicy.")] = None
     ttl_seconds_after_finished: Annotated[
-        int | None, Int32(minimum=0), Doc("Seconds from the end of the job until it is deleted.")
+        int | None, Int32(minimum=0), Doc("Seconds after which the finished job is deleted.")
     ] = None
     old_ttl_seconds_after_finished: Annotated[
         int | None,
@@ -120,27 +124,27 @@ class TorchJobSpec(Model):
         Field(alias="TTLSecondsAfterFinished"),
     ] = None
     active_deadline_seconds: Annotated[
-        int | None, Int64(minimum=1), Doc("Seconds from the start of the job until it is failed.")
+        int | None, Int64(minimum=1), Doc("Seconds the job may run before it is marked Failed.")
     ] = None
     active_durations: Annotated[int | None, Int64(minimum=1), Doc("The old spelling of activeDeadlineSeconds.")] = None
     backoff_limit: Annotated[
-        int | None, Int32(minimum=0), Doc("How many restarts after failures end in giving up.")
+        int | None, Int32(minimum=0), Doc("Restarts after failures allowed before the job is marked Failed.")
     ] = None
     scheduling_policy: SchedulingPolicy | None = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     torch_task_specs: Annotated[
         dict[str, TaskSpec],
         Field(max_length=ENTRIES_LIMIT),
-        Doc("The parts of the job: Master, Worker and AIMaster, in any case."),
+        Doc("Tasks of the job: Master, Worker and AIMaster. Keys are case-insensitive."),
     ]
     min_members: Annotated[
         dict[str, Annotated[int, Int32(minimum=1)]] | None,
         Field(max_length=ENTRIES_LIMIT),
-        Doc("By task type: the fewest pods to start with; all of them when absent."),
+        Doc("Minimum number of pods to start with, by task type. Defaults to all pods."),
     ] = None
     model_version: ModelVersion | None = None
     enable_torch_elastic: Annotated[
-        bool | None, Doc("Whether the pods run under torchrun, and the workers are scaled.")
+        bool | None, Doc("Whether the pods run under torchrun and the workers are scaled.")
     ] = None
     torch_elastic_policy: TorchElasticPolicy | None = None
 
@@ -153,7 +157,7 @@ RESOURCE = CustomResource(
             "v1alpha1",
             spec=TorchJobSpec,
             status=TorchJobStatus,
-            description="A distributed PyTorch job that torch-on-k8s runs.",
+            description="A distributed PyTorch training job, run by torch-on-k8s.",
             columns=(
                 Column("State", ".status.conditions[-1:].type", type="string"),
                 Column("Age", ".metadata.creationTimestamp"),

@@ -39,7 +39,7 @@ def annotation(job: Job[Any], key: str) -> str | None:
 
 
 def scaled_by_ai_master(job: Job[Any]) -> bool:
-    """Tell whether the job's AIMaster scales its workers."""
+    """Return whether the job's AIMaster scales its workers."""
     return annotation(job, ELASTIC_TRAINING) == "true"
 
 

@@ -23,17 +23,17 @@ def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[C
     if output is None:
         return
     if output.spec is None:
-        yield Required(SPEC, "the model, the repository of its image and a storage")
+        yield Required(SPEC, "must set the model, the image repository and a storage")
         return
     for _, spec in readable([output.spec], "model_name"):
         if not spec.model_name:
-            yield Required(SPEC / "modelName", "the Model that this is a version of")
+            yield Required(SPEC / "modelName", "must be the name of the Model")
     for _, spec in readable([output.spec], "image_repo"):
         if not spec.image_repo:
-            yield Required(SPEC / "imageRepo", "the repository of the image that is built")
+            yield Required(SPEC / "imageRepo", "must be the repository of the image to build")
     for _, spec in readable([output.spec], "storage"):
         if spec.storage is None:
-            yield Required(STORAGE, "nfs or localStorage, where the pods write the model to")
+            yield Required(STORAGE, "must set nfs or localStorage, where the pods write the model")
 
 
 @rule("model_version.spec.model_name")
@@ -57,9 +57,9 @@ def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
     if storage is None:
         return
     if storage.nfs is not None and storage.local_storage is not None:
-        yield Forbidden(STORAGE / "localStorage", f"{STORAGE}.nfs is the storage already: use one of the two")
+        yield Forbidden(STORAGE / "localStorage", f"may not be set together with {STORAGE}.nfs")
     elif storage.nfs is None and storage.local_storage is None:
-        yield Required(STORAGE, "nfs or localStorage, where the pods write the model to")
+        yield Required(STORAGE, "must set nfs or localStorage, where the pods write the model")
 
 
 @rule("model_version.spec.storage")
@@ -80,7 +80,7 @@ def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Ca
 def _nfs_faults(nfs: NFS, path: Path) -> Iterator[Cause]:
     for _, one in readable([nfs], "server"):
         if not one.server:
-            yield Required(path / "server", "the host that exports the folder")
+            yield Required(path / "server", "must be the host of the NFS server")
     yield from _folder_faults(nfs, path)
     for _, one in readable([nfs], "path"):
         if one.path and not one.path.startswith("/"):
@@ -90,12 +90,12 @@ def _nfs_faults(nfs: NFS, path: Path) -> Iterator[Cause]:
 def _folder_faults(storage: NFS | LocalStorage, path: Path) -> Iterator[Cause]:
     for _, one in readable([storage], "path"):
         if not one.path:
-            yield Required(path / "path", "the folder that is mounted")
+            yield Required(path / "path", "must be the directory to mount")
         elif isinstance(one, LocalStorage) and ".." in one.path.split("/"):
             yield Invalid(path / "path", one.path, "must not contain '..'")
     for _, one in readable([storage], "mount_path"):
         if not one.mount_path:
-            yield Required(path / "mountPath", "where the containers see the folder, and write the model to")
+            yield Required(path / "mountPath", "must be the mount path in the containers, where the model is written")
 
 
 @rule(
@@ -119,13 +119,15 @@ def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context
         pod = mapping(task.template.get("spec"))
         for index, volume in objects(pod.get("volumes")):
             if volume.get("name") == MODEL_VOLUME:
-                detail = "torch-on-k8s adds a volume of this name for spec.modelVersion"
+                detail = "reserved: torch-on-k8s adds a volume with this name for spec.modelVersion"
                 yield Duplicate(path / "volumes" / index / "name", MODEL_VOLUME, detail)
         for place, container in objects(pod.get("containers")):
             for index, mount in objects(container.get("volumeMounts")):
                 if mount_path and mount.get("mountPath") == mount_path:
                     at = path / "containers" / place / "volumeMounts" / index / "mountPath"
-                    yield Duplicate(at, mount_path, "torch-on-k8s mounts the storage of spec.modelVersion there")
+                    yield Duplicate(
+                        at, mount_path, "reserved: torch-on-k8s mounts the storage of spec.modelVersion here"
+                    )
 
 
 @rule("model_version")
@@ -134,10 +136,10 @@ def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], __: Context
     output = job.spec.model_version
     for _, one in readable([output] if output is not None else [], "metadata"):
         if one.metadata:
-            yield Notice(MODEL_VERSION / "metadata", "torch-on-k8s does not read it: the ModelVersion gets its own")
+            yield Notice(MODEL_VERSION / "metadata", "torch-on-k8s ignores this field and generates the value")
     for _, one in readable([output] if output is not None else [], "status"):
         if one.status:
-            yield Notice(MODEL_VERSION / "status", "torch-on-k8s does not read it: the ModelVersion gets its own")
+            yield Notice(MODEL_VERSION / "status", "torch-on-k8s ignores this field and generates the value")
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -58,7 +58,7 @@ def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A key alone is no task: the API server drops it, where it is asked before us."""
     for key, value in mapping(mapping(job.document.get("spec")).get("torchTaskSpecs")).items():
         if value is None:
-            yield Invalid(TASKS.key(key), None, "its value is null: give it a template, or leave the key out")
+            yield Invalid(TASKS.key(key), None, "must not be null: set a template, or remove the key")
 
 
 @rule("torch_task_specs")
@@ -68,7 +68,7 @@ def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterat
     for task in torch_tasks(job):
         first = seen.setdefault(task.name, task.key)
         if first != task.key:
-            yield Duplicate(task.path, task.key, f"{TASKS.key(first)} is read as the same: keep one of the two")
+            yield Duplicate(task.path, task.key, f"same task as {TASKS.key(first)}: remove one of them")
 
 
 @rule(reads=("torch_task_specs",))
@@ -78,10 +78,10 @@ def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     if master is None:
         yield Required(
             TASKS.key(TaskType.MASTER.value),
-            "the pods find each other by the Master (a key with null for its value is none)",
+            "a job must have a Master, which must not be null",
         )
     elif master.get("replicas") not in {None, 1}:
-        yield Invalid(master.at("replicas"), master.replicas, "must be 1: a job has one master")
+        yield Invalid(master.at("replicas"), master.replicas, "must be 1 for the Master")
 
 
 @rule(reads=("tasks.replicas",))
@@ -89,10 +89,10 @@ def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Not
     """A Worker without pods is for an AIMaster to scale up; an AIMaster without pods is waited for."""
     for task in torch_tasks(job):
         if task.replicas == 0 and task.role is TaskType.WORKER and not scaled_by_ai_master(job):
-            yield Invalid(task.at("replicas"), 0, "must be at least 1: leave the Worker out if there are none")
+            yield Invalid(task.at("replicas"), 0, "must be at least 1: remove the Worker if it is not needed")
         if task.replicas == 0 and task.role is TaskType.AI_MASTER:
-            waits = "the other tasks wait until the job is annotated aimaster: ready"
-            yield Notice(task.at("replicas"), f"{waits}: leave the AIMaster out if there is none")
+            waits = "the other tasks wait for the annotation aimaster: ready on the job"
+            yield Notice(task.at("replicas"), f"{waits}: remove the AIMaster if it is not needed")
 
 
 @rule(reads=("tasks.template",))
@@ -104,7 +104,7 @@ def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> I
         containers = mapping(task.template.get("spec")).get("containers")
         if not any(one.get("name") == MAIN_CONTAINER for _, one in objects(containers)):
             path = task.template_path / "spec" / "containers"
-            yield Required(path, f"one of them is called {MAIN_CONTAINER}: it is the one that trains")
+            yield Required(path, f"one container must be named {MAIN_CONTAINER}, which runs the training")
 
 
 @rule()
@@ -112,7 +112,7 @@ def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Ite
     """The operator makes a Service for each pod, of its name, and a Service's name begins with a letter."""
     name = expected_name(context)
     if name[:1] in set("0123456789"):
-        detail = "must begin with a letter: Services are called <job>-<task>-<index>"
+        detail = "must begin with a letter, as Services are named <job>-<task>-<index>"
         yield Invalid(name_path(context), context.name or context.generate_name, detail)
 
 
@@ -124,7 +124,9 @@ def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iter
         for _, spot in readable([whole], "num_spot_tasks"):
             count = spot.num_spot_tasks or 0
             if task.role is TaskType.MASTER and count:
-                yield Forbidden(path, "a job does not outlive its Master: make pods of the Worker spot tasks")
+                yield Forbidden(
+                    path, "not supported for the Master, without which the job fails: use spot tasks for the Worker"
+                )
             elif count > task.replicas:
                 yield Invalid(path, count, f"must be at most {task.at('replicas')}, which is {task.replicas}")
 
@@ -153,7 +155,9 @@ def spot_tasks_keep_their_priority(job: Job[TorchJobSpec], __: Context) -> Itera
         for _, spot in readable([whole], "num_spot_tasks", "priority_class_name"):
             if spot.num_spot_tasks and not spot.priority_class_name and own:
                 path = task.at("spot_task_spec") / "priorityClassName"
-                yield Notice(path, "without it the spot pods have no priority class, not even that of the template")
+                yield Notice(
+                    path, "must be set: otherwise the spot pods have no priority class, not even that of the template"
+                )
 
 
 def _spot_tasks(job: Job[TorchJobSpec], *words: str) -> Iterator[tuple[TorchTask, SpotTaskSpec]]:
@@ -181,11 +185,11 @@ def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iter
         if written and made and written != made:
             path = task.template_path / "spec" / "restartPolicy"
             why = (
-                "by the annotation for elastic training"
+                "because of the annotation for elastic training"
                 if scaled_by_ai_master(job)
-                else f"by {task.at('restart_policy')}"
+                else f"because of {task.at('restart_policy')}"
             )
-            yield Notice(path, f"torch-on-k8s sets it to {made} in every pod, {why}")
+            yield Notice(path, f"torch-on-k8s sets this field to {made} in every pod, {why}")
 
 
 @rule(reads=("tasks.template",))
@@ -197,12 +201,12 @@ def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Cont
             for index, variable in objects(container.get("env")):
                 name = variable.get("name")
                 if isinstance(name, str) and name in RESERVED_ENV:
-                    yield Notice(path / place / "env" / index / "name", f"torch-on-k8s sets {name} itself, and wins")
+                    yield Notice(path / place / "env" / index / "name", f"torch-on-k8s overwrites {name}")
 
 
 @rule("tasks.depends_on")
 def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
-    """torch-on-k8s of today cannot be told what a task waits for: it has a fixed order."""
+    """The current torch-on-k8s ignores dependencies and uses a fixed order."""
     if DEPENDS_ON in context.settings.operator_can:
         return
     for task in torch_tasks(job):
@@ -210,8 +214,9 @@ def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[
             if one.depends_on is not None:
                 yield Notice(
                     task.at("depends_on"),
-                    "torch-on-k8s does not read it: the Master waits for a running AIMaster, the Worker for a running "
-                    f"Master. An installation whose operator does says so by the setting operator-can: [{DEPENDS_ON}]",
+                    "torch-on-k8s ignores this field: the Master waits for a running AIMaster, and the Worker "
+                    "for a running Master. If the operator supports it, an administrator declares that with the "
+                    f"setting operator-can: [{DEPENDS_ON}]",
                 )
 
 

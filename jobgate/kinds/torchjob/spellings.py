@@ -36,8 +36,8 @@ def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator
         old, canonical = getattr(part, spelling.old), getattr(part, spelling.canonical)
         if old is not None and canonical is not None:
             place = path / _json_name(part, spelling.canonical)
-            other = "" if old == canonical else f", and says {shown(canonical)}"
-            detail = f"{place} is there too, and is the same word{other}: keep one of the two"
+            other = "" if old == canonical else f" to {shown(canonical)}"
+            detail = f"same field as {place}, which is also set{other}: remove one of them"
             yield Forbidden(path / _json_name(part, spelling.old), detail)
 
 
@@ -47,7 +47,7 @@ def old_spellings_are_told_the_canonical_one(job: Job[TorchJobSpec], _: Context)
     for part, path, spelling in _words(job):
         if getattr(part, spelling.old) is not None and getattr(part, spelling.canonical) is None:
             name = _json_name(part, spelling.canonical)
-            yield Notice(path / _json_name(part, spelling.old), f"deprecated: the canonical spelling is {name}")
+            yield Notice(path / _json_name(part, spelling.old), f"deprecated spelling: use {name}")
 
 
 @rule(reads=("torch_elastic_policy",))
@@ -59,8 +59,9 @@ def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> It
         if getattr(part, spelling.canonical) is not None and getattr(part, spelling.old) is None:
             yield Notice(
                 path / _json_name(part, spelling.canonical),
-                f"torch-on-k8s reads only {_json_name(part, spelling.old)}: write that for it to act. An installation "
-                f"whose operator reads this spelling says so by the setting operator-can: [{CANONICAL_SPELLINGS}]",
+                f"torch-on-k8s reads only {_json_name(part, spelling.old)}: use that spelling. If the operator "
+                "reads this one, an administrator declares that with the setting operator-can: "
+                f"[{CANONICAL_SPELLINGS}]",
             )
 
 

@@ -98,7 +98,7 @@ class TorchTask(Task):
         return policy
 
     def says(self, word: str) -> bool:
-        """Tell whether the task has a word; what it waits for may be implied, and its minimum is beside the tasks."""
+        """Return whether the task has a word; what it waits for may be implied, and its minimum is beside the tasks."""
         return word in {"depends_on", "min_available"} or super().says(word)
 
     @property

@@ -51,10 +51,10 @@ def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     before, after = _by_type(context.old), _by_type(job.document)
     for name, key in after.items():
         if name not in before:
-            yield Forbidden(TASKS.key(key), "a task may not be added once the job is stored")
+            yield Forbidden(TASKS.key(key), "a task may not be added after the job is created")
     for name, key in before.items():
         if name not in after:
-            yield Forbidden(TASKS.key(key), "a task may not be removed once the job is stored")
+            yield Forbidden(TASKS.key(key), "a task may not be removed after the job is created")
 
 
 @MAY_CHANGE.rule

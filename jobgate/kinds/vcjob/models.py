@@ -63,95 +63,111 @@ class NetworkTopology(Model):
 
     mode: TopologyMode = TopologyMode.HARD
     highest_tier_allowed: Annotated[
-        int | None, Int64(minimum=0), Doc("The highest tier of the network that pods may be spread over.")
+        int | None, Int64(minimum=0), Doc("Highest network tier that the pods may span.")
     ] = None
     highest_tier_name: Annotated[
-        str | None, Field(max_length=SUBDOMAIN_LIMIT), Doc("The same, by the tier's name; not beside its number.")
+        str | None,
+        Field(max_length=SUBDOMAIN_LIMIT),
+        Doc("Name of the highest tier. May not be set together with the number."),
     ] = None
 
 
 class PartitionPolicy(Model):
     """How the pods of a task are split into groups of equal size."""
 
-    total_partitions: Annotated[int, Int32(minimum=1), Doc("How many groups there are.")]
-    partition_size: Annotated[int, Int32(minimum=1), Doc("How many pods a group has.")]
+    total_partitions: Annotated[int, Int32(minimum=1), Doc("Number of partitions.")]
+    partition_size: Annotated[int, Int32(minimum=1), Doc("Number of pods per partition.")]
     min_partitions: Annotated[
-        int, Int32(minimum=0), Doc("How many groups must be there together; 0 leaves it to minAvailable.")
+        int, Int32(minimum=0), Doc("Minimum number of partitions that start together. If 0, minAvailable applies.")
     ] = 0
-    network_topology: Annotated[NetworkTopology | None, Doc("How far apart the pods of one group may be.")] = None
+    network_topology: Annotated[
+        NetworkTopology | None, Doc("Network topology constraint of the pods of one partition.")
+    ] = None
 
 
 class TaskSpec(Model):
     """One part of a job: pods of one template."""
 
     name: Annotated[
-        str | None, Field(max_length=LABEL_LIMIT), Doc("Unique in the job; default0, default1, … where left out.")
+        str | None,
+        Field(max_length=LABEL_LIMIT),
+        Doc("Name of the task, unique in the job. Defaults to default0, default1 and so on."),
     ] = None
-    replicas: Annotated[int, Int32(minimum=0), Doc("How many pods the task has.")] = 0
+    replicas: Annotated[int, Int32(minimum=0), Doc("Number of pods.")] = 0
     min_available: Annotated[
-        int | None, Int32(minimum=0), Doc("How many of its pods must be there together; all where left out.")
+        int | None,
+        Int32(minimum=0),
+        Doc("Minimum number of pods of the task that start together. Defaults to all pods."),
     ] = None
-    template: Annotated[PodTemplate, Doc("What the pods of the task are made from.")]
+    template: Annotated[PodTemplate, Doc("Template of the task's pods.")]
     policies: Annotated[
         list[LifecyclePolicy] | None,
         Atomic,
         MaxItems(ENTRIES_LIMIT),
-        Doc("What is done at events of the task, before those of the job."),
+        Doc("Actions on events of the task. They take precedence over the job's policies."),
     ] = None
     topology_policy: TopologyPolicy | None = None
-    max_retry: Annotated[
-        int, Int32(minimum=0), Doc("How many restarts of its containers are borne before the task counts as failed.")
-    ] = 3
-    depends_on: Annotated[DependsOn | None, Doc("Tasks that must be there before its pods are made.")] = None
+    max_retry: Annotated[int, Int32(minimum=0), Doc("Container restarts allowed before the task is failed.")] = 3
+    depends_on: Annotated[DependsOn | None, Doc("Tasks to wait for before the pods of this task are created.")] = None
     partition_policy: PartitionPolicy | None = None
 
 
 class VolumeSpec(Model):
     """A claim that is mounted into every container of every pod: an existing one, or one that is made."""
 
-    mount_path: Annotated[str, Field(min_length=1), Doc("Where it is mounted; without ':'.")]
+    mount_path: Annotated[str, Field(min_length=1), Doc("Mount path in the containers. Must not contain ':'.")]
     volume_claim_name: Annotated[
-        str | None, Field(max_length=SUBDOMAIN_LIMIT), Doc("The name of an existing claim.")
+        str | None, Field(max_length=SUBDOMAIN_LIMIT), Doc("Name of an existing PersistentVolumeClaim.")
     ] = None
-    volume_claim: Annotated[Claim | None, Doc("The spec of the PersistentVolumeClaim that is made.")] = None
+    volume_claim: Annotated[Claim | None, Doc("Spec of a PersistentVolumeClaim to create.")] = None
 
 
 class JobSpec(Model):
     """A batch job: tasks that are scheduled as one gang."""
 
     scheduler_name: Annotated[
-        str | None, Field(max_length=LABEL_LIMIT), Doc("Who schedules the pods whose template does not say.")
+        str | None, Field(max_length=LABEL_LIMIT), Doc("Scheduler of the pods whose template sets none.")
     ] = None
     min_available: Annotated[
-        int | None, Int32(minimum=0), Doc("How many pods must be there together; all that tasks need where left out.")
+        int | None,
+        Int32(minimum=0),
+        Doc("Minimum number of pods of the job that start together. Defaults to the sum over the tasks."),
     ] = None
     volumes: Annotated[
-        list[VolumeSpec] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Claims that every container has.")
+        list[VolumeSpec] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Volumes mounted in every container.")
     ] = None
-    tasks: Annotated[list[TaskSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("The parts of the job.")]
+    tasks: Annotated[list[TaskSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Tasks of the job.")]
     policies: Annotated[
         list[LifecyclePolicy] | None,
         Atomic,
         MaxItems(ENTRIES_LIMIT),
-        Doc("What is done at events that no policy of a task is for."),
+        Doc("Actions on events that no policy of a task handles."),
     ] = None
     plugins: Annotated[
         dict[str, Annotated[list[str], Atomic]] | None,
-        Doc("What is put into the pods, by plugin: env, svc, ssh, tensorflow, …; each with its arguments."),
+        Doc("Plugins for the pods, such as env, svc, ssh or tensorflow, each with its arguments."),
     ] = None
     running_estimate: Annotated[
-        str | None, Field(pattern=DURATION), Doc("How long the job is expected to run; nobody holds it to that.")
+        str | None, Field(pattern=DURATION), Doc("Expected run time of the job. Not enforced.")
     ] = None
-    queue: Annotated[str, Field(max_length=SUBDOMAIN_LIMIT), Doc("The queue that the job waits in.")] = DEFAULT_QUEUE
-    max_retry: Annotated[int, Int32(minimum=0), Doc("How many restarts of the job end in giving up.")] = 3
+    queue: Annotated[str, Field(max_length=SUBDOMAIN_LIMIT), Doc("Queue of the job.")] = DEFAULT_QUEUE
+    max_retry: Annotated[int, Int32(minimum=0), Doc("Restarts allowed before the job is marked Failed.")] = 3
     ttl_seconds_after_finished: Annotated[
-        int | None, Int32(minimum=0), Doc("When the finished job is deleted; never where left out.")
+        int | None,
+        Int32(minimum=0),
+        Doc("Seconds after which the finished job is deleted. If not set, the job is kept."),
     ] = None
     priority_class_name: Annotated[
-        str | None, Field(max_length=SUBDOMAIN_LIMIT), Doc("The priority of the job, and of pods without their own.")
+        str | None,
+        Field(max_length=SUBDOMAIN_LIMIT),
+        Doc("Priority class of the job, and of the pods whose template sets none."),
     ] = None
-    min_success: Annotated[int | None, Int32(minimum=1), Doc("How many pods that succeed make the job succeed.")] = None
-    network_topology: Annotated[NetworkTopology | None, Doc("How far apart the pods of the job may be.")] = None
+    min_success: Annotated[
+        int | None, Int32(minimum=1), Doc("Number of succeeded pods after which the job is Completed.")
+    ] = None
+    network_topology: Annotated[NetworkTopology | None, Doc("Network topology constraint of the pods of the job.")] = (
+        None
+    )
 
 
 RESOURCE = CustomResource(
@@ -162,7 +178,7 @@ RESOURCE = CustomResource(
             "v1alpha1",
             spec=JobSpec,
             status=JobStatus,
-            description="A batch job that Volcano runs.",
+            description="A batch job, run by Volcano.",
             columns=(
                 Column("STATUS", ".status.state.phase"),
                 Column("minAvailable", ".status.minAvailable"),

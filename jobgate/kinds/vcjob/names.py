@@ -19,7 +19,7 @@ def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     for index, task in readable(job.spec.tasks, "name"):
         if task.name == "":
             path = Path("spec") / "tasks" / index / "name"
-            yield Required(path, f"leave it out, and the task is called default{index}, or give a name")
+            yield Required(path, f"set a name, or remove the field to use default{index}")
 
 
 @rule(reads=("tasks.name", "tasks.replicas"))

@@ -53,17 +53,17 @@ def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterato
 def _told(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause | Notice:
     """Say what is wrong with an argument, without its value, which may be a key."""
     if not flags:
-        return Forbidden(path, f"{plugin} takes no arguments: leave it out")
+        return Forbidden(path, f"{plugin} takes no arguments: remove it")
     if argument.fault is Fault.NO_FLAG:
-        return Forbidden(path, f"{plugin} reads nothing but flags: write {_choices(flags)}")
+        return Forbidden(path, f"{plugin} takes only flags: use {_choices(flags)}")
     if (plugin, argument.name) in RETIRED:
-        text = f"{plugin} has no flag --{argument.name} any more, and reads no argument behind it: leave it out"
+        text = f"{plugin} no longer has the flag --{argument.name}, and ignores all arguments after it: remove it"
         return Notice(path, text)
     if argument.fault is Fault.UNKNOWN:
         return NotSupported(path, f"--{argument.name}", [f"--{flag}" for flag in flags])
     sort = flags[argument.name]
     if argument.fault is Fault.NO_VALUE:
-        return Required(path, f"--{argument.name} takes {sort.value}: write --{argument.name}=<value>")
+        return Required(path, f"--{argument.name} takes {sort.value}: use --{argument.name}=<value>")
     return Invalid(path, f"--{argument.name}", f"its value must be {sort.value}")
 
 
@@ -87,7 +87,7 @@ class Role(NamedTuple):
 
 #: The task without which a plugin has nothing to do, or fails.
 _LEADERS: Final = {
-    "mpi": Role("master", refuses=True, consequence="it starts the workers"),
+    "mpi": Role("master", refuses=True, consequence="it runs the workers"),
     "pytorch": Role("master", refuses=False, consequence="the plugin does nothing without it"),
     "ray": Role("head", refuses=False, consequence="the plugin fails without it, and the job stays Pending"),
 }
@@ -104,7 +104,7 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
         wanted = value_of(arguments, PLUGINS[plugin], role.flag, role.flag)
         if wanted in names:
             continue
-        text = f"no task is called so: {role.consequence}. Name the task by --{role.flag}=<task>"
+        text = f"no task has this name: {role.consequence}. Set the task with --{role.flag}=<task>"
         cause = NotFound(_PLACE.key(plugin), wanted, text)
         yield cause if role.refuses else Notice(cause.path, cause.message)
 

@@ -18,19 +18,19 @@ _OPEN = "Open"
 
 @rule("queue", "scheduler_name")
 def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """An empty name is no name, and cannot be overwritten: the job would wait where nobody looks."""
+    """An empty queue name is not replaced by the default, so the job would never be scheduled."""
     if context.operation is not Operation.CREATE:
         return
     for word, default in (("queue", DEFAULT_QUEUE), ("scheduler_name", SCHEDULER)):
         if job.word(word) == "":
-            yield Required(job.at(word), f"leave it out for {default}, or give a name")
+            yield Required(job.at(word), f"set a name, or remove the field to use {default}")
 
 
 @rule("queue")
 def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """The root queue shares out the cluster among the others, and takes no jobs itself."""
     if job.spec.queue == ROOT_QUEUE:
-        yield Forbidden(_PLACE, f"{ROOT_QUEUE} takes no jobs: name a queue below it, as default")
+        yield Forbidden(_PLACE, f"{ROOT_QUEUE} accepts no jobs: use a child queue, such as default")
 
 
 @rule("queue")
@@ -46,19 +46,19 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     except LookupError:
         return  # nothing is known of queues
     if queue is None:
-        yield NotFound(_PLACE, job.spec.queue, "there is no such Queue in the cluster")
+        yield NotFound(_PLACE, job.spec.queue, "no Queue with this name exists in the cluster")
         return
     state = mapping(queue.get("status")).get("state")
     if state != _OPEN:
         word = state if isinstance(state, str) and state else "not known yet"
-        yield Forbidden(_PLACE, f"the queue {job.spec.queue} takes no jobs: its state is {word}, and must be {_OPEN}")
+        yield Forbidden(_PLACE, f"the queue {job.spec.queue} accepts no jobs: its state is {word}, must be {_OPEN}")
 
 
 @rule("queue")
 def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano labels every pod with its queue: under a longer name, no pod can be made."""
     if len(job.spec.queue) > LABEL_LIMIT:
-        yield TooLong(_PLACE, job.spec.queue, LABEL_LIMIT, "it is a label on every pod")
+        yield TooLong(_PLACE, job.spec.queue, LABEL_LIMIT, "used as a label on every pod")
 
 
 queue_rules: tuple[Rule, ...] = (

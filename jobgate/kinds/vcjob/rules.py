@@ -28,7 +28,7 @@ def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
         return
     for task in job.tasks:
         if task.replicas == 0:
-            yield Notice(task.at("replicas"), "the task has no pods: say how many it shall have")
+            yield Notice(task.at("replicas"), "the task has no pods: set at least 1")
 
 
 @rule("min_success", whole=("tasks.replicas",))
@@ -36,9 +36,7 @@ def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
     """Volcano takes a job that asks for more successes than it has pods: whatever becomes of these, it fails."""
     total = sum(task.replicas for task in job.tasks)
     if job.spec.min_success is not None and job.spec.min_success > total:
-        yield Notice(
-            "spec.minSuccess", f"the job has only {total} pods, and can never succeed: ask for at most as many"
-        )
+        yield Notice("spec.minSuccess", f"must be at most {total}, the total replicas of all tasks")
 
 
 RULES = (

@@ -26,7 +26,7 @@ def tiers_are_named_in_one_way(job: Job[JobSpec], __: Context) -> Iterator[Cause
 def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
     for _, one in readable([topology] if topology else [], "highest_tier_allowed", "highest_tier_name"):
         if one.highest_tier_allowed is not None and one.highest_tier_name:
-            yield Forbidden(path / "highestTierName", "highestTierAllowed is set already: say the tier in one way")
+            yield Forbidden(path / "highestTierName", "may not be set together with highestTierAllowed")
 
 
 @rule("tasks.partition_policy", reads=("tasks",))
@@ -35,9 +35,7 @@ def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size"):
         total = policy.total_partitions * policy.partition_size
         if total > COUNT_LIMIT:
-            detail = (
-                f"{policy.total_partitions} partitions of so many are more pods than a task can have, {COUNT_LIMIT}"
-            )
+            detail = f"{policy.total_partitions} partitions of this size exceed the maximum of {COUNT_LIMIT} pods"
             yield Invalid(path / "partitionPolicy" / "partitionSize", policy.partition_size, detail)
             continue
         for _, one in readable([task], "replicas"):
@@ -96,7 +94,7 @@ def pods_of_a_numa_policy_have_whole_cpus(job: Job[JobSpec], __: Context) -> Ite
 def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy | None) -> Iterator[Cause]:
     side = "requests" if mapping(resources.get("requests")) else "limits"
     cpus = mapping(resources.get(side)).get("cpu")
-    wanted = f"topologyPolicy {policy} needs a whole number of CPUs"
+    wanted = f"topologyPolicy {policy} requires a whole number of CPUs"
     if cpus is None:
         yield Required((path / "requests").key("cpu"), wanted)
         return

@@ -35,7 +35,7 @@ def existing_claims_stay(job: Job[JobSpec], context: Context) -> Iterator[Cause]
             name, now = stored.get("volumeClaimName") or "", volume.volume_claim_name or ""
             if now != name:
                 path = Path("spec") / "volumes" / index / "volumeClaimName"
-                cause = Forbidden(path, f'may not change once the job is stored: it is "{name}"')
+                cause = Forbidden(path, f'may not change after the job is created: must stay "{name}"')
                 cause.value = now
                 yield cause
 

@@ -32,7 +32,10 @@ def mount_paths_have_no_colon(job: Job[JobSpec], __: Context) -> Iterator[Notice
     """The API server takes one, though its documentation says not to: some runtimes read it as the path's end."""
     for index, volume in readable(job.spec.volumes or (), "mount_path"):
         if ":" in volume.mount_path:
-            yield Notice(_PLACE / index / "mountPath", "a container runtime may end the path at the ':': leave it out")
+            yield Notice(
+                _PLACE / index / "mountPath",
+                "must not contain ':', which some container runtimes treat as the end of the path",
+            )
 
 
 @rule("volumes")
@@ -42,7 +45,7 @@ def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], __: Context) -
     for index, volume in readable(job.spec.volumes or (), "mount_path"):
         first = seen.setdefault(volume.mount_path, index)
         if first != index:
-            yield Duplicate(_PLACE / index / "mountPath", volume.mount_path, f"{_PLACE / first} is mounted there")
+            yield Duplicate(_PLACE / index / "mountPath", volume.mount_path, f"already used by {_PLACE / first}")
 
 
 @rule("volumes", reads=("tasks.template",))
@@ -54,7 +57,10 @@ def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], __: Context) 
     for task in job.tasks:
         for path, mounted in _mounts(task.template, task.template_path):
             if mounted in places:
-                detail = f"{_PLACE / places[mounted]} is mounted there in every container: take another path for one"
+                detail = (
+                    f"already used by {_PLACE / places[mounted]}, which is mounted in every container: "
+                    "change one of the paths"
+                )
                 yield Duplicate(path / "mountPath", mounted, detail)
 
 
@@ -80,9 +86,9 @@ def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Caus
     for index, volume in readable(job.spec.volumes or (), "volume_claim", "volume_claim_name"):
         path = _PLACE / index
         if volume.volume_claim is None and not volume.volume_claim_name:
-            yield Required(path, "name an existing claim by volumeClaimName, or describe a new one in volumeClaim")
+            yield Required(path, "must set volumeClaimName for an existing claim, or volumeClaim for a new one")
         elif volume.volume_claim is not None and volume.volume_claim_name and context.operation is Operation.CREATE:
-            detail = "the claim of volumeClaim is named by Volcano: leave the name out, or name an existing claim alone"
+            detail = "may not be set together with volumeClaim, whose claim Volcano names: remove one of them"
             yield Forbidden(path / "volumeClaimName", detail)
 
 
@@ -108,7 +114,7 @@ def claims_are_mounted_once(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
     seen: dict[str, int] = {}
     for index, volume in readable(job.spec.volumes or (), "volume_claim_name"):
         if volume.volume_claim_name and (first := seen.setdefault(volume.volume_claim_name, index)) != index:
-            detail = f"Volcano mounts a claim once, and {_PLACE / first} is mounted before: this one will not be"
+            detail = f"not mounted: Volcano mounts a claim once, and {_PLACE / first} comes first"
             yield Notice(_PLACE / index / "volumeClaimName", detail)
 
 

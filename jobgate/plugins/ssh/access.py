@@ -35,7 +35,7 @@ def mode_of(part: Part, folder: str) -> int:
 
 
 def runs_as_root(container: Container, folder: str) -> bool:
-    """Tell whether a container runs as root; where that is for its image to say, by whose home the keys are in."""
+    """Return whether a container runs as root; where that is for its image to say, by whose home the keys are in."""
     return _in_home_of_root(folder) if container.root is None else container.root
 
 
@@ -47,25 +47,28 @@ def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
     others = [one.name for one in containers if one.name not in is_root]
     task = f"task {short(part.name)}"
     if part.fs_group is not None and roots:
-        why = "with securityContext.fsGroup a group may read the private key, and OpenSSH then refuses it to root"
-        fix = "leave fsGroup out, or set runAsUser to another user and --ssh-key-file-path to a folder of that user"
+        why = "securityContext.fsGroup makes the private key readable by a group, and OpenSSH then rejects it for root"
+        fix = "remove fsGroup, or set runAsUser to a non-root user and --ssh-key-file-path to a directory of that user"
         if others:
             yield Notice(path, f"{task}: {why}: containers that run as root cannot use it: {_names(roots)}")
         else:
             yield Forbidden(path, f"{task} runs as root, and {why}: {fix}", [part.name, part.fs_group, folder])
     elif part.fs_group is None and roots and others:
-        text = f"{task}: some containers run as root, so only root may read the private key: {_names(others)} cannot"
+        text = (
+            f"{task}: some containers run as root, so only root can read the private key; {_names(others)} "
+            "cannot use it"
+        )
         yield Notice(path, text)
     elif part.fs_group is None and others:
         text = (
-            f"{task} has no securityContext.fsGroup: so that another user than root can use the private key, all users "
-            "of its containers may read it. Set fsGroup, and only that group may"
+            f"{task} has no securityContext.fsGroup: all users in its containers can read the private key. "
+            "Set fsGroup to allow only that group"
         )
         if any(one.root is None for one in containers):
-            text += "; root cannot use it so: where the image runs as root, say runAsUser: 0"
+            text += "; root cannot use the key then: if the image runs as root, set runAsUser: 0"
         yield Notice(path, text)
     if others and _in_home_of_root(folder):
-        text = f"{task} runs as another user than root, who cannot look into {folder}: say --ssh-key-file-path"
+        text = f"{task} runs as a non-root user, which cannot read {folder}: set --ssh-key-file-path"
         yield Notice(path, text)
 
 

@@ -61,14 +61,14 @@ class SshArguments(Arguments):
         str,
         BeforeValidator(_folder),
         Takes(
-            f"the absolute path of a folder that is not the system's, such as /home/me/.ssh: of at most {PATH_LIMIT} "
-            "letters, digits, '.', '_', '-' and '/', without '.' and '..' as steps"
+            f"an absolute path such as /home/me/.ssh, not a system directory, with at most {PATH_LIMIT} "
+            "characters (letters, digits, '.', '_', '-' and '/') and without '.' and '..' as elements"
         ),
     ] = "/root/.ssh"
-    ssh_port: Annotated[int, BeforeValidator(_port), Takes("the number of a port, from 1 to 65535")] = 22
-    ssh_key_type: Annotated[
-        Literal["ed25519", "rsa"], Takes("ed25519, or rsa for an OpenSSH that is too old for it, or held to FIPS")
-    ] = "ed25519"
+    ssh_port: Annotated[int, BeforeValidator(_port), Takes("a port number from 1 to 65535")] = 22
+    ssh_key_type: Annotated[Literal["ed25519", "rsa"], Takes("ed25519, or rsa for an old OpenSSH or for FIPS mode")] = (
+        "ed25519"
+    )
     ssh_key_secret: Annotated[
         str | None,
         BeforeValidator(_secret),

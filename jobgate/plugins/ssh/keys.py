@@ -10,7 +10,7 @@ KeyType: TypeAlias = Literal["ed25519", "rsa"]
 RSA_BITS = 3072
 
 
-class Pair(NamedTuple):
+class KeyPair(NamedTuple):
     """A key pair.
 
     Attributes:
@@ -22,7 +22,7 @@ class Pair(NamedTuple):
     public: str
 
 
-def new_pair(sort: KeyType) -> Pair:
+def new_pair(sort: KeyType) -> KeyPair:
     """Make a key pair: Ed25519 at once, RSA in a second or less.
 
     An RSA key is in PKCS #1, which what is too old for Ed25519 reads; so is Volcano's.
@@ -40,4 +40,4 @@ def new_pair(sort: KeyType) -> Pair:
         form = serialization.PrivateFormat.OpenSSH
     private = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
     public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
-    return Pair(private.decode(), public.decode())
+    return KeyPair(private.decode(), public.decode())

@@ -45,22 +45,22 @@ class Ssh(Plugin[SshArguments]):
         """Yield what would keep pods from logging in, or give a key away."""
         yield from _written(crew, arguments, path)
         if "svc" in crew.plugins and is_inside(arguments.folder, HOSTS):
-            yield Forbidden(path, f"--ssh-key-file-path: svc mounts the host lists at {HOSTS}: say another folder")
+            yield Forbidden(path, f"--ssh-key-file-path: svc mounts the host lists at {HOSTS}: use another directory")
         yield from in_the_way(
             crew,
             path,
             volume=secret_name(crew),
             folder=arguments.folder,
             what="keys",
-            otherwise=", or say another folder by --ssh-key-file-path",
+            otherwise=", or set another directory with --ssh-key-file-path",
         )
         for part in crew.parts:
             yield from access.check(part, arguments.folder, path)
         if not crew.service_made and "svc" not in crew.plugins:
-            yield Notice(path, "no Service finds the job's pods by name, and ssh knows them by it: ask for svc too")
+            yield Notice(path, "the job's pods have no Service, and ssh needs their DNS names: add the plugin svc")
         if len(config(crew, arguments)) + len(known_hosts(crew, arguments, "")) > CONFIG_LIMIT - _ROOM_FOR_KEYS:
-            text = f"the tasks fix so many host names that no Secret of {CONFIG_LIMIT} bytes can hold them"
-            yield Forbidden(path, f"{text}: leave hostname and subdomain out of the templates")
+            text = f"the tasks set more host names than fit into a Secret of {CONFIG_LIMIT} bytes"
+            yield Forbidden(path, f"{text}: remove hostname and subdomain from the templates")
 
     def derived(self, crew: Crew, arguments: SshArguments) -> Iterator[Derived]:
         """Yield the volume of the keys; the Secret, which is called the same, may have longer names."""
@@ -152,13 +152,16 @@ def _written(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause 
         if value is not None:
             yield Forbidden(
                 path,
-                f"{flag}: all who may read the job could read the key. Put both keys into a Secret, by kubectl create "
-                f"secret generic <name> --type=kubernetes.io/ssh-auth --from-file={USERS_PRIVATE}=<file> "
-                f"--from-file={USERS_PUBLIC}=<file>.pub, and write --ssh-key-secret=<name>",
+                f"{flag}: everyone who can read the job could read the key. Put both keys into a Secret with "
+                "kubectl create secret generic <name> --type=kubernetes.io/ssh-auth "
+                f"--from-file={USERS_PRIVATE}=<file> --from-file={USERS_PUBLIC}=<file>.pub, and set "
+                "--ssh-key-secret=<name>",
                 value,
             )
     if arguments.ssh_key_secret == secret_name(crew):
-        text = "the Secret that is made for the job has this name: call your own something else"
+        text = "reserved for the Secret that is created for the job: use another name"
         yield Invalid(path, arguments.ssh_key_secret, f"--ssh-key-secret: {text}")
     if arguments.no_root:
-        yield Notice(path, "ssh has no flag --no-root any more: say where the keys are by --ssh-key-file-path")
+        yield Notice(
+            path, "ssh no longer has the flag --no-root: set the directory of the keys with --ssh-key-file-path"
+        )

@@ -107,6 +107,7 @@ NAMED = {
 }
 SET = {"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": True}, "x-kubernetes-list-type": "set"}
 INT = {"type": "integer"}
+EITHER = [{"type": "integer"}, {"type": "string"}]
 PORT = {"x-kubernetes-int-or-string": True}
 
 
@@ -165,6 +166,14 @@ PORT = {"x-kubernetes-int-or-string": True}
         ("int-or-string takes an integer", PORT, 80, None),
         ("int-or-string takes 64 bits", PORT, 2**63, ("Invalid", (), "must fit into 64 bits")),
         ("int-or-string takes text", PORT, "http", None),
+        ("int-or-string may repeat its types", PORT | {"anyOf": EITHER}, 80, None),
+        ("int-or-string has branches", PORT | {"allOf": [{"anyOf": EITHER}, {"pattern": "^a"}]}, "a", None),
+        (
+            "a branch of int-or-string is held against texts",
+            PORT | {"allOf": [{"pattern": "^a"}]},
+            "b",
+            ("Invalid", (), "must match ^a"),
+        ),
         ("int-or-string takes no fraction", PORT, 1.5, ("TypeInvalid", (), "must be an integer or a string")),
         ("a quantity", QUANTITY_SCHEMA, "1e1.5", ("Invalid", (), 'must be a quantity such as 1, "500m" or "1.5Gi"')),
         (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.crdgen.lint.differential.report import rules
 
-PAGE = Path(__file__).parents[3] / "docs" / "crd-lint.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "crd-lint.md"
 
 
 def test_the_page_lists_each_rule_with_its_severity_and_its_reason() -> None:

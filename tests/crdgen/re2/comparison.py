@@ -5,7 +5,7 @@ from typing import Any
 
 from crdgen import re2
 
-#: Where we differ on purpose (docs/crdgen-fidelity.md): names that Go knows since 1.25, counts that are plain text.
+#: Where we differ on purpose (docs/reference/crdgen-fidelity.md): names that Go knows since 1.25, counts that are plain text.
 _LISTED = ("\\p{Letter}", "\\pc", "{99999999999}")
 
 

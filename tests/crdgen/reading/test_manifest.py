@@ -18,7 +18,7 @@ REFUSED = {
     *("value {a: ,b:}", "value !!binary aGk=", "value !!binary /w==", "binary as a key"),
     *("floats as keys", "unusual floats as keys", "keys beyond 32-bit floats"),
 }
-#: Texts that kubectl refuses or reads otherwise, and that nobody writes (docs/crdgen-fidelity.md).
+#: Texts that kubectl refuses or reads otherwise, and that nobody writes (docs/reference/crdgen-fidelity.md).
 LISTED = {
     *("value .5_0", "value 0b-1", "value 0b+1", 'value "\\/"', "a merge of a list's alias"),
     *(

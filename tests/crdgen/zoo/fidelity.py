@@ -36,7 +36,7 @@ from crdgen.docs.markdown import code, table
 from crdgen.docs.types import type_of
 from crdgen.evaluate import Evaluator
 
-PAGE: Final = Path("docs/crdgen-fidelity.md")
+PAGE: Final = Path("docs/reference/crdgen-fidelity.md")
 BEGIN: Final = "<!-- Below is written by `python -m tests.crdgen.zoo.fidelity`. -->\n\n"
 END: Final = "\n\n<!-- Above is written by a program. -->"
 UUID_TEXT: Final = "123e4567-e89b-42d3-a456-426614174000"

@@ -51,5 +51,7 @@ def test_huge_pages_and_devices_are_limited_to_their_request(resources: dict[str
 def test_huge_pages_without_memory_are_limited_and_refused_once() -> None:
     document = asking({"requests": PAGES})
     (cause,) = validate(stored(document)).causes
-    assert str(cause).startswith("spec.tasks[0].template.spec.containers[1].resources: Forbidden: must ask for cpu or")
+    assert str(cause).startswith(
+        "spec.tasks[0].template.spec.containers[1].resources: Forbidden: must also request cpu or"
+    )
     assert [str(one) for one in validate(document).causes] == [str(cause)]

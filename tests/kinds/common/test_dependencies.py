@@ -36,8 +36,8 @@ def test_tasks_that_can_all_start_are_allowed(case: str, document: Json) -> None
     assert faults(document, dependency_rules) == [], case
 
 
-CIRCLE = "the tasks wait in a circle, {}: none would ever start"
-ITSELF = "this is the task itself, which would never start: leave it out"
+CIRCLE = "dependency cycle: {}; none of these tasks would ever start"
+ITSELF = "a task cannot depend on itself: remove it"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,8 @@ ITSELF = "this is the task itself, which would never start: leave it out"
         ("many tasks", job(*(task(f"t{index}") for index in range(9)), task("b", 1, "xyz")),
          ['spec.tasks[9].dependsOn.name[0]: Not found: "xyz": the job\'s tasks are t0, t1, t2, t3, t4, t5, t6, t7 and 2 more']),
         ("a task twice", job(task("a"), task("b", 1, "a", "a")),
-         ['spec.tasks[1].dependsOn.name[1]: Duplicate value: "a": spec.tasks[1].dependsOn.name[0] names this task already']),
+         ['spec.tasks[1].dependsOn.name[1]: Duplicate value: "a": already listed at '
+          "spec.tasks[1].dependsOn.name[0]"]),
         ("itself", job(task("a", 1, "a")), [f'spec.tasks[0].dependsOn.name[0]: Invalid value: "a": {ITSELF}']),
         ("itself, as one of several", job(task("a"), task("b", dependsOn={"name": ["a", "b"], "iteration": "any"})),
          [f'spec.tasks[1].dependsOn.name[1]: Invalid value: "b": {ITSELF}']),
@@ -76,7 +77,8 @@ ITSELF = "this is the task itself, which would never start: leave it out"
           + CIRCLE.format(" → ".join(["t0", "(2 more)", *(f"t{index}" for index in range(3, 10)), "t0"]))]),
         ("all at once", job(task("a", 1, "a", "b", "b", "z"), task("b", 1, "a")),
          ['spec.tasks[0].dependsOn.name[3]: Not found: "z": the job\'s tasks are a, b',
-          'spec.tasks[0].dependsOn.name[2]: Duplicate value: "b": spec.tasks[0].dependsOn.name[1] names this task already',
+          'spec.tasks[0].dependsOn.name[2]: Duplicate value: "b": already listed at '
+          "spec.tasks[0].dependsOn.name[1]",
           f'spec.tasks[0].dependsOn.name[0]: Invalid value: "a": {ITSELF}',
           f'spec.tasks[1].dependsOn.name[0]: Invalid value: "a": {CIRCLE.format("a → b → a")}']),
         ("a broken part hides no other", job(task("a", dependsOn={"name": "b"}), task("b", dependsOn={"name": ["b"], "iteration": "some"})),
@@ -124,20 +126,21 @@ def test_gangs_that_can_start_are_allowed(case: str, document: Json) -> None:
     assert faults(document, (gangs_can_start(refuse=True),)) == [], case
 
 
-ONLY = "no pod is started before {} are made, and only {} wait for no other task"
-EACH = "no pod is started before each task has its minimum made, and task {} waits for others"
+ONLY = "the gang starts with {} pods, but only {} do not wait for other tasks"
+EACH = "the gang starts with the minimum of every task, but task {} waits for other tasks"
 STUCK = [
     (job(task("a", 2), task("b", 4, "a"), minAvailable=6), "spec.minAvailable", "6",
-     f"{ONLY.format(6, 2)}: set it to at most 2"),
+     f"{ONLY.format(6, 2)}; set it to at most 2"),
     (job(task("a", 2), task("b", 4, "a")), "spec.tasks[1].dependsOn", '["a"]',
-     f"{ONLY.format(6, 2)}: give the job a minimum of at most 2"),
+     f"{ONLY.format(6, 2)}; set the job's minimum to at most 2"),
     (job(task("a", 2, minAvailable=1), task("b", 4, "a", minAvailable=1), minAvailable=3), "spec.minAvailable", "3",
-     f"{ONLY.format(3, 2)}: set it to at most 1"),
+     f"{ONLY.format(3, 2)}; set it to at most 1"),
     (job(task("a", 2, minAvailable=1), task("b", 4, "a", minAvailable=1), minAvailable=2), "spec.minAvailable", "2",
-     f"{EACH.format('b')}: set it to at most 1"),
+     f"{EACH.format('b')}; set it to at most 1"),
     (job(task("a", 2, minAvailable=1), task("b", 4, "a", minAvailable=1)), "spec.tasks[1].dependsOn", '["a"]',
-     f"{EACH.format('b')}: give the job a minimum of at most 1"),
-    (job(task("a", 0), task("b", 4, "a")), "spec.tasks[1].dependsOn", '["a"]', f"{ONLY.format(4, 0)}: leave out dependsOn"),
+     f"{EACH.format('b')}; set the job's minimum to at most 1"),
+    (job(task("a", 0), task("b", 4, "a")), "spec.tasks[1].dependsOn", '["a"]', f"{ONLY.format(4, 0)}; remove "
+                                                                               "dependsOn"),
 ]  # fmt: skip
 
 

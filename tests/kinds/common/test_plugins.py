@@ -24,8 +24,8 @@ def told(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
 
 def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
     applied: dict[str, Any] = {"spec": {"plugins": {"env": None, "svc": []}}}
-    assert told(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops what is null: write `env: []`"]
-    assert told(applied, None) == ["spec.plugins[env]: kubectl drops what is null: write `env: []`"]
+    assert told(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
+    assert told(applied, None) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def test_what_arrives_as_null_was_not_dropped() -> None:
     [
         ({"env": []}, {"env": {}}, []),
         ({"env": None}, {"env": []}, []),
-        (None, {"env": []}, ["spec.plugins[env]: it is added"]),
-        ({"env": [], "ssh": []}, {"env": []}, ["spec.plugins[ssh]: it is removed"]),
-        ({"ssh": []}, {"ssh": ["--ssh-key-type=rsa"]}, ["spec.plugins[ssh]: it is changed"]),
+        (None, {"env": []}, ["spec.plugins[env]: added"]),
+        ({"env": [], "ssh": []}, {"env": []}, ["spec.plugins[ssh]: removed"]),
+        ({"ssh": []}, {"ssh": ["--ssh-key-type=rsa"]}, ["spec.plugins[ssh]: changed"]),
     ],
 )
 def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, told: list[str]) -> None:
     old, new = (jobs.job(jobs.task("learner"), **({} if one is None else {"plugins": one})) for one in (before, after))
-    notices = [str(one) for one in jobs.validate(new, old=old).notices if "from now on" in str(one)]
-    end = " for pods that are made from now on: those that are there, and keys, stay as they are"
+    notices = [str(one) for one in jobs.validate(new, old=old).notices if "for new pods only" in str(one)]
+    end = " for new pods only: existing pods and keys stay as they are"
     assert notices == [one + end for one in told]
 
 

@@ -56,10 +56,10 @@ def test_policies_that_apply_are_allowed(case: str, policies: list[Json]) -> Non
         assert (*response.causes, *response.notices) == (), case
 
 
-SAYS_WHEN = "Required value: a policy needs event, events or exitCode: without any it would never apply"
-BOTH = "Forbidden: a policy is for events or for an exit code: make two policies of this one"
-INTERNAL_EVENT = f"it is one of Volcano's internal events; use {EVENTS}"
-INTERNAL_ACTION = f"it is one of Volcano's internal actions; use {ACTIONS}"
+SAYS_WHEN = "Required value: must set event, events or exitCode"
+BOTH = "Forbidden: may not be set together with event or events: use two policies"
+INTERNAL_EVENT = f"internal event of Volcano; use {EVENTS}"
+INTERNAL_ACTION = f"internal action of Volcano; use {ACTIONS}"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,8 @@ INTERNAL_ACTION = f"it is one of Volcano's internal actions; use {ACTIONS}"
         ("an event and an exit code", [on("PodFailed", exitCode=3)], [f"[0].exitCode: {BOTH}"]),
         ("events and an exit code", [on("PodFailed", "Unknown", exitCode=3)], [f"[0].exitCode: {BOTH}"]),
         ("no action", [on("PodFailed", action=None), at(3, None)],
-         [f"[0].action: Required value: say what is done: {ACTIONS}", f"[1].action: Required value: say what is done: {ACTIONS}"]),
+         [f"[0].action: Required value: must be {ACTIONS}", "[1].action: Required value: must be "
+                                                                      f"{ACTIONS}"]),
         ("internal events", [on("OutOfSync"), on("CommandIssued", "PodRunning")],
          [f'[0].event: Unsupported value: "OutOfSync": {INTERNAL_EVENT}',
           f'[1].events[0]: Unsupported value: "CommandIssued": {INTERNAL_EVENT}',
@@ -80,18 +81,20 @@ INTERNAL_ACTION = f"it is one of Volcano's internal actions; use {ACTIONS}"
         ("an internal action at an exit code", [at(3, "SyncJob")],
          [f'[0].action: Unsupported value: "SyncJob": {INTERNAL_ACTION}']),
         ("an event in two policies", [on("PodEvicted"), on("PodFailed", "PodEvicted", event="PodEvicted")],
-         ['[1].event: Duplicate value: "PodEvicted": {}[0].event is for this event already, and the first policy counts']),
+         ['[1].event: Duplicate value: "PodEvicted": already handled by {}[0].event; only the first policy '
+          "applies"]),
         ("any event twice", [on("*"), on("*")],
-         ['[1].event: Duplicate value: "*": {}[0].event is for this event already, and the first policy counts']),
+         ['[1].event: Duplicate value: "*": already handled by {}[0].event; only the first policy applies']),
         ("any event beside another", [on("Unknown", "PodEvicted"), on("*")],
-         ['[1].event: Invalid value: "*": it is for every event, and {}[0].events[0] is for Unknown: name all events, or "*" alone']),
+         ['[1].event: Invalid value: "*": "*" already includes Unknown at {}[0].events[0]: use "*" alone, or '
+          "list the events"]),
         ("any event before another, in one policy", [on("*", "PodFailed")],
-         ['[0].events[0]: Invalid value: "*": it is for every event, and {}[0].events[1] is for PodFailed: name all events, or '
-          '"*" alone']),
+         ['[0].events[0]: Invalid value: "*": "*" already includes PodFailed at {}[0].events[1]: use "*" '
+          "alone, or list the events"]),
         ("exit code 0", [at(0), at(0)],
-         [f"[{index}].exitCode: Invalid value: 0: 0 is no failure: use event TaskCompleted for pods that succeed" for index in (0, 1)]),
+         [f"[{index}].exitCode: Invalid value: 0: must not be 0: use event TaskCompleted for pods that succeed" for index in (0, 1)]),
         ("an exit code twice", [at(3), at(4), at(3)],
-         ["[2].exitCode: Duplicate value: 3: {}[0] is for this exit code already, and the first policy counts"]),
+         ["[2].exitCode: Duplicate value: 3: already handled by {}[0]; only the first policy applies"]),
         ("a timeout that no clock holds", [on("PodFailed", timeout="2562047h47m16.854775808s")],
          ['[0].timeout: Invalid value: "2562047h47m16.854775808s": must be at most 2562047h47m16.854775807s']),
         ("a timeout of many digits", [on("PodFailed", timeout="1" + "0" * 20 + "ns")],
@@ -104,9 +107,10 @@ INTERNAL_ACTION = f"it is one of Volcano's internal actions; use {ACTIONS}"
           '[1].event: Unsupported value: "Failed": supported values: "*", "PodPending", "PodRunning", "PodFailed", "PodEvicted", '
           '"Unknown", "TaskCompleted", "TaskFailed", "OutOfSync", "CommandIssued", "JobUpdated"',
           '[3].exitCode: Invalid value: "3": must be an integer',
-          f"[2].action: Required value: say what is done: {ACTIONS}",
-          '[2].event: Duplicate value: "PodFailed": {}[0].event is for this event already, and the first policy counts',
-          "[4].exitCode: Invalid value: 0: 0 is no failure: use event TaskCompleted for pods that succeed"]),
+          f"[2].action: Required value: must be {ACTIONS}",
+          '[2].event: Duplicate value: "PodFailed": already handled by {}[0].event; only the first policy '
+          "applies",
+          "[4].exitCode: Invalid value: 0: must not be 0: use event TaskCompleted for pods that succeed"]),
     ],
 )  # fmt: skip
 def test_what_volcano_does_not_act_upon_is_refused(case: str, policies: list[Json], expected: list[str]) -> None:
@@ -133,27 +137,32 @@ def test_a_broken_list_hides_no_other() -> None:
     assert faults(document, policy_rules) == [
         'spec.tasks[0].policies: Invalid value: "string": must be a list',
         f"spec.policies[0]: {SAYS_WHEN}",
-        "spec.tasks[1].policies[0].exitCode: Invalid value: 0: 0 is no failure: use event TaskCompleted for pods that succeed",
+        "spec.tasks[1].policies[0].exitCode: Invalid value: 0: must not be 0: use event TaskCompleted for "
+        "pods that succeed",
     ]
 
 
-PENDING = "PodPending applies only with a timeout: say how long a pod may be pending"
-NEVER = "TaskFailed counts restarts of containers, and {} restartPolicy is Never: use PodFailed, or make the restartPolicy OnFailure"
+PENDING = "PodPending requires a timeout: without one, the policy never applies"
+NEVER = (
+    "TaskFailed counts container restarts, but {} restartPolicy is Never: use PodFailed, or set "
+    "restartPolicy to OnFailure"
+)
 NEVER_HERE = NEVER.format("this task's")
 NEVER_ANYWHERE = NEVER.format("every task's")
-PARTITIONS = "no partitionPolicy, and so no partitions: use RestartTask or RestartPod"
+PARTITIONS = "no partitionPolicy: use RestartTask or RestartPod"
 ENDS = template(restartPolicy="Never")
 SIDECAR = template(restartPolicy="Never", initContainers=[{"name": "s", "image": "i", "restartPolicy": "Always"}])
-ALL_HAVE = "never applies: every task has policies of its own for that, which count first"
+ALL_HAVE = "never applies: the policies of every task match first"
 
 
 @pytest.mark.parametrize(
     "case, document, expected",
     [
         ("an event that nothing raises", of_job(on("JobUpdated", "PodFailed")),
-         ["spec.policies[0].events[0]: JobUpdated is raised by no part of Volcano: leave it out"]),
+         ["spec.policies[0].events[0]: Volcano never raises JobUpdated: remove it"]),
         ("an event of the job in a task", of_task(on("Unknown")),
-         ["spec.tasks[0].policies[0].event: Unknown is raised for the job, not for a task: it belongs into the job's policies"]),
+         ["spec.tasks[0].policies[0].event: Volcano raises Unknown for the job, not for a task: move the "
+          "policy to the job"]),
         ("pending at once", of_task(on("PodPending", action="RestartPod")), [f"spec.tasks[0].policies[0].event: {PENDING}"]),
         ("a task that never restarts", of_task(on("TaskFailed"), template=ENDS),
          [f"spec.tasks[0].policies[0].event: {NEVER_HERE}"]),
@@ -169,11 +178,12 @@ ALL_HAVE = "never applies: every task has policies of its own for that, which co
          [f"spec.policies[0].action: the tasks have {PARTITIONS}"]),
         ("partitions of some task", job(task("a", partitionPolicy={}), task("b"), policies=[on("PodFailed", action="RestartPartition")]), []),
         ("an exit code behind failures", of_job(on("Unknown"), on("PodFailed", "PodEvicted"), at(3), at(4)),
-         [f"spec.policies[{index}]: never applies: spec.policies[1] is for failed pods and counts first; put this policy before it"
+         [f"spec.policies[{index}]: never applies: spec.policies[1] matches failed pods first; move this "
+          "policy before it"
           for index in (2, 3)]),
         ("an exit code behind everything", of_task(on("*"), at(3)),
-         ["spec.tasks[0].policies[1]: never applies: spec.tasks[0].policies[0] is for every event and counts first; put this policy "
-          "before it"]),
+         ["spec.tasks[0].policies[1]: never applies: spec.tasks[0].policies[0] matches every event first; "
+          "move this policy before it"]),
         ("an exit code behind something else", of_job(on("PodEvicted"), at(3)), []),
     ],
 )  # fmt: skip

@@ -30,20 +30,21 @@ def test_a_gang_of_one_mind_is_not_told_of(case: str, document: Json) -> None:
     assert notices(document, priority_rules) == [], case
 
 
-NONE = "has none: its pods have the cluster's default priority, and the gang waits for them; give it one, too"
+WAITS = "the gang waits for these pods, which get the default priority of the cluster"
 
 
 @pytest.mark.parametrize(
     "document, expected",
     [
         (job(urgent("learner"), task("actor", 4)),
-         [f'spec.tasks[1].template.spec.priorityClassName: task "learner" of this gang has a priority class, and this task {NONE}']),
+         [f'spec.tasks[1].template.spec.priorityClassName: not set, but task "learner" of this gang has a priority class: '
+          f"{WAITS}"]),
         (job(task("a"), urgent("b"), task("c"), urgent(None)),
-         [f'spec.tasks[{index}].template.spec.priorityClassName: tasks "b" and spec.tasks[3] of this gang have a priority class, '
-          f"and this task {NONE}" for index in (0, 2)]),
+         [f'spec.tasks[{index}].template.spec.priorityClassName: not set, but tasks "b" and spec.tasks[3] of this gang have a priority class: '
+          f"{WAITS}" for index in (0, 2)]),
         (job(task("a"), *(urgent(f"b{index}") for index in range(5)), minAvailable=2),
-         ['spec.tasks[0].template.spec.priorityClassName: tasks "b0", "b1", "b2" and 2 more of this gang have a priority class, '
-          f"and this task {NONE}"]),
+         ['spec.tasks[0].template.spec.priorityClassName: not set, but tasks "b0", "b1", "b2" and 2 more of this gang have a priority class: '
+          f"{WAITS}"]),
     ],
 )  # fmt: skip
 def test_each_task_without_is_told_of(document: Json, expected: list[str]) -> None:

@@ -23,7 +23,7 @@ RULE = MayChange(
     },
     runs=lambda status: status.get("phase") == "Running",
 )
-STORED = "may not change once the job is stored"
+STORED = "may not change after the job is created"
 
 #: A rule of a list whose items are known by their names.
 NAMED = MayChange(
@@ -61,7 +61,7 @@ def container(**fields: Any) -> dict[str, Any]:
         ("a quantity in another spelling", container(resources={"limits": {"cpu": "1000m"}}), container(resources={"limits": {"cpu": 1}})),
         ("an entry of a map written otherwise", {"plugins": {"svc": None}}, {"plugins": {"svc": []}}),
         ("a template of a suspended job", {"suspend": True} | container(image="a"), {"suspend": True} | container(image="b")),
-        ("what may change before the job runs", {"roles": {"worker": {"count": 1}}}, {"roles": {"worker": {"count": 2}}}),
+        ("what may change before the job starts", {"roles": {"worker": {"count": 1}}}, {"roles": {"worker": {"count": 2}}}),
     ],
 )  # fmt: skip
 def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -71,32 +71,32 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
 @pytest.mark.parametrize(
     "old, new, causes",
     [
-        ({"queue": "a"}, {"queue": "b"}, [f'spec.queue: Forbidden: {STORED}: it is "a" and would be "b"']),
-        ({}, {"queue": "b"}, [f'spec.queue: Forbidden: {STORED}: it is not set and would be "b"']),
-        ({"queue": "a"}, {}, [f'spec.queue: Forbidden: {STORED}: it is "a" and would be removed']),
-        ({"a": True}, {"a": 1}, [f"spec.a: Forbidden: {STORED}: it is true and would be 1"]),
-        ({"tasks": [{}]}, {"tasks": [{}, {}]}, [f"spec.tasks: Forbidden: {STORED}: it has 1 items and would have 2"]),
+        ({"queue": "a"}, {"queue": "b"}, [f'spec.queue: Forbidden: {STORED}: from "a" to "b"']),
+        ({}, {"queue": "b"}, [f'spec.queue: Forbidden: {STORED}: would be set to "b"']),
+        ({"queue": "a"}, {}, [f'spec.queue: Forbidden: {STORED}: "a" would be removed']),
+        ({"a": True}, {"a": 1}, [f"spec.a: Forbidden: {STORED}: from true to 1"]),
+        ({"tasks": [{}]}, {"tasks": [{}, {}]}, [f"spec.tasks: Forbidden: {STORED}: from 1 items to 2"]),
         ({"policy": {"a": 1}}, {"policy": {"a": 2, "b": 3}},
-         [f"spec.policy.a: Forbidden: {STORED}: it is 1 and would be 2",
-          f"spec.policy.b: Forbidden: {STORED}: it is not set and would be 3"]),
-        ({}, {"policy": {"a": 1}}, [f"spec.policy.a: Forbidden: {STORED}: it is not set and would be 1"]),
+         [f"spec.policy.a: Forbidden: {STORED}: from 1 to 2",
+          f"spec.policy.b: Forbidden: {STORED}: would be set to 3"]),
+        ({}, {"policy": {"a": 1}}, [f"spec.policy.a: Forbidden: {STORED}: would be set to 1"]),
         ({}, {"plugins": {"svc": []}}, [f"spec.plugins[svc]: Forbidden: {STORED}: it would be added"]),
         ({"plugins": {"svc": []}}, {"plugins": {}}, [f"spec.plugins[svc]: Forbidden: {STORED}: it would be removed"]),
         ({"plugins": {"svc": None, "": []}}, {"plugins": {"svc": None}},
          [f"spec.plugins[]: Forbidden: {STORED}: it would be removed"]),
         (container(image="a"), container(image="b"),
          ["spec.tasks[0].template.spec.containers[0].image: Forbidden: may change only while the job is suspended: "
-          'it is "a" and would be "b"']),
+          'from "a" to "b"']),
         ({"suspend": True, "tasks": [{"template": {"spec": {"priority": 1}}}]},
          {"suspend": True, "tasks": [{"template": {"spec": {"priority": 2}}}]},
-         [f"spec.tasks[0].template.spec.priority: Forbidden: {STORED}: it is 1 and would be 2"]),
+         [f"spec.tasks[0].template.spec.priority: Forbidden: {STORED}: from 1 to 2"]),
         ({"roles": {"worker": {"count": 1}}}, {"roles": {"worker": {"count": 2}}},
-         ["spec.roles.worker.count: Forbidden: may change only before the job runs: it is 1 and would be 2"]),
+         ["spec.roles.worker.count: Forbidden: may change only before the job starts: from 1 to 2"]),
         ({"roles": {"master": {"count": 1}}}, {"roles": {"master": {"count": 2}}},
-         [f"spec.roles.master.count: Forbidden: {STORED}: it is 1 and would be 2"]),
+         [f"spec.roles.master.count: Forbidden: {STORED}: from 1 to 2"]),
         (container(resources={"limits": {"cpu": "1"}}), container(resources={"limits": {"cpu": "2"}}),
          ["spec.tasks[0].template.spec.containers[0].resources.limits[cpu]: Forbidden: may change only while the job is "
-          'suspended: it is "1" and would be "2"']),
+          'suspended: from "1" to "2"']),
     ],
 )  # fmt: skip
 def test_what_may_not_is_refused_with_the_old_and_the_new(old: Any, new: Any, causes: list[str]) -> None:
@@ -108,7 +108,7 @@ def test_a_value_that_may_be_secret_is_not_shown() -> None:
     (cause,) = changed(old, new)
     assert "abc" not in cause
     assert "xyz" not in cause
-    assert cause.endswith("while the job is suspended: the value would be another")
+    assert cause.endswith("while the job is suspended: the value would change")
 
 
 def test_a_new_job_changes_nothing() -> None:
@@ -128,7 +128,7 @@ def named(*names: str) -> dict[str, Any]:
     return {"tasks": [{"name": name, "replicas": 1} for name in names]}
 
 
-BEFORE = "Forbidden: may change only before the job runs"
+BEFORE = "Forbidden: may change only before the job starts"
 
 
 @pytest.mark.parametrize(
@@ -136,22 +136,22 @@ BEFORE = "Forbidden: may change only before the job runs"
     [
         ("an item comes", named("a", "b"), named("a", "b", "c"), []),
         ("an item comes before the others", named("a", "b"), named("c", "a", "b"), []),
-        ("an item goes", named("a", "b"), named("a"), [f'spec.tasks: {BEFORE}: its item "b" would be removed']),
+        ("an item goes", named("a", "b"), named("a"), [f'spec.tasks: {BEFORE}: item "b" would be removed']),
         ("an item has another name", named("a", "b"), named("a", "c"),
-         [f'spec.tasks[1].name: {BEFORE}: it is "b" and would be "c"']),
+         [f'spec.tasks[1].name: {BEFORE}: from "b" to "c"']),
         ("another name, and one more", named("a", "b"), named("a", "c", "d"),
-         [f'spec.tasks[1].name: {BEFORE}: it is "b" and would be "c"']),
+         [f'spec.tasks[1].name: {BEFORE}: from "b" to "c"']),
         ("another name, and one more before it", named("a", "b"), named("d", "a", "c"),
-         [f'spec.tasks: {BEFORE}: its item "b" would be removed']),
+         [f'spec.tasks: {BEFORE}: item "b" would be removed']),
         ("another name, and one less", named("a", "b", "c"), named("a", "d"),
-         [f'spec.tasks: {BEFORE}: its item "c" would be removed',
-          f'spec.tasks[1].name: {BEFORE}: it is "b" and would be "d"']),
+         [f'spec.tasks: {BEFORE}: item "c" would be removed',
+          f'spec.tasks[1].name: {BEFORE}: from "b" to "d"']),
         ("another order", named("a", "b"), named("b", "a"),
-         [f"spec.tasks: {BEFORE}: its items would be in another order"]),
+         [f"spec.tasks: {BEFORE}: the order of the items would change"]),
         ("another field of an item that moves", named("a", "b"),
          {"tasks": [{"name": "c"}, {"name": "a", "replicas": 1, "type": "learner"}, {"name": "b", "replicas": 1}]},
-         [f'spec.tasks[1].type: {BEFORE}: it is not set and would be "learner"']),
-        ("one of two of a name", named("a", "a"), named("a"), [f'spec.tasks: {BEFORE}: its item "a" would be removed']),
+         [f'spec.tasks[1].type: {BEFORE}: would be set to "learner"']),
+        ("one of two of a name", named("a", "a"), named("a"), [f'spec.tasks: {BEFORE}: item "a" would be removed']),
         ("no names at all", {"tasks": [{}, 5]}, {"tasks": [5, {}]}, []),
     ],
 )  # fmt: skip

@@ -226,7 +226,7 @@ def test_a_job_that_cannot_do_without_is_refused(case: tuple[str, int, dict[str,
     _, since, pod_template, where = case
     found = list(vintage_findings(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
     assert [(type(finding), str(finding.path)) for finding in found] == [(Forbidden, f"template.spec.{where}")]
-    says = f"Forbidden: Trainer drops it, being built for Kubernetes 1.{since - 1} (it came with 1.{since}): "
+    says = f"Forbidden: Trainer, built for Kubernetes 1.{since - 1}, drops this field (added in 1.{since}): "
     assert found[0].message.startswith(says)
     assert len(found[0].message) > len(says) + 20
     assert next(iter(dropped(pod_template, since - 1))).fatal
@@ -239,7 +239,7 @@ def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any],
     assert [(isinstance(finding, Forbidden), str(finding.path)) for finding in found] == [
         (False, f"template.spec.{where}")
     ]
-    assert found[0].message.startswith("Trainer drops it, being built for Kubernetes 1.")
+    assert found[0].message.startswith("Trainer, built for Kubernetes 1.")
     assert not next(iter(dropped(pod_template, since - 1))).fatal
 
 

@@ -64,15 +64,35 @@ def test_ranks_follow_the_tasks_and_lists_their_types(name: str, index: int, ran
 
 @pytest.mark.parametrize(
     "operators, expected",
-    [("0", "0"), ("4", "4"), ("5", "2"), ("17", "2"), ("-1", "2"), ("", "2"), (None, "2")],
+    [("2", "2"), ("0", "2"), ("4", "2"), ("5", "2"), ("17", "2"), ("-1", "2"), ("", "2"), (None, "2")],
 )
-def test_a_rank_beyond_the_list_is_the_operators_mistake(operators: str | None, expected: str) -> None:
+def test_a_rank_is_the_place_of_the_pod_whatever_the_operator_counts(operators: str | None, expected: str) -> None:
     env = [] if operators is None else [{"name": "DI_RANK", "value": operators}]
     after = wired(pod({"name": "main", "env": env}), of(plugins={"env": []}), "collector", 1)
     assert variables(after)["DI_RANK"] == expected
 
 
-def test_a_rank_that_the_template_sets_is_the_users() -> None:
+@pytest.mark.parametrize(
+    "operators",
+    [
+        (0, 1, 2, 3),
+        # All pods lost: made again one by one, each gets the rank after the highest that is there.
+        (1, 2, 3, 3),
+        # The collector scaled from 1 to 2: the new pod gets the rank after that of the last task.
+        (0, 1, 5, 2),
+    ],
+)
+def test_the_ranks_of_a_jobs_pods_are_their_places_and_unique(operators: tuple[int, ...]) -> None:
+    crew = of(task("learner"), task("collector", replicas=2), task(name="x"), plugins={"env": []})
+    places = [("learner", 0), ("collector", 0), ("collector", 1), ("x", 0)]
+    pods = [
+        wired(pod({"name": "main", "env": [{"name": "DI_RANK", "value": str(rank)}]}), crew, *place)
+        for rank, place in zip(operators, places, strict=True)
+    ]
+    assert [variables(one)["DI_RANK"] for one in pods] == ["0", "1", "2", "3"]
+
+
+def test_a_rank_that_the_template_sets_is_left_with_the_operators_after_it() -> None:
     own = template(containers=[{"name": "main", "image": "i", "env": [{"name": "DI_RANK", "value": "99"}]}])
     found = of(task("learner", template=own), plugins={"env": []})
     env = [{"name": "DI_RANK", "value": "99"}, {"name": "DI_RANK", "value": "7"}]
@@ -100,13 +120,13 @@ LISTS = {"name": "job-svc", "emptyDir": {}}
     [
         (job(task("learner"), plugins={"env": [], "svc": None}), []),
         (job(task("learner", replicas=3000), plugins={"env": []}),
-         ["spec.plugins[env]: Forbidden: DI_NODES would have 148899 bytes in task learner, and no container starts with a variable of more than 131072: ask for fewer pods"]),
+         ["spec.plugins[env]: Forbidden: DI_NODES would have 148899 bytes in task learner; a container cannot start with a variable larger than 131072: use fewer pods"]),
         (job(task("learner"), plugins={"svc": []}, volumes=[LISTS]),
-         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, as that of the host lists is called: call it something else"]),
+         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, a name reserved for the host lists: rename it"]),
         (job(task("learner", template=template(volumes=[LISTS])), plugins={"svc": []}),
-         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, as that of the host lists is called: call it something else"]),
+         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, a name reserved for the host lists: rename it"]),
         (job(task("learner", template=template(volumes=[{"name": "v", "emptyDir": {}}], containers=[MAIN | {"volumeMounts": [{"name": "v", "mountPath": "/etc/volcano"}]}])), plugins={"svc": []}),
-         ["spec.plugins[svc]: Forbidden: container main of task learner mounts something at /etc/volcano, where the host lists belong: mount it elsewhere"]),
+         ["spec.plugins[svc]: Forbidden: container main of task learner mounts a volume at /etc/volcano, a path reserved for the host lists: use another path"]),
     ],
 )  # fmt: skip
 def test_what_plugins_cannot_do_is_refused(document: Any, expected: list[str]) -> None:

@@ -47,8 +47,7 @@ def spec(document: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def test_the_shape_of_operator_v1_0_is_refused_with_the_command_that_mends_it() -> None:
     mend = (
-        "Forbidden: this is the shape of operator v1.0; the operator has read tasks since v1.1: "
-        "`jobgate convert FILE` writes the job in the new shape"
+        "Forbidden: field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
     )
     assert faults(validate(OLD)) == [
         "spec.tasks: Required value: must be set",
@@ -61,7 +60,7 @@ def test_a_group_beside_tasks_is_told_and_taken() -> None:
     response = validate(job(task("learner"), group="games"))
     assert faults(response) == []
     assert [str(notice) for notice in response.notices] == [
-        "spec.group: no operator since v1.1 reads it: leave it out, or make it a label of the job"
+        "spec.group: not read since operator v1.1: remove it, or use a label of the job"
     ]
 
 
@@ -88,7 +87,7 @@ def test_a_job_that_started_no_pod_gets_one(least: int | None) -> None:
     conversion = convert(spec(OLD, minReplicas=least))
     assert conversion is not None
     assert conversion.job["spec"]["tasks"][0]["replicas"] == 1
-    assert any("v1.0 made no pod until" in decision for decision in conversion.decisions)
+    assert any("v1.0 created no pods until" in decision for decision in conversion.decisions)
 
 
 def test_roles_of_the_first_version_become_tasks() -> None:
@@ -121,17 +120,18 @@ def decided(document: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     "document, decision",
     [
-        (spec(OLD, backoffLimit=2), "backoffLimit: left out; operator v1.0 had no such field, and did not read it."),
-        (spec(OLD, volumes=[]), "volumes: left out; operator v1.0 had no such field, and did not read it."),
-        (spec(FIRST, backoffLimit=2), "backoffLimit: left out; operator v0.x had no such field, and did not read it."),
+        (spec(OLD, backoffLimit=2), "backoffLimit: removed; operator v1.0 had no such field."),
+        (spec(OLD, volumes=[]), "volumes: removed; operator v1.0 had no such field."),
+        (spec(FIRST, backoffLimit=2), "backoffLimit: removed; operator v0.x had no such field."),
         (spec(FIRST, learner={"template": template(), "replicas": 2}),
-         "learner.replicas: left out; operator v0.x had no such field, and did not read it."),
+         "learner.replicas: removed; operator v0.x had no such field."),
         (spec(OLD, engineFields={"workers": 2}),
-         "engineFields.workers: left out; operator v1.0 had no such field, and did not read it."),
-        (spec(OLD, engineFields="star"), 'engineFields: "star" was left out; it is no object.'),
-        (spec(OLD, preemptible=True), "preemptible: false, because the operator of today dies of a job that is."),
-        (OLD | {"status": {}}, "status: left out; the operator writes it anew."),
-        (OLD | {"data": {}}, "data: left out; no job has such a field."),
+         "engineFields.workers: removed; operator v1.0 had no such field."),
+        (spec(OLD, engineFields="star"), 'engineFields: removed "star"; it is not an object.'),
+        (spec(OLD, preemptible=True), "preemptible: set to false, because a preemptible job crashes the "
+                                      "current operator."),
+        (OLD | {"status": {}}, "status: removed; the operator writes it again."),
+        (OLD | {"data": {}}, "data: removed; a job has no such field."),
     ],
 )  # fmt: skip
 def test_nothing_is_left_out_without_a_word(document: dict[str, Any], decision: str) -> None:
@@ -146,8 +146,8 @@ def test_what_was_written_into_the_stored_job_does_not_come_along() -> None:
     assert conversion is not None
     assert conversion.job["metadata"] == {"name": "old", "annotations": {"team": "games"}}
     assert (
-        "metadata: left out uid, resourceVersion, managedFields, "
-        "annotations[kubectl.kubernetes.io/last-applied-configuration]; they are of the job that was stored."
+        "metadata: removed uid, resourceVersion, managedFields, "
+        "annotations[kubectl.kubernetes.io/last-applied-configuration], which belong to the stored job."
     ) in conversion.decisions
 
 
@@ -181,7 +181,7 @@ def test_a_comment_is_one_line_whatever_a_key_holds(tmp_path: Path) -> None:
     source = tmp_path / "old.json"
     source.write_text(json.dumps(spec(OLD, **{"a\nb\u2028c\u0007": 1})))
     result = CliRunner().invoke(main, ["convert", str(source)])
-    assert "# a b c\\u0007: left out; " in result.stdout
+    assert "# a b c\\u0007: removed; " in result.stdout
     assert yaml.safe_load(result.stdout)["spec"]["tasks"]
 
 

@@ -7,7 +7,10 @@ import pytest
 from tests.kinds.dijob.jobs import faults, job, task, template, validate
 
 LONG = "x" * 70
-USES = "DI-orchestrator calls the pods <job>-<task>-<index>, its Service di-<job>, each of at most 63 characters"
+USES = (
+    "DI-orchestrator names the pods <job>-<task>-<index> and the Service di-<job>; each name may have at "
+    "most 63 characters"
+)
 
 
 @pytest.mark.parametrize(
@@ -35,53 +38,52 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
     "document, expected",
     [
         (job(task("learner"), task("learner", "b")),
-         ['spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] is the job\'s learner already; '
-          "give it more replicas, or type none"]),
+         ['spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] already has type learner: increase '
+          "its replicas, or use type none"]),
         (job(task("collector"), task("none", "n"), task("collector", "b"), task("collector", "c")),
-         ['spec.tasks[2].type: Duplicate value: "collector": spec.tasks[0] is the job\'s collector already; '
-          "give it more replicas, or type none",
-          'spec.tasks[3].type: Duplicate value: "collector": spec.tasks[0] is the job\'s collector already; '
-          "give it more replicas, or type none"]),
-        (job(task()), ["spec.tasks[0].name: Required value: a task of type none needs a name of its own"]),
-        (job(task("none", "")), ["spec.tasks[0].name: Required value: a task of type none needs a name of its own"]),
-        (job(task(name="a"), task(name="a")), ['spec.tasks[1].name: Duplicate value: "a": spec.tasks[0] is called so already']),
+         ['spec.tasks[2].type: Duplicate value: "collector": spec.tasks[0] already has type collector: '
+          "increase its replicas, or use type none",
+          'spec.tasks[3].type: Duplicate value: "collector": spec.tasks[0] already has type collector: '
+          "increase its replicas, or use type none"]),
+        (job(task()), ["spec.tasks[0].name: Required value: must be set for a task of type none"]),
+        (job(task("none", "")), ["spec.tasks[0].name: Required value: must be set for a task of type none"]),
+        (job(task(name="a"), task(name="a")), ['spec.tasks[1].name: Duplicate value: "a": already used by '
+                                               "spec.tasks[0]"]),
         (job(task("learner"), task(name="learner")),
-         ['spec.tasks[1].name: Duplicate value: "learner": spec.tasks[0] is called so already']),
+         ['spec.tasks[1].name: Duplicate value: "learner": already used by spec.tasks[0]']),
         (job(task(name="A_b")),
          ["spec.tasks[0].name: Invalid value: \"A_b\": must consist of lower case letters, digits and '-', and begin and "
           "end with a letter or a digit"]),
         (job(task("learner"), minReplicas=3, maxReplicas=2),
          ["spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 2"]),
         (job(task("learner"), task("collector"), minReplicas=3),
-         ["spec.minReplicas: Invalid value: 3: the tasks have only 2 replicas in all: bring them up to 3, or change the bound"]),
+         ["spec.minReplicas: Invalid value: 3: the tasks have only 2 replicas in total; add replicas or lower the minimum"]),
         (job(task("learner", replicas=2**31 - 1), task("collector", replicas=2**31 - 1), maxReplicas=5),
-         ["spec.maxReplicas: Invalid value: 5: the tasks have 4294967294 replicas in all: bring them down to 5, or change "
-          "the bound",
-          "spec.tasks[1].replicas: Invalid value: 2147483647: with the tasks before it the job has 4294967294 pods, and "
-          "operators count in 32 bits, up to 2147483647: ask for fewer"]),
+         ["spec.maxReplicas: Invalid value: 5: the tasks have 4294967294 replicas in total; remove replicas or raise the maximum",
+          "spec.tasks[1].replicas: Invalid value: 2147483647: up to this task the job has 4294967294 pods; "
+          "the maximum is 2147483647"]),
         (job(task("learner"), name=LONG),
          [f'metadata.name: Too long: "{LONG}": may not be more than 53 characters: {USES}']),
         (job(task("learner", replicas=1001), name="j" * 51),
          [f'metadata.name: Too long: "{"j" * 51}": may not be more than 50 characters: {USES}']),
         (job(task(name="t" * 60), name="job"),
-         [f'spec.tasks[0].name: Too long: "{"t" * 60}": may not be more than 57 characters: the pods of the job are '
-          "called <job>-<task>-<index>"]),
+         [f"spec.tasks[0].name: Too long: \"{'t' * 60}\": may not be more than 57 characters: the pods are "
+          "named <job>-<task>-<index>"]),
         (job(task("learner"), name="a.b"),
          ["metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end with "
           f"a letter or a digit: {USES}"]),
         (job(task("learner"), metadata={"generateName": "g" * 70}),
          [f'metadata.generateName: Too long: "{"g" * 70}": may not be more than 48 characters: {USES}']),
-        (job(task("learner"), metadata={}), ["metadata.name: Required value: give a name, or a generateName"]),
+        (job(task("learner"), metadata={}), ["metadata.name: Required value: name or generateName is required"]),
         (job(task("learner"), preemptible=True),
-         ["spec.preemptible: Forbidden: a preemptible job stops DI-orchestrator for everybody: leave it false. An "
-          "installation with a mended operator says so by the setting operator-can: [dijobs/preemptible]"]),
+         ["spec.preemptible: Forbidden: a preemptible job crashes DI-orchestrator for the whole cluster: set it to false. If the operator is fixed, an administrator declares that with the setting operator-can: [dijobs/preemptible]"]),
         (job(task("learner"), backoffLimit=-1), ["spec.backoffLimit: Invalid value: -1: must be at least 0"]),
         (job(), ["spec.tasks: Invalid value: []: must have at least one item"]),
         (job(task("learner", replicas=0)), ["spec.tasks[0].replicas: Invalid value: 0: must be at least 1"]),
         (job(task("learner"), priority="urgent"),
          ['spec.priority: Unsupported value: "urgent": supported values: "normal", "high"']),
         (job(task("learner", template=template(volumes=[{"name": "v", "emptyDir": {}}])), volumes=[{"name": "v", "emptyDir": {}}]),
-         ['spec.volumes[0].name: Duplicate value: "v": spec.tasks[0].template.spec.volumes[0] has this name']),
+         ['spec.volumes[0].name: Duplicate value: "v": already used by spec.tasks[0].template.spec.volumes[0]']),
         (job(task("learner"), task("collector"), volumes=[{"name": "v", "hostPath": {}}]),
          ["spec.volumes[0].hostPath.path: Required value: must be set"]),
     ],
@@ -98,10 +100,14 @@ def test_a_preemptible_job_is_allowed_where_the_operator_can_take_it() -> None:
 @pytest.mark.parametrize(
     "pod, warning",
     [
-        ({"restartPolicy": "Always"}, "spec.tasks[0].template.spec.restartPolicy: DI-orchestrator sets it to Never in every pod"),
-        ({"hostname": "me"}, "spec.tasks[0].template.spec.hostname: DI-orchestrator replaces it in every pod"),
-        ({"subdomain": "us"}, "spec.tasks[0].template.spec.subdomain: DI-orchestrator replaces it in every pod"),
-        ({"nodeName": "node"}, "spec.tasks[0].template.spec.nodeName: DI-orchestrator replaces it in every pod"),
+        ({"restartPolicy": "Always"}, "spec.tasks[0].template.spec.restartPolicy: DI-orchestrator sets this "
+                                      "field to Never in every pod"),
+        ({"hostname": "me"}, "spec.tasks[0].template.spec.hostname: DI-orchestrator overwrites this field in "
+                             "every pod"),
+        ({"subdomain": "us"}, "spec.tasks[0].template.spec.subdomain: DI-orchestrator overwrites this field "
+                              "in every pod"),
+        ({"nodeName": "node"}, "spec.tasks[0].template.spec.nodeName: DI-orchestrator overwrites this field "
+                               "in every pod"),
     ],
 )  # fmt: skip
 def test_what_the_operator_overwrites_is_a_warning(pod: dict[str, object], warning: str) -> None:
@@ -130,15 +136,15 @@ def test_a_broken_part_hides_no_fault_of_another() -> None:
         "spec.preemptible: Invalid value: 1: must be true or false",
         'spec.tasks[0].type: Unsupported value: "leaner": supported values: "learner", "collector", "evaluator", "none"',
         'spec.tasks[2].replicas: Invalid value: "3": must be an integer',
-        'spec.tasks[3].type: Duplicate value: "learner": spec.tasks[2] is the job\'s learner already; '
-        "give it more replicas, or type none",
-        "spec.tasks[1].name: Required value: a task of type none needs a name of its own",
+        'spec.tasks[3].type: Duplicate value: "learner": spec.tasks[2] already has type learner: increase '
+        "its replicas, or use type none",
+        "spec.tasks[1].name: Required value: must be set for a task of type none",
     ]
 
 
 RUNNING = {"status": {"phase": "Running"}}
 TWO = job(task("learner", "learner"), task("collector", "collector")) | RUNNING
-BEFORE = "Forbidden: may change only before the job runs"
+BEFORE = "Forbidden: may change only before the job starts"
 
 
 @pytest.mark.parametrize(
@@ -147,10 +153,10 @@ BEFORE = "Forbidden: may change only before the job runs"
         ([task("learner", "learner"), task("collector", "collector", replicas=3)], []),
         ([task("learner", "learner"), task("collector", "collector"), task(name="logs")], []),
         ([task("learner", "learner"), task("collector", "games"), task(name="logs")],
-         [f'spec.tasks[1].name: {BEFORE}: it is "collector" and would be "games"']),
-        ([task("learner", "learner")], [f'spec.tasks: {BEFORE}: its item "collector" would be removed']),
+         [f'spec.tasks[1].name: {BEFORE}: from "collector" to "games"']),
+        ([task("learner", "learner")], [f'spec.tasks: {BEFORE}: item "collector" would be removed']),
         ([task("collector", "collector"), task("learner", "learner")],
-         [f"spec.tasks: {BEFORE}: its items would be in another order"]),
+         [f"spec.tasks: {BEFORE}: the order of the items would change"]),
     ],
 )  # fmt: skip
 def test_the_tasks_of_a_running_job_keep_their_names_and_order(tasks: list[Any], expected: list[str]) -> None:

@@ -18,9 +18,7 @@ def notices(document: Any, **options: Any) -> list[str]:
 def test_suspend_is_refused_where_nobody_acts_on_it() -> None:
     document = job(task("learner"), suspend=True)
     assert faults(validate(document)) == [
-        "spec.suspend: Forbidden: DI-orchestrator does not act on it: the job would run at once. Leave it out, and apply "
-        "the job when it may run; where something here holds suspended jobs back, the installation says so by the setting "
-        "operator-can: [dijobs/suspend]"
+        "spec.suspend: Forbidden: DI-orchestrator ignores this field: the job would start immediately. Remove it, and apply the job when it should run. If another controller holds suspended jobs, an administrator declares that with the setting operator-can: [dijobs/suspend]"
     ]  # fmt: skip
     assert faults(validate(document, operator_can=frozenset({"dijobs/suspend"}))) == []
     assert faults(validate(job(task("learner"), suspend=False))) == []
@@ -29,12 +27,12 @@ def test_suspend_is_refused_where_nobody_acts_on_it() -> None:
 @pytest.mark.parametrize(
     "document, notice",
     [
-        (job(task("learner"), queue="games"), "spec.queue: DI-orchestrator does not act on it: the job waits in no queue"),
-        (job(task("learner"), minAvailable=1), "spec.minAvailable: DI-orchestrator does not act on it: its pods are not started as one gang"),
+        (job(task("learner"), queue="games"), "spec.queue: DI-orchestrator ignores this field: the job is not queued"),
+        (job(task("learner"), minAvailable=1), "spec.minAvailable: DI-orchestrator ignores this field: the pods are not gang-scheduled"),
         (job(task("learner"), ttlSecondsAfterFinished=9),
-         "spec.ttlSecondsAfterFinished: DI-orchestrator does not act on it: the finished job stays until it is deleted"),
+         "spec.ttlSecondsAfterFinished: DI-orchestrator ignores this field: the finished job is kept until it is deleted"),
         (job(task("learner"), task("collector", dependsOn={"name": ["learner"]})),
-         "spec.tasks[1].dependsOn: DI-orchestrator does not act on it: the pods of the task are made at once"),
+         "spec.tasks[1].dependsOn: DI-orchestrator ignores this field: the task's pods are created immediately"),
     ],
 )  # fmt: skip
 def test_a_word_that_nobody_acts_on_is_told(document: Any, notice: str) -> None:
@@ -92,8 +90,8 @@ def running(document: dict[str, Any], phase: str = "Running") -> dict[str, Any]:
         (job(task("learner"), task("collector")), []),
         (job(task("learner"), priority="high"), []),
         (job(task("none", "player")),
-         ['spec.tasks[0].type: Forbidden: may change only before the job runs: it is "learner" and would be "none"',
-          'spec.tasks[0].name: Forbidden: may change only before the job runs: it is "learner" and would be "player"']),
+         ['spec.tasks[0].type: Forbidden: may change only before the job starts: from "learner" to "none"',
+          'spec.tasks[0].name: Forbidden: may change only before the job starts: from "learner" to "player"']),
     ],
 )  # fmt: skip
 def test_who_a_task_is_may_change_only_before_the_job_runs(new: Any, expected: list[str]) -> None:

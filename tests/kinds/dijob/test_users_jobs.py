@@ -20,7 +20,7 @@ def main_container(resources: dict[str, Any]) -> dict[str, Any]:
     "limits, fault",
     [
         ({"cpu": "-1"}, 'limits[cpu]: Invalid value: "-1": must not be negative'),
-        ({"nvidia.com/gpu": "1.5"}, 'limits[nvidia.com/gpu]: Invalid value: "1.5": must be a whole number: devices are not divided'),
+        ({"nvidia.com/gpu": "1.5"}, 'limits[nvidia.com/gpu]: Invalid value: "1.5": must be a whole number: extended resources cannot be divided'),
     ],
 )  # fmt: skip
 def test_a_wrong_limit_is_one_fault_though_requests_follow_limits(limits: dict[str, Any], fault: str) -> None:
@@ -32,12 +32,12 @@ def test_a_wrong_limit_is_one_fault_though_requests_follow_limits(limits: dict[s
 @pytest.mark.parametrize(
     "metadata, expected",
     [
-        ({"labels": {"version": 1}}, ['metadata.labels[version]: Invalid value: "integer": must be a string: put it in quotes']),
+        ({"labels": {"version": 1}}, ['metadata.labels[version]: Invalid value: "integer": must be a string: enclose it in quotes']),
         ({"labels": []}, ['metadata.labels: Invalid value: "array": must be a map of strings']),
         ({"labels": {"team": "a b"}},
          ['metadata.labels[team]: Invalid value: "a b": must be empty, or begin and end with a letter or digit and hold '
           "letters, digits, '-', '_' and '.'"]),
-        ({"annotations": {"token": 5}}, ['metadata.annotations[token]: Invalid value: "integer": must be a string: put it in quotes']),
+        ({"annotations": {"token": 5}}, ['metadata.annotations[token]: Invalid value: "integer": must be a string: enclose it in quotes']),
         ({"finalizers": "x"}, ['metadata.finalizers: Invalid value: "string": must be a list of strings']),
         ({"namespace": 5}, ["metadata.namespace: Invalid value: 5: must be a string"]),
         ({"labels": {"a": None}, "annotations": None, "finalizers": None, "creationTimestamp": None}, []),
@@ -67,5 +67,5 @@ def test_volumes_of_the_job_are_known_to_every_template() -> None:
         task("learner"), task("collector", template=mount), task("evaluator", template=twice), volumes=volumes
     )
     assert faults(validate(document)) == [
-        'spec.volumes[2].name: Duplicate value: "c": spec.tasks[2].template.spec.volumes[0] has this name'
+        'spec.volumes[2].name: Duplicate value: "c": already used by spec.tasks[2].template.spec.volumes[0]'
     ]

@@ -96,8 +96,8 @@ def test_what_the_user_wrote_alike_is_taken_for_it() -> None:
 def test_a_volume_of_the_same_name_that_is_another_is_refused() -> None:
     document = local(template=template(with_gpu(), volumes=[{"name": "drivers", "emptyDir": {}}]))
     assert faults(validate(document, accelerators=ACCELERATORS)) == [
-        f'{POD}.volumes[0].name: Invalid value: "drivers": where a container asks for nvidia.com/gpu, the installation calls the '
-        "folder /opt/drivers of the host so: call yours otherwise"
+        f'{POD}.volumes[0].name: Invalid value: "drivers": reserved for the host directory /opt/drivers, '
+        "which jobgate adds for nvidia.com/gpu: use another name"
     ]
     assert faults(validate(document)) == []
 
@@ -106,8 +106,8 @@ def test_a_mount_in_the_place_of_the_drivers_is_refused() -> None:
     elsewhere = with_gpu(volumeMounts=[{"name": "data", "mountPath": "/usr/local/nvidia"}])
     document = local(template=template(elsewhere, volumes=[{"name": "data", "emptyDir": {}}]))
     assert faults(validate(document, accelerators=ACCELERATORS)) == [
-        f'{POD}.containers[0].volumeMounts[0].mountPath: Invalid value: "/usr/local/nvidia": the installation mounts the volume '
-        "drivers there, for nvidia.com/gpu: mount yours elsewhere"
+        f'{POD}.containers[0].volumeMounts[0].mountPath: Invalid value: "/usr/local/nvidia": reserved for the '
+        "volume drivers of nvidia.com/gpu, which jobgate mounts here: use another path"
     ]
 
 
@@ -118,7 +118,8 @@ def test_a_variable_of_the_users_own_stays_and_is_told_of_without_its_value() ->
     assert (response.allowed, response.warnings) == (
         True,
         [
-            f"{POD}.containers[0].env[0]: the installation has another value for containers that ask for nvidia.com/gpu: yours stays"
+            f"{POD}.containers[0].env[0]: overrides the value that jobgate is configured to set for "
+            "containers that request nvidia.com/gpu"
         ],
     )
 
@@ -153,16 +154,19 @@ def test_fields_of_the_settings_are_matched_in_any_case() -> None:
     "accelerators, problem",
     [
         ({GPU: {"volumes": [DRIVERS]}, "example.com/npu": {"volumes": [DRIVERS | {"hostPath": "/other"}]}},
-         "the volume drivers is given by nvidia.com/gpu and by example.com/npu, and not the same: call one of them otherwise"),
+         "the volume drivers is defined by nvidia.com/gpu and by example.com/npu with different values: "
+         "rename one of them"),
         ({GPU: {"volumes": [DRIVERS, DRIVERS | {"name": "more"}]}},
-         "the mountPath /usr/local/nvidia is given twice by nvidia.com/gpu, and not the same: move one of them"),
+         "the mountPath /usr/local/nvidia is defined twice by nvidia.com/gpu with different values: change "
+         "one of the paths"),
         ({GPU: {"envVars": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}},
-         "the variable A is given twice by nvidia.com/gpu, and not the same: give it one value"),
+         "the variable A is defined twice by nvidia.com/gpu with different values: use one value"),
         ({GPU: {"volumes": [DRIVERS | {"name": "A_b"}]}}, "must consist of lower case letters"),
-        ({GPU: {"volumes": [DRIVERS | {"hostPath": "opt"}]}}, "must begin with '/'"),
-        ({GPU: {"volumes": [DRIVERS | {"mountPath": "/a:b"}]}}, "no ':' in it"),
+        ({GPU: {"volumes": [DRIVERS | {"hostPath": "opt"}]}}, "must be an absolute path"),
+        ({GPU: {"volumes": [DRIVERS | {"mountPath": "/a:b"}]}}, "without '..' and ':'"),
         ({GPU: {"volumes": [DRIVERS | {"readOnly": True}]}}, "Extra inputs are not permitted"),
-        ({GPU: {"volumes": [DRIVERS | {"hostpath": "/opt"}]}}, "hostPath is there twice, in two spellings: keep one"),
+        ({GPU: {"volumes": [DRIVERS | {"hostpath": "/opt"}]}}, "hostPath is set twice, in different "
+                                                               "spellings: remove one"),
         ({GPU: {"envVars": [{"name": "A=B"}]}}, "must be printable ASCII characters other than '='"),
         ({"a/b/c": {}}, "at most one '/'"),
         ({GPU: []}, "should be a valid dictionary"),

@@ -118,7 +118,7 @@ def test_what_the_operator_has_set_stays_and_other_containers_are_told_the_same(
 def test_plugins_are_checked_and_taken_whole() -> None:
     assert faults(validate(dist(plugins={"env": ["--x"], "svcc": []}))) == [
         'spec.plugins[svcc]: Unsupported value: "svcc": supported values: "env", "svc", "ssh"',
-        "spec.plugins[env][0]: Forbidden: env takes no arguments: leave it out",
+        "spec.plugins[env][0]: Forbidden: env takes no arguments: remove it",
     ]
     good = dist(plugins={"env": None, "svc": {"disable-network-policy": True}})
     assert faults(mutate(good)) == faults(validate(good)) == []
@@ -129,7 +129,7 @@ def test_a_local_job_of_a_dotted_name_can_have_no_service() -> None:
     document["spec"]["plugins"] = {"svc": []}
     (fault,) = faults(validate(document))
     assert fault.startswith('metadata.name: Invalid value: "res.net": must consist of')
-    assert fault.endswith("plugin svc makes a Service <job>")
+    assert fault.endswith("plugin svc creates a Service named <job>")
 
 
 def test_the_operators_write_of_the_runtime_id_erases_plugins_and_is_taken() -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.kinds.mxjob.jobs import POD, TEMPLATE, container, dist, faults, job, local, role, template, validate
 
 USES = (
-    "mxnet-operator calls batch Jobs and the scheduler's Service <job>-<role>-<runtimeId>-<index>, of at most 63 "
-    "characters"
+    "mxnet-operator names batch Jobs and the scheduler's Service <job>-<role>-<runtimeId>-<index>, which may have "
+    "at most 63 characters"
 )
 LABEL = "must consist of lower case letters, digits and '-', and begin and end with a letter or a digit"
 ROLES = "spec.replicaSpecs"
@@ -50,36 +50,45 @@ def test_what_is_sound_is_allowed_without_a_word(case: str, document: dict[str, 
         (job("local", role("Worker")),
          [f'{ROLES}[0].mxReplicaType: Unsupported value: "Worker": supported values: "SCHEDULER", "SERVER", "WORKER"']),
         (job("dist", role("SCHEDULER"), role("SERVER"), role("WORKER"), role("WORKER"), role("SCHEDULER")),
-         [f'{ROLES}[3].mxReplicaType: Duplicate value: "WORKER": {ROLES}[2] is the job\'s WORKER already; give it more replicas',
-          f'{ROLES}[4].mxReplicaType: Duplicate value: "SCHEDULER": {ROLES}[0] is the job\'s SCHEDULER already']),
+         [f'{ROLES}[3].mxReplicaType: Duplicate value: "WORKER": {ROLES}[2] already has the role WORKER: '
+          "increase its replicas",
+          f'{ROLES}[4].mxReplicaType: Duplicate value: "SCHEDULER": {ROLES}[0] already has the role SCHEDULER']),
         (job("local", role(), role()),
-         [f'{ROLES}[1].mxReplicaType: Duplicate value: "WORKER": {ROLES}[0] is the job\'s WORKER already']),
+         [f'{ROLES}[1].mxReplicaType: Duplicate value: "WORKER": {ROLES}[0] already has the role WORKER']),
         (local(template=template({"name": "mxnet-0", "image": "i"})),
-         [f"{POD}.containers: Required value: one must be called mxnet: mxnet-operator takes it for the one that trains"]),
+         [f"{POD}.containers: Required value: one container must be named mxnet: mxnet-operator runs the "
+          "training in it"]),
         (local(template=template({"name": "main", "image": "i"}, initContainers=[container()])),
-         [f"{POD}.containers: Required value: one must be called mxnet: mxnet-operator takes it for the one that trains"]),
+         [f"{POD}.containers: Required value: one container must be named mxnet: mxnet-operator runs the "
+          "training in it"]),
         (dist(scheduler={"replicas": 0}, server={"replicas": -1}),
          [f"{ROLES}[0].replicas: Invalid value: 0: must be at least 1", f"{ROLES}[1].replicas: Invalid value: -1: must be at least 1"]),
-        (dist(scheduler={"replicas": 2}), [f"{ROLES}[0].replicas: Invalid value: 2: must be 1: a job has one SCHEDULER"]),
+        (dist(scheduler={"replicas": 2}), [f"{ROLES}[0].replicas: Invalid value: 2: must be 1 for the role "
+                                           "SCHEDULER"]),
         (local(replicas=2),
-         [f"{ROLES}[0].replicas: Invalid value: 2: must be 1: a local job has one WORKER; more of them train with spec.jobMode dist"]),
+         [f"{ROLES}[0].replicas: Invalid value: 2: must be 1 for a local job: set spec.jobMode to dist for "
+          "more workers"]),
         (dist(scheduler={"psRootPort": 0}), [f"{ROLES}[0].psRootPort: Invalid value: 0: must be at least 1"]),
         (dist(scheduler={"PsRootPort": 65536}), [f"{ROLES}[0].PsRootPort: Invalid value: 65536: must be at most 65535"]),
         (job("local", role(), role("SERVER")),
-         [f"{ROLES}[1].mxReplicaType: Forbidden: a local job has no SERVER: leave the element out, or set spec.jobMode to dist"]),
+         [f"{ROLES}[1].mxReplicaType: Forbidden: a local job has no SERVER: remove the element, or set "
+          "spec.jobMode to dist"]),
         (job("local", role("SCHEDULER")),
-         [f"{ROLES}[0].mxReplicaType: Forbidden: a local job has no SCHEDULER: leave the element out, or set spec.jobMode to dist",
-          f"{ROLES}: Required value: a local job has a WORKER: add an element of mxReplicaType WORKER"]),
+         [f"{ROLES}[0].mxReplicaType: Forbidden: a local job has no SCHEDULER: remove the element, or set "
+          "spec.jobMode to dist",
+          f"{ROLES}: Required value: a local job needs a WORKER: add an element with mxReplicaType WORKER"]),
         (job("dist", role("WORKER")),
-         [f"{ROLES}: Required value: a dist job has a SCHEDULER: add an element of mxReplicaType SCHEDULER",
-          f"{ROLES}: Required value: a dist job has a SERVER: add an element of mxReplicaType SERVER"]),
+         [f"{ROLES}: Required value: a dist job needs a SCHEDULER: add an element with mxReplicaType SCHEDULER",
+          f"{ROLES}: Required value: a dist job needs a SERVER: add an element with mxReplicaType SERVER"]),
         (job("dist", role("SERVER")),
-         [f"{ROLES}: Required value: a dist job has a SCHEDULER: add an element of mxReplicaType SCHEDULER",
-          f"{ROLES}: Required value: a dist job has a WORKER: add an element of mxReplicaType WORKER"]),
+         [f"{ROLES}: Required value: a dist job needs a SCHEDULER: add an element with mxReplicaType SCHEDULER",
+          f"{ROLES}: Required value: a dist job needs a WORKER: add an element with mxReplicaType WORKER"]),
         (local(template=template(restartPolicy="Always")),
-         [f'{POD}.restartPolicy: Invalid value: "Always": must be OnFailure or Never: the pods are those of batch Jobs']),
+         [f'{POD}.restartPolicy: Invalid value: "Always": must be OnFailure or Never, as the pods belong to '
+          "batch Jobs"]),
         (local(template=template() | {"metadata": {"labels": {"job-name": "x"}}}),
-         [f"{TEMPLATE}.metadata.labels[job-name]: Forbidden: the API server sets it on the pods of batch Jobs: leave it out"]),
+         [f"{TEMPLATE}.metadata.labels[job-name]: Forbidden: set by the API server for the pods of batch "
+          "Jobs: remove it"]),
         (dist("j" * 47), [f'metadata.name: Too long: "{"j" * 47}": may not be more than 46 characters: {USES}']),
         (dist("j" * 48, worker={"replicas": 1001}),
          [f'metadata.name: Too long: "{"j" * 48}": may not be more than 46 characters: {USES}']),
@@ -91,9 +100,9 @@ def test_what_is_sound_is_allowed_without_a_word(case: str, document: dict[str, 
         (dist("a.b"), [f'metadata.name: Invalid value: "a.b": {LABEL}: {USES}']),
         (dist(RuntimeId="A_b"), [f'spec.RuntimeId: Invalid value: "A_b": {LABEL}']),
         (dist(runtimeId="a", RuntimeId="a"),
-         ["spec.RuntimeId: Forbidden: runtimeId is there too, and is the same field: leave RuntimeId out"]),
+         ["spec.RuntimeId: Forbidden: same field as runtimeId, which is also set: remove RuntimeId"]),
         (dist(scheduler={"psRootPort": 1, "PsRootPort": 2}),
-         [f"{ROLES}[0].PsRootPort: Forbidden: psRootPort is there too, and is the same field: leave PsRootPort out"]),
+         [f"{ROLES}[0].PsRootPort: Forbidden: same field as psRootPort, which is also set: remove PsRootPort"]),
     ],
 )  # fmt: skip
 def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
@@ -103,16 +112,17 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expec
 @pytest.mark.parametrize(
     "document, warning",
     [
-        (dist(server={"psRootPort": 9091}), f"{ROLES}[1].psRootPort: only the SCHEDULER's port is read: leave it out"),
-        (dist(scheduler={"PsRootPort": 9091}), f"{ROLES}[0].PsRootPort: the old spelling: write psRootPort"),
-        (dist(RuntimeId="a1b2"), "spec.RuntimeId: the old spelling: write runtimeId"),
+        (dist(server={"psRootPort": 9091}), f"{ROLES}[1].psRootPort: only used for the SCHEDULER: remove it"),
+        (dist(scheduler={"PsRootPort": 9091}), f"{ROLES}[0].PsRootPort: deprecated spelling: use psRootPort"),
+        (dist(RuntimeId="a1b2"), "spec.RuntimeId: deprecated spelling: use runtimeId"),
         (dist("0a"),
-         "metadata.name: a cluster older than Kubernetes 1.36 takes no Service that begins with a digit, and the scheduler's "
-         "begins with this name"),
+         "metadata.name: before Kubernetes 1.36, the name of a Service must not begin with a digit, and the "
+         "scheduler's Service begins with this name"),
         (local(template=template() | {"metadata": {"labels": {"job_type": "x"}}}),
-         f"{TEMPLATE}.metadata.labels[job_type]: mxnet-operator sets it itself in every pod"),
+         f"{TEMPLATE}.metadata.labels[job_type]: mxnet-operator overwrites this value in every pod"),
         (dist(scheduler={"template": template(container(env=[{"name": "DMLC_NUM_WORKER", "value": "7"}]))}),
-         f"{POD}.containers[0].env[0].name: mxnet-operator sets it itself in the container mxnet: leave it out"),
+         f"{POD}.containers[0].env[0].name: mxnet-operator sets this variable in the container mxnet: remove "
+         "it"),
     ],
 )  # fmt: skip
 def test_what_is_legal_and_not_what_happens_is_a_warning(document: dict[str, Any], warning: str) -> None:
@@ -123,9 +133,7 @@ def test_what_is_legal_and_not_what_happens_is_a_warning(document: dict[str, Any
 def test_variables_of_a_distributed_job_are_a_warning_where_the_operator_is_not_mended() -> None:
     own = template(container(env=[{"name": "LR", "value": "0.1"}]))
     (warning,) = validate(dist(worker={"template": own}), operator_can=frozenset()).warnings
-    assert warning.startswith(
-        f"{ROLES}[2].template.spec.containers[0].env: mxnet-operator as published writes its variables"
-    )
+    assert warning.startswith(f"{ROLES}[2].template.spec.containers[0].env: mxnet-operator overwrites the first")
     assert validate(dist(worker={"template": own})).warnings == []
     assert validate(local(template=own), operator_can=frozenset()).warnings == []
 

@@ -24,13 +24,12 @@ def edited(index: int, **fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "document, expected",
     [
-        (edited(2, replicas=3), [f"{ROLES}[2].replicas: Forbidden: may not change once the job is stored: it is 1 and would be 3"]),
-        (edited(0, psRootPort=9001), [f"{ROLES}[0].psRootPort: Forbidden: may not change once the job is stored: it is 9000 and would be 9001"]),
+        (edited(2, replicas=3), [f"{ROLES}[2].replicas: Forbidden: may not change after the job is created: from 1 to 3"]),
+        (edited(0, psRootPort=9001), [f"{ROLES}[0].psRootPort: Forbidden: may not change after the job is created: from 9000 to 9001"]),
         (edited(0, psRootPort=None, PsRootPort=9001),
-         [f"{ROLES}[0].PsRootPort: Forbidden: may not change once the job is stored: it is 9000 and would be 9001"]),
+         [f"{ROLES}[0].PsRootPort: Forbidden: may not change after the job is created: from 9000 to 9001"]),
         (edited(1, template=template(container(image="other"), restartPolicy="OnFailure")),
-         [f'{ROLES}[1].template.spec.containers[0].image: Forbidden: may not change once the job is stored: it is "mxjob/mxnet:gpu" '
-          'and would be "other"']),
+         [f'{ROLES}[1].template.spec.containers[0].image: Forbidden: may not change after the job is created: from "mxjob/mxnet:gpu" to "other"']),
     ],
 )  # fmt: skip
 def test_an_edit_is_refused_for_the_operator_would_pass_over_it(document: dict[str, Any], expected: list[str]) -> None:
@@ -91,7 +90,7 @@ def test_a_runtime_id_once_there_stays() -> None:
     other = copy.deepcopy(stored)
     other["spec"]["RuntimeId"] = "zzzz"
     assert faults(validate(other, stored)) == [
-        'spec.RuntimeId: Forbidden: may not change once the job is stored: it is "x1y2" and would be "zzzz"'
+        'spec.RuntimeId: Forbidden: may not change after the job is created: from "x1y2" to "zzzz"'
     ]
 
 

@@ -14,12 +14,14 @@ ANNOTATION = "distributed.io/enable-elastic-training"
     "document, expected",
     [
         (job(enableTorchElastic=True),
-         [f"{POLICY}: Required value: spec.enableTorchElastic needs bounds and a rendezvous"]),
+         [f"{POLICY}: Required value: must be set when spec.enableTorchElastic is true"]),
         (job(enableTorchElastic=True, torchElasticPolicy={"rendezvousEndpoint": ""}),
-         [f"{POLICY}.numMinReplicas: Required value: the operator scales between two bounds",
-          f"{POLICY}.numMaxReplicas: Required value: the operator scales between two bounds",
-          f"{POLICY}.rendezvousBackend: Required value: the workers find each other by it, as by c10d",
-          f"{POLICY}.rendezvousEndpoint: Required value: the workers find each other there, as host:port"]),
+         [f"{POLICY}.numMinReplicas: Required value: must be set: the operator scales the workers between the "
+          "two bounds",
+          f"{POLICY}.numMaxReplicas: Required value: must be set: the operator scales the workers between the "
+          "two bounds",
+          f"{POLICY}.rendezvousBackend: Required value: must be the rendezvous backend, such as c10d",
+          f"{POLICY}.rendezvousEndpoint: Required value: must be the rendezvous endpoint, as host:port"]),
         (job(**elastic(numMinReplicas=9)),
          [f"{POLICY}.numMinReplicas: Invalid value: 9: must be at most {POLICY}.numMaxReplicas, which is 8"]),
         (job(**elastic(numMinReplicas=0)), [f"{POLICY}.numMinReplicas: Invalid value: 0: must be at least 1"]),
@@ -28,24 +30,24 @@ ANNOTATION = "distributed.io/enable-elastic-training"
         (job(tasks(task(9)), **elastic()),
          [f"{TASKS}[Worker].numTasks: Invalid value: 9: must be at most {POLICY}.numMaxReplicas, which is 8"]),
         (job({"Master": task()}, **elastic()),
-         [f"{TASKS}[Worker]: Required value: an elastic job scales its workers: it has some"]),
+         [f"{TASKS}[Worker]: Required value: an elastic job needs a Worker task"]),
         (job(**elastic(rendezvousBackend="zeus")),
          [f'{POLICY}.rendezvousBackend: Unsupported value: "zeus": supported values: "c10d", "etcd", "etcd-v2", "static"']),
         *((job(**elastic(rendezvousEndpoint=endpoint)), []) for endpoint in ("10.0.0.1:1", "[::1]:65535", "job-master-0")),
         *((job(**elastic(rendezvousEndpoint=endpoint)),
-           [f'{POLICY}.rendezvousEndpoint: Invalid value: "{endpoint}": must be host:port, as job-master-0:29400, with a port '
-            "between 1 and 65535"])
+           [f'{POLICY}.rendezvousEndpoint: Invalid value: "{endpoint}": must be host:port with a port between '
+            "1 and 65535, such as job-master-0:29400"])
           for endpoint in ("junk no port", "a:", ":1", "a:b", "a:0", "a:65536", "http://a:1", "a b:1")),
         (job(**elastic(rendezvousBackend="static", rendezvousEndpoint="a")),
-         [f'{POLICY}.rendezvousEndpoint: Invalid value: "a": must be host:port, as job-master-0:29400, with a port between 1 and '
-          "65535"]),
+         [f'{POLICY}.rendezvousEndpoint: Invalid value: "a": must be host:port with a port between 1 and '
+          "65535, such as job-master-0:29400"]),
         (job(**elastic(nprocPerNode=0)), [f"{POLICY}.nprocPerNode: Invalid value: 0: must be at least 1"]),
         (job(name="j" * 54, **elastic(numMaxReplicas=11)),
-         [f"{POLICY}.numMaxReplicas: Invalid value: 11: pods are called <job>-<task>-<index>, and with so many the name is longer than 63: "
-          "call the job something shorter"]),
+         [f"{POLICY}.numMaxReplicas: Invalid value: 11: pods are named <job>-<task>-<index>, and names with such an index exceed 63 characters: use a shorter job name"]),
         (job(name="j" * 54, **elastic(numMaxReplicas=10)), []),
         (job(tasks(AIMaster=task()), annotations={ANNOTATION: "true"}, **elastic()),
-         [f'spec.enableTorchElastic: Forbidden: the annotation {ANNOTATION}: "true" has the AIMaster scale the job: use one of the two']),
+         [f"spec.enableTorchElastic: Forbidden: may not be set together with the annotation {ANNOTATION}: "
+          '"true", which lets the AIMaster scale the job']),
         (job(tasks(AIMaster=task()), annotations={ANNOTATION: "false"}, **elastic()), []),
     ],
 )  # fmt: skip

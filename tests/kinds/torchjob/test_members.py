@@ -121,7 +121,7 @@ def test_pods_are_found_by_a_service_of_the_job() -> None:
 def test_plugins_are_checked_and_taken_whole() -> None:
     assert faults(validate(job(plugins={"env": {"x": 1}, "mpi": []}))) == [
         'spec.plugins[mpi]: Unsupported value: "mpi": supported values: "env", "svc", "ssh"',
-        "spec.plugins[env].x: Forbidden: env takes no arguments: leave it out",
+        "spec.plugins[env].x: Forbidden: env takes no arguments: remove it",
     ]
     good = job(plugins={"env": None, "svc": ["--publish-not-ready-addresses"]})
     assert faults(mutate(good)) == faults(validate(good)) == []

@@ -18,28 +18,33 @@ SUBDOMAIN = (
 @pytest.mark.parametrize(
     "spec, expected",
     [
-        ({"modelVersion": {}}, [f"{SPEC}: Required value: the model, the repository of its image and a storage"]),
+        ({"modelVersion": {}}, [f"{SPEC}: Required value: must set the model, the image repository and a "
+                                "storage"]),
         ({"modelVersion": {"spec": {}}},
-         [f"{SPEC}.modelName: Required value: the Model that this is a version of",
-          f"{SPEC}.imageRepo: Required value: the repository of the image that is built",
-          f"{STORAGE}: Required value: nfs or localStorage, where the pods write the model to"]),
-        (output({}), [f"{STORAGE}: Required value: nfs or localStorage, where the pods write the model to"]),
+         [f"{SPEC}.modelName: Required value: must be the name of the Model",
+          f"{SPEC}.imageRepo: Required value: must be the repository of the image to build",
+          f"{STORAGE}: Required value: must set nfs or localStorage, where the pods write the model"]),
+        (output({}), [f"{STORAGE}: Required value: must set nfs or localStorage, where the pods write the "
+                      "model"]),
         (output({"nfs": {"server": "s", **LOCAL}, "localStorage": LOCAL}),
-         [f"{STORAGE}.localStorage: Forbidden: {STORAGE}.nfs is the storage already: use one of the two"]),
+         [f"{STORAGE}.localStorage: Forbidden: may not be set together with {STORAGE}.nfs"]),
         (output({"nfs": {}}),
-         [f"{STORAGE}.nfs.server: Required value: the host that exports the folder",
-          f"{STORAGE}.nfs.path: Required value: the folder that is mounted",
-          f"{STORAGE}.nfs.mountPath: Required value: where the containers see the folder, and write the model to"]),
+         [f"{STORAGE}.nfs.server: Required value: must be the host of the NFS server",
+          f"{STORAGE}.nfs.path: Required value: must be the directory to mount",
+          f"{STORAGE}.nfs.mountPath: Required value: must be the mount path in the containers, where the "
+          "model is written"]),
         (output({"localStorage": {"nodeName": "n"}}),
-         [f"{STORAGE}.localStorage.path: Required value: the folder that is mounted",
-          f"{STORAGE}.localStorage.mountPath: Required value: where the containers see the folder, and write the model to"]),
+         [f"{STORAGE}.localStorage.path: Required value: must be the directory to mount",
+          f"{STORAGE}.localStorage.mountPath: Required value: must be the mount path in the containers, where "
+          "the model is written"]),
         (output({"nfs": {"server": "s", **LOCAL, "path": "models"}}),
          [f'{STORAGE}.nfs.path: Invalid value: "models": must be an absolute path']),
         (output({"localStorage": {**LOCAL, "path": "/a/../b"}}),
          [f"{STORAGE}.localStorage.path: Invalid value: \"/a/../b\": must not contain '..'"]),
         (output(modelName="ResNet"), [f'{SPEC}.modelName: Invalid value: "ResNet": {SUBDOMAIN}']),
         (output(modelName="m" * 64), [f'{SPEC}.modelName: Too long: "{"m" * 64}": may not be more than 63 characters']),
-        (output(imageRepo=""), [f"{SPEC}.imageRepo: Required value: the repository of the image that is built"]),
+        (output(imageRepo=""), [f"{SPEC}.imageRepo: Required value: must be the repository of the image to "
+                                "build"]),
     ],
 )  # fmt: skip
 def test_an_output_is_complete(spec: dict[str, Any], expected: list[str]) -> None:
@@ -52,9 +57,10 @@ def test_the_model_volume_is_the_operators() -> None:
     assert faults(validate(job(parts))) == []
     pod = f"{TASKS}[Worker].template.spec"
     assert faults(validate(job(parts, **output()))) == [
-        f'{pod}.volumes[0].name: Duplicate value: "modelvolume": torch-on-k8s adds a volume of this name for spec.modelVersion',
-        f'{pod}.containers[0].volumeMounts[0].mountPath: Duplicate value: "/model": torch-on-k8s mounts the storage of '
-        "spec.modelVersion there",
+        f'{pod}.volumes[0].name: Duplicate value: "modelvolume": reserved: torch-on-k8s adds a volume with '
+        "this name for spec.modelVersion",
+        f'{pod}.containers[0].volumeMounts[0].mountPath: Duplicate value: "/model": reserved: torch-on-k8s '
+        "mounts the storage of spec.modelVersion here",
     ]
 
 
@@ -65,7 +71,7 @@ def test_what_is_not_read_of_a_model_version_is_a_warning(part: str, value: dict
     response = validate(job(**spec))
     assert (faults(response), response.warnings) == (
         [],
-        [f"spec.modelVersion.{part}: torch-on-k8s does not read it: the ModelVersion gets its own"],
+        [f"spec.modelVersion.{part}: torch-on-k8s ignores this field and generates the value"],
     )
 
 

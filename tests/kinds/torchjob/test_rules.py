@@ -75,38 +75,49 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, Any]) -> None:
          [f'{TASKS}[]: Unsupported value: "": supported values: "AIMaster", "Master", "Worker"']),
         (job(tasks(**{"a.b": task()})),
          [f'{TASKS}[a.b]: Unsupported value: "a.b": supported values: "AIMaster", "Master", "Worker"']),
-        (job(tasks() | {"worker": task()}), [f'{TASKS}[worker]: Duplicate value: "worker": {TASKS}[Worker] is read as the same: keep one of the two']),
+        (job(tasks() | {"worker": task()}), [f'{TASKS}[worker]: Duplicate value: "worker": same task as '
+                                             f"{TASKS}[Worker]: remove one of them"]),
         (job(tasks() | {"master": task()}),
-         [f'{TASKS}[master]: Duplicate value: "master": {TASKS}[Master] is read as the same: keep one of the two']),
-        (job({"Worker": task()}), [f"{TASKS}[Master]: Required value: the pods find each other by the Master (a key with null for its value is none)"]),
+         [f'{TASKS}[master]: Duplicate value: "master": same task as {TASKS}[Master]: remove one of them']),
+        (job({"Worker": task()}), [f"{TASKS}[Master]: Required value: a job must have a Master, which must "
+                                   "not be null"]),
         (job({"Master": None, "Worker": task()}),
-         [f"{TASKS}[Master]: Invalid value: null: its value is null: give it a template, or leave the key out"]),
-        (job({}), [f"{TASKS}[Master]: Required value: the pods find each other by the Master (a key with null for its value is none)"]),
-        (job({"AIMaster": task()}), [f"{TASKS}[Master]: Required value: the pods find each other by the Master (a key with null for its value is none)"]),
-        (job(tasks(master=task(2))), [f"{TASKS}[Master].numTasks: Invalid value: 2: must be 1: a job has one master"]),
-        (job(tasks(master=task(0))), [f"{TASKS}[Master].numTasks: Invalid value: 0: must be 1: a job has one master"]),
-        (job({"MASTER": task(2)}), [f"{TASKS}[MASTER].numTasks: Invalid value: 2: must be 1: a job has one master"]),
-        (job(tasks(task(0))), [f"{TASKS}[Worker].numTasks: Invalid value: 0: must be at least 1: leave the Worker out if there are none"]),
+         [f"{TASKS}[Master]: Invalid value: null: must not be null: set a template, or remove the key"]),
+        (job({}), [f"{TASKS}[Master]: Required value: a job must have a Master, which must not be null"]),
+        (job({"AIMaster": task()}), [f"{TASKS}[Master]: Required value: a job must have a Master, which must "
+                                     "not be null"]),
+        (job(tasks(master=task(2))), [f"{TASKS}[Master].numTasks: Invalid value: 2: must be 1 for the Master"]),
+        (job(tasks(master=task(0))), [f"{TASKS}[Master].numTasks: Invalid value: 0: must be 1 for the Master"]),
+        (job({"MASTER": task(2)}), [f"{TASKS}[MASTER].numTasks: Invalid value: 2: must be 1 for the Master"]),
+        (job(tasks(task(0))), [f"{TASKS}[Worker].numTasks: Invalid value: 0: must be at least 1: remove the "
+                               "Worker if it is not needed"]),
         (job(tasks(task(-1))), [f"{TASKS}[Worker].numTasks: Invalid value: -1: must be at least 0"]),
         (job(tasks(task(1, template=template(container("main"))))),
-         [f"{TASKS}[Worker].template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
+         [f"{TASKS}[Worker].template.spec.containers: Required value: one container must be named torch, "
+          "which runs the training"]),
         (job(tasks(master=task(template=template(container("main"))))),
-         [f"{TASKS}[Master].template.spec.containers: Required value: one of them is called torch: it is the one that trains"]),
+         [f"{TASKS}[Master].template.spec.containers: Required value: one container must be named torch, "
+          "which runs the training"]),
         (job(tasks(task(1, template=template(container(image=""))))),
-         [f"{TASKS}[Worker].template.spec.containers[0].image: Required value: must name the container's image"]),
+         [f"{TASKS}[Worker].template.spec.containers[0].image: Required value: must be the image of the "
+          "container"]),
         (job(tasks(task(1, restartPolicy="Sometimes"))),
          [f'{TASKS}[Worker].restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "ExitCode", "Never"']),
         (job(name="0job"),
-         ['metadata.name: Invalid value: "0job": must begin with a letter: Services are called <job>-<task>-<index>']),
+         ['metadata.name: Invalid value: "0job": must begin with a letter, as Services are named '
+          "<job>-<task>-<index>"]),
         (job(metadata={"generateName": "0-"}),
-         ['metadata.generateName: Invalid value: "0-": must begin with a letter: Services are called <job>-<task>-<index>']),
-        (job(name=NAME), [f'metadata.name: Too long: "{NAME}": may not be more than 54 characters: torch-on-k8s calls the pods '
-                          "<job>-<task>-<index>, each of at most 63 characters"]),
+         ['metadata.generateName: Invalid value: "0-": must begin with a letter, as Services are named '
+          "<job>-<task>-<index>"]),
+        (job(name=NAME), [f'metadata.name: Too long: "{NAME}": may not be more than 54 characters: '
+                          "torch-on-k8s names the pods <job>-<task>-<index>; each name may have at most 63 "
+                          "characters"]),
         (job(spot(numSpotTasks=5)),
          [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value: 5: must be at most {TASKS}[Worker].numTasks, which is 4"]),
         (job(spot(numSpotTasks=-1)), [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value: -1: must be at least 0"]),
         (job(tasks(master=task(spotTaskSpec={"numSpotTasks": 1}))),
-         [f"{TASKS}[Master].spotTaskSpec.numSpotTasks: Forbidden: a job does not outlive its Master: make pods of the Worker spot tasks"]),
+         [f"{TASKS}[Master].spotTaskSpec.numSpotTasks: Forbidden: not supported for the Master, without which "
+          "the job fails: use spot tasks for the Worker"]),
         (job(spot(labels={"a b": "c", "d": "e f"})),
          [f'{TASKS}[Worker].spotTaskSpec.labels: Invalid value: "a b": the name must consist of letters, digits, \'-\', \'_\' and \'.\', '
           "and begin and end with a letter or a digit",
@@ -137,28 +148,32 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expec
     "document, expected",
     [
         (job(tasks(task(1, template=template(restartPolicy="Always")))),
-         [f"{TASKS}[Worker].template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by {TASKS}[Worker].restartPolicy"]),
+         [f"{TASKS}[Worker].template.spec.restartPolicy: torch-on-k8s sets this field to OnFailure in every "
+          f"pod, because of {TASKS}[Worker].restartPolicy"]),
         (job(tasks(master=task(template=template(restartPolicy="Always")))),
-         [f"{TASKS}[Master].template.spec.restartPolicy: torch-on-k8s sets it to Never in every pod, by {TASKS}[Master].restartPolicy"]),
+         [f"{TASKS}[Master].template.spec.restartPolicy: torch-on-k8s sets this field to Never in every pod, "
+          f"because of {TASKS}[Master].restartPolicy"]),
         (job(tasks(task(1, restartPolicy="Never", template=template(restartPolicy="Never")), AIMaster=task()), annotations={ELASTIC: "true"}),
-         [f"{TASKS}[Worker].template.spec.restartPolicy: torch-on-k8s sets it to OnFailure in every pod, by the annotation for elastic training"]),
+         [f"{TASKS}[Worker].template.spec.restartPolicy: torch-on-k8s sets this field to OnFailure in every "
+          "pod, because of the annotation for elastic training"]),
         (job(tasks(task(1, template=template(restartPolicy="OnFailure")))), []),
         (job(tasks(task(1, template=template(container(env=[{"name": "RANK", "value": "1"}, {"name": "LR", "value": "1"}]))))),
-         [f"{TASKS}[Worker].template.spec.containers[0].env[0].name: torch-on-k8s sets RANK itself, and wins"]),
+         [f"{TASKS}[Worker].template.spec.containers[0].env[0].name: torch-on-k8s overwrites RANK"]),
         (job(tasks(AIMaster=task(0))),
-         [f"{TASKS}[AIMaster].numTasks: the other tasks wait until the job is annotated aimaster: ready: leave the AIMaster out if there "
-          "is none"]),
+         [f"{TASKS}[AIMaster].numTasks: the other tasks wait for the annotation aimaster: ready on the job: "
+          "remove the AIMaster if it is not needed"]),
         (job(tasks(task(4, spotTaskSpec={"numSpotTasks": 1}, template=template(priorityClassName="high")))),
-         [f"{TASKS}[Worker].spotTaskSpec.priorityClassName: without it the spot pods have no priority class, not even that of the template"]),
+         [f"{TASKS}[Worker].spotTaskSpec.priorityClassName: must be set: otherwise the spot pods have no "
+          "priority class, not even that of the template"]),
         (job(annotations={ELASTIC: "True"}),
-         [f'metadata.annotations[{ELASTIC}]: only the value "true" enables elastic training: the job runs without it']),
+         [f'metadata.annotations[{ELASTIC}]: has no effect: only the value "true" enables elastic training']),
         (job({"Master": task(), "worker": task(4)}, **elastic()),
-         [f"{TASKS}[worker]: the scaler of torch-on-k8s finds only the key Worker: write it so"]),
+         [f"{TASKS}[worker]: torch-on-k8s scales only the key Worker: use this spelling"]),
         (job(**{**elastic(), "enableTorchElastic": False}),
-         ["spec.torchElasticPolicy: does nothing until spec.enableTorchElastic is true"]),
+         ["spec.torchElasticPolicy: has no effect unless spec.enableTorchElastic is true"]),
         (job(minMembers={"Worker": 2}, schedulingPolicy={"minAvailable": 3}),
-         ["spec.minMembers: only one of it and spec.schedulingPolicy.minAvailable is read: this where the operator has its feature gate "
-          "DAGScheduling, as by default, else the other"]),
+         ["spec.minMembers: only used if the operator's feature gate DAGScheduling is enabled, which is the "
+          "default; otherwise spec.schedulingPolicy.minAvailable is used"]),
     ],
 )  # fmt: skip
 def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], expected: list[str]) -> None:
@@ -170,8 +185,7 @@ def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], 
 def test_who_says_what_a_task_waits_for_learns_whether_anybody_reads_it(gate: frozenset[str], warns: bool) -> None:
     document = job(tasks(task(1, dependsOn=[{"dependsOn": "Master"}])))
     told = [
-        f"{TASKS}[Worker].dependsOn: torch-on-k8s does not read it: the Master waits for a running AIMaster, the Worker for "
-        "a running Master. An installation whose operator does says so by the setting operator-can: [torchjobs/dependsOn]"
+        f"{TASKS}[Worker].dependsOn: torch-on-k8s ignores this field: the Master waits for a running AIMaster, and the Worker for a running Master. If the operator supports it, an administrator declares that with the setting operator-can: [torchjobs/dependsOn]"
     ]
     assert validate(document, operator_can=gate).warnings == (told if warns else [])
 
@@ -200,7 +214,7 @@ def test_tasks_wait_for_what_can_be(document: dict[str, Any], places: list[str])
 
 def test_a_worker_waits_for_its_master_though_it_does_not_say_so() -> None:
     document = job(tasks(task(1), task(dependsOn=[{"dependsOn": "Worker"}])))
-    assert "circle" in faults(validate(document))[0]
+    assert "dependency cycle" in faults(validate(document))[0]
     document["spec"]["torchTaskSpecs"]["Worker"]["dependsOn"] = []
     assert faults(validate(document)) == []
 

@@ -29,7 +29,7 @@ def test_the_old_spelling_is_kept_and_told_the_canonical_one(old: str, canonical
     response = validate(document)
     assert (faults(response), response.warnings) == (
         [],
-        [f"{path}.{old}: deprecated: the canonical spelling is {canonical}"],
+        [f"{path}.{old}: deprecated spelling: use {canonical}"],
     )
     assert not [one for one in mutate(document).patch if one["path"].endswith((old, canonical))]
 
@@ -41,8 +41,9 @@ def test_the_canonical_spelling_is_told_that_it_is_not_read(old: str, canonical:
     assert (faults(response), response.warnings) == (
         [],
         [
-            f"{path}.{canonical}: torch-on-k8s reads only {old}: write that for it to act. An installation whose operator "
-            "reads this spelling says so by the setting operator-can: [torchjobs/canonical-spellings]"
+            f"{path}.{canonical}: torch-on-k8s reads only {old}: use that spelling. If the operator reads "
+            "this one, an administrator declares that with the setting operator-can: "
+            "[torchjobs/canonical-spellings]"
         ],
     )
     assert validate(document, operator_can=CAN).warnings == []
@@ -53,13 +54,12 @@ def test_both_spellings_at_once_are_refused(old: str, canonical: str, value: Any
     document, path = saying(**{old: value, canonical: value})
     response = validate(document)
     assert (faults(response), response.warnings) == (
-        [f"{path}.{old}: Forbidden: {path}.{canonical} is there too, and is the same word: keep one of the two"],
+        [f"{path}.{old}: Forbidden: same field as {path}.{canonical}, which is also set: remove one of them"],
         [],
     )
 
 
 def test_spellings_that_contradict_each_other_are_said_to() -> None:
     assert faults(validate(job(cleanPodPolicy="All", clenPodPolicy="None"))) == [
-        'spec.clenPodPolicy: Forbidden: spec.cleanPodPolicy is there too, and is the same word, and says "All": keep one of '
-        "the two"
+        'spec.clenPodPolicy: Forbidden: same field as spec.cleanPodPolicy, which is also set to "All": remove one of them'
     ]

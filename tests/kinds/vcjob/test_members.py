@@ -59,9 +59,9 @@ CLAIMED: dict[str, Any] = {"template": {"spec": {"containers": [{"name": "main",
         (job(task("driver", replicas=3), plugins={"svc": []}), []),
         (job(task("driver", **CLAIMED)), []),
         (job(task("driver", **CLAIMED), plugins={"svc": []}),
-         ["spec.plugins[svc]: Forbidden: task driver has a volume job-svc, as that of the host lists is called: call it something else"]),
+         ["spec.plugins[svc]: Forbidden: task driver has a volume job-svc, a name reserved for the host lists: rename it"]),
         (job(task("driver", replicas=30_000), plugins={"svc": ["--disable-network-policy"]}),
-         ["spec.plugins[svc]: Forbidden: the host lists of 30000 pods in 1 task have 1237822 bytes, and a ConfigMap holds 1048576: ask for fewer pods, call the job and its tasks something shorter, or leave svc out"]),
+         ["spec.plugins[svc]: Forbidden: the host lists of 30000 pods in 1 task have 1237822 bytes, and the limit of a ConfigMap is 1048576: use fewer pods or shorter names for the job and its tasks, or remove svc"]),
     ],
 )  # fmt: skip
 def test_what_svc_makes_must_have_room(document: Any, expected: list[str]) -> None:

@@ -27,5 +27,7 @@ def test_the_api_server_takes_any_place_and_so_do_we(cluster_api: ClusterApi, mo
     status, answer = cluster_api.post("/api/v1/namespaces/default/pods", pod(mount_path), {"dryRun": "All"})
     assert status == 201, answer
     response = validate(job(task("a"), volumes=[{"mountPath": mount_path, "volumeClaimName": "there"}]))
-    warning = "spec.volumes[0].mountPath: a container runtime may end the path at the ':': leave it out"
+    warning = (
+        "spec.volumes[0].mountPath: must not contain ':', which some container runtimes treat as the end of the path"
+    )
     assert (faults(response), response.warnings) == ([], [warning] if ":" in mount_path else [])

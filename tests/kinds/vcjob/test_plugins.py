@@ -43,30 +43,31 @@ def test_what_a_plugin_understands_is_allowed(plugins: dict[str, list[str]]) -> 
         ({"sshd": []},
          ['spec.plugins[sshd]: Unsupported value: "sshd": supported values: "ssh", "env", "svc", "tensorflow", "mpi", '
           '"pytorch", "hcclrank", "ray"']),
-        ({"env": ["--x"]}, ["spec.plugins[env][0]: Forbidden: env takes no arguments: leave it out"]),
+        ({"env": ["--x"]}, ["spec.plugins[env][0]: Forbidden: env takes no arguments: remove it"]),
         ({"ssh": ["--ssh-prot=22"]},
          [f'spec.plugins[ssh][0]: Unsupported value: "--ssh-prot": supported values: {SSH}']),
         ({"ssh": ["--key", "value", "--ssh-port=22"]},
          [f'spec.plugins[ssh][0]: Unsupported value: "--key": supported values: {SSH}']),
         ({"svc": ["true"]},
-         ["spec.plugins[svc][0]: Forbidden: svc reads nothing but flags: write --publish-not-ready-addresses, "
+         ["spec.plugins[svc][0]: Forbidden: svc takes only flags: use --publish-not-ready-addresses, "
           "--disable-network-policy, --inject-hosts-env"]),
         ({"svc": ["--disable-network-policy", "true"]},
-         ["spec.plugins[svc][1]: Forbidden: svc reads nothing but flags: write --publish-not-ready-addresses, "
+         ["spec.plugins[svc][1]: Forbidden: svc takes only flags: use --publish-not-ready-addresses, "
           "--disable-network-policy, --inject-hosts-env"]),
         ({"svc": ["--disable-network-policy=yes"]},
          ['spec.plugins[svc][0]: Invalid value: "--disable-network-policy": its value must be true or false']),
         ({"ssh": ["--ssh-port"]},
-         ["spec.plugins[ssh][0]: Required value: --ssh-port takes the number of a port, between 1 and 65535: write "
+         ["spec.plugins[ssh][0]: Required value: --ssh-port takes a port number between 1 and 65535: use "
           "--ssh-port=<value>"]),
         ({"ssh": ["--ssh-port=0", "--ssh-port=99999", "--ssh-port=x"]},
-         [f'spec.plugins[ssh][{place}]: Invalid value: "--ssh-port": its value must be the number of a port, between 1 and '
-          "65535" for place in range(3)]),
+         [f'spec.plugins[ssh][{place}]: Invalid value: "--ssh-port": its value must be a port number between 1 and 65535'
+          for place in range(3)]),
         ({"pytorch": ["--wait-master-timeout=1m"]},
-         ['spec.plugins[pytorch][0]: Invalid value: "--wait-master-timeout": its value must be a whole number of seconds']),
+         ['spec.plugins[pytorch][0]: Invalid value: "--wait-master-timeout": its value must be an integer '
+          "number of seconds"]),
         ({"mpi": ["--master=boss"]},
-         ['spec.plugins[mpi]: Not found: "boss": no task is called so: it starts the workers. Name the task by '
-          "--master=<task>"]),
+         ['spec.plugins[mpi]: Not found: "boss": no task has this name: it runs the workers. Set the task '
+          "with --master=<task>"]),
     ],
 )  # fmt: skip
 def test_what_it_does_not_is_refused(plugins: dict[str, list[str]], expected: list[str]) -> None:
@@ -84,13 +85,14 @@ def test_no_value_of_an_argument_is_shown(arguments: list[str]) -> None:
     "plugins, warning",
     [
         ({"pytorch": []},
-         'spec.plugins[pytorch]: Not found: "master": no task is called so: the plugin does nothing without it. Name the task '
-         "by --master=<task>"),
+         'spec.plugins[pytorch]: Not found: "master": no task has this name: the plugin does nothing without '
+         "it. Set the task with --master=<task>"),
         ({"ray": ["--head=boss"]},
-         'spec.plugins[ray]: Not found: "boss": no task is called so: the plugin fails without it, and the job stays Pending. '
-         "Name the task by --head=<task>"),
+         'spec.plugins[ray]: Not found: "boss": no task has this name: the plugin fails without it, and the '
+         "job stays Pending. Set the task with --head=<task>"),
         ({"ssh": ["--no-root"]},
-         "spec.plugins[ssh][0]: ssh has no flag --no-root any more, and reads no argument behind it: leave it out"),
+         "spec.plugins[ssh][0]: ssh no longer has the flag --no-root, and ignores all arguments after it: "
+         "remove it"),
     ],
 )  # fmt: skip
 def test_what_volcano_takes_and_cannot_use_is_a_warning(plugins: dict[str, list[str]], warning: str) -> None:

@@ -67,49 +67,49 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
     "document, expected",
     [
         (job(), ["spec.tasks: Invalid value: []: must have at least one item"]),
-        (job(task("a"), task("a")), ['spec.tasks[1].name: Duplicate value: "a": spec.tasks[0] is called so already']),
+        (job(task("a"), task("a")), ['spec.tasks[1].name: Duplicate value: "a": already used by spec.tasks[0]']),
         (job(task("A_b")), [f'spec.tasks[0].name: Invalid value: "A_b": {LABEL}']),
         (job(task("a"), task("")),
-         ["spec.tasks[1].name: Required value: leave it out, and the task is called default1, or give a name"]),
+         ["spec.tasks[1].name: Required value: set a name, or remove the field to use default1"]),
         (job(task("t" * 64)),
          [f'spec.tasks[0].name: Too long: "{"t" * 64}": may not be longer than 63 characters']),
         (job(task("t"), name="j" * 60),
-         [f'metadata.name: Too long: "{"j" * 60}": may not be more than 59 characters: Volcano calls the pods '
-          "<job>-<task>-<index>, each of at most 63 characters"]),
+         [f"metadata.name: Too long: \"{'j' * 60}\": may not be more than 59 characters: Volcano names the pods "
+          "<job>-<task>-<index>; each name may have at most 63 characters"]),
         (job(task("t", 1001), name="j" * 58),
-         [f'metadata.name: Too long: "{"j" * 58}": may not be more than 56 characters: Volcano calls the pods '
-          "<job>-<task>-<index>, each of at most 63 characters"]),
+         [f"metadata.name: Too long: \"{'j' * 58}\": may not be more than 56 characters: Volcano names the pods "
+          "<job>-<task>-<index>; each name may have at most 63 characters"]),
         (job(task("a", -1)), ["spec.tasks[0].replicas: Invalid value: -1: must be at least 0"]),
         (job(task(), networkTopology={"highestTierAllowed": 0, "highestTierName": "rack"}),
-         ["spec.networkTopology.highestTierName: Forbidden: highestTierAllowed is set already: say the tier in one way"]),
+         ["spec.networkTopology.highestTierName: Forbidden: may not be set together with highestTierAllowed"]),
         (job(task("a", 2, partitionPolicy=partitions(1, 2, networkTopology={"highestTierAllowed": 1, "highestTierName": "r"}))),
-         ["spec.tasks[0].partitionPolicy.networkTopology.highestTierName: Forbidden: highestTierAllowed is set already: say "
-          "the tier in one way"]),
+         ["spec.tasks[0].partitionPolicy.networkTopology.highestTierName: Forbidden: may not be set together "
+          "with highestTierAllowed"]),
         (job(task("a", 5, partitionPolicy=partitions(3, 2))),
          ["spec.tasks[0].replicas: Invalid value: 5: partitionPolicy has 3 partitions of 2: must be 6"]),
         (job(task("a", 6, partitionPolicy=partitions(3, 2, minPartitions=4))),
          ["spec.tasks[0].partitionPolicy.minPartitions: Invalid value: 4: must be at most totalPartitions, which is 3"]),
         (job(task("a", 6, partitionPolicy=partitions(2**16, 2**16, minPartitions=2**15))),
-         ["spec.tasks[0].partitionPolicy.partitionSize: Invalid value: 65536: 65536 partitions of so many are more pods than a "
-          "task can have, 2147483647"]),
+         ["spec.tasks[0].partitionPolicy.partitionSize: Invalid value: 65536: 65536 partitions of this size "
+          "exceed the maximum of 2147483647 pods"]),
         (job(task("a", 6, minAvailable=5, partitionPolicy=partitions(3, 2, minPartitions=2))),
          ["spec.tasks[0].minAvailable: Invalid value: 5: partitionPolicy needs 2 partitions of 2: must be 4"]),
         (job(task("a", 6, partitionPolicy=partitions(0, 2))),
          ["spec.tasks[0].partitionPolicy.totalPartitions: Invalid value: 0: must be at least 1"]),
         (job(task(topologyPolicy="restricted", template=resources(requests={"cpu": "1500m"}))),
-         ['spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Invalid value: "1500m": topologyPolicy restricted '
-          "needs a whole number of CPUs, at least 1"]),
+         ['spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Invalid value: "1500m": '
+          "topologyPolicy restricted requires a whole number of CPUs, at least 1"]),
         (job(task(topologyPolicy="best-effort", template=resources(limits={"cpu": "0"}))),
-         ['spec.tasks[0].template.spec.containers[0].resources.limits[cpu]: Invalid value: "0": topologyPolicy best-effort '
-          "needs a whole number of CPUs, at least 1"]),
+         ['spec.tasks[0].template.spec.containers[0].resources.limits[cpu]: Invalid value: "0": '
+          "topologyPolicy best-effort requires a whole number of CPUs, at least 1"]),
         (job(task(topologyPolicy="restricted", template=resources(requests={"memory": "1Gi"}, limits={"cpu": "1"}))),
-         ["spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Required value: topologyPolicy restricted needs "
-          "a whole number of CPUs"]),
+         ["spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Required value: topologyPolicy "
+          "restricted requires a whole number of CPUs"]),
         (job(task(topologyPolicy="restricted", template=template(
             containers=[{"name": "m", "image": "i", "resources": {"limits": {"cpu": 1}}}],
             initContainers=[{"name": "n", "image": "i"}]))),
-         ["spec.tasks[0].template.spec.initContainers[0].resources.requests[cpu]: Required value: topologyPolicy restricted "
-          "needs a whole number of CPUs"]),
+         ["spec.tasks[0].template.spec.initContainers[0].resources.requests[cpu]: Required value: "
+          "topologyPolicy restricted requires a whole number of CPUs"]),
         (job(task("a"), runningEstimate="soon"),
          ['spec.runningEstimate: Invalid value: "soon": must match ^(0|([0-9]+(\\.[0-9]+)?([nuµm]?s|m|h))+)$']),
         (job(task("a", topologyPolicy="near")),
@@ -118,11 +118,14 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
         (job(task(template=template(restartPolicy="Sometimes"))),
          ['spec.tasks[0].template.spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", '
           '"Never"']),
-        (job(task(), queue=""), ["spec.queue: Required value: leave it out for default, or give a name"]),
-        (job(task(), schedulerName=""), ["spec.schedulerName: Required value: leave it out for volcano, or give a name"]),
-        (job(task(), queue="root"), ["spec.queue: Forbidden: root takes no jobs: name a queue below it, as default"]),
+        (job(task(), queue=""), ["spec.queue: Required value: set a name, or remove the field to use default"]),
+        (job(task(), schedulerName=""), ["spec.schedulerName: Required value: set a name, or remove the "
+                                         "field to use volcano"]),
+        (job(task(), queue="root"), ["spec.queue: Forbidden: root accepts no jobs: use a child queue, such "
+                                     "as default"]),
         (job(task(), queue="q" * 64),
-         [f'spec.queue: Too long: "{"q" * 64}": may not be more than 63 characters: it is a label on every pod']),
+         [f"spec.queue: Too long: \"{'q' * 64}\": may not be more than 63 characters: used as a label on every "
+          "pod"]),
     ],
 )  # fmt: skip
 def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
@@ -168,21 +171,23 @@ def test_a_gang_that_its_dependencies_keep_from_starting_is_a_warning() -> None:
     [
         ([{"mountPath": ""}],
          ['spec.volumes[0].mountPath: Invalid value: "": must not be empty',
-          "spec.volumes[0]: Required value: name an existing claim by volumeClaimName, or describe a new one in volumeClaim"]),
+          "spec.volumes[0]: Required value: must set volumeClaimName for an existing claim, or volumeClaim "
+          "for a new one"]),
         ([{"volumeClaimName": "a"}], ["spec.volumes[0].mountPath: Required value: must be set"]),
         ([{"mountPath": "/a", "volumeClaimName": "a"}, {"mountPath": "/a", "volumeClaimName": "b"}],
-         ['spec.volumes[1].mountPath: Duplicate value: "/a": spec.volumes[0] is mounted there']),
+         ['spec.volumes[1].mountPath: Duplicate value: "/a": already used by spec.volumes[0]']),
         ([{"mountPath": "/a"}],
-         ["spec.volumes[0]: Required value: name an existing claim by volumeClaimName, or describe a new one in volumeClaim"]),
+         ["spec.volumes[0]: Required value: must set volumeClaimName for an existing claim, or volumeClaim "
+          "for a new one"]),
         ([{"mountPath": "/a", "volumeClaimName": "a", "volumeClaim": CLAIM}],
-         ["spec.volumes[0].volumeClaimName: Forbidden: the claim of volumeClaim is named by Volcano: leave the name out, or "
-          "name an existing claim alone"]),
+         ["spec.volumes[0].volumeClaimName: Forbidden: may not be set together with volumeClaim, whose claim "
+          "Volcano names: remove one of them"]),
         ([{"mountPath": "/a", "volumeClaimName": "A"}],
          ["spec.volumes[0].volumeClaimName: Invalid value: \"A\": must consist of lower case letters, digits, '-' and '.', and "
           "each part between dots must begin and end with a letter or a digit"]),
         ([{"mountPath": "/own", "volumeClaimName": "a"}],
-         ['spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath: Duplicate value: "/own": spec.volumes[0] is '
-          "mounted there in every container: take another path for one"]),
+         ['spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath: Duplicate value: "/own": already used by spec.volumes[0], '
+          "which is mounted in every container: change one of the paths"]),
     ],
 )  # fmt: skip
 def test_volumes_are_claims_at_places_of_their_own(volumes: list[Any], expected: list[str]) -> None:
@@ -202,10 +207,7 @@ def test_a_claim_is_mounted_once() -> None:
     response = validate(job(task(template=mounting("/own")), volumes=volumes))
     assert (faults(response), response.warnings) == (
         [],
-        [
-            "spec.volumes[1].volumeClaimName: Volcano mounts a claim once, and spec.volumes[0] is mounted before: "
-            "this one will not be"
-        ],
+        ["spec.volumes[1].volumeClaimName: not mounted: Volcano mounts a claim once, and spec.volumes[0] comes first"],
     )
 
 
@@ -215,17 +217,16 @@ def test_a_claim_is_mounted_once() -> None:
         ("0job", {"plugins": {"env": []}}, []),
         ("0job", {"plugins": {"ssh": []}}, []),
         ("0job", {"plugins": {"svc": []}},
-         [f'metadata.name: Invalid value: "0job": {SERVICE}: plugin svc makes a Service <job>']),
+         [f'metadata.name: Invalid value: "0job": {SERVICE}: plugin svc creates a Service named <job>']),
         ("0job", {"plugins": {"tensorflow": []}},
-         [f'metadata.name: Invalid value: "0job": {SERVICE}: plugin svc makes a Service <job>']),
+         [f'metadata.name: Invalid value: "0job": {SERVICE}: plugin svc creates a Service named <job>']),
         ("a.b", {"plugins": {"ssh": []}},
-         [f'metadata.name: Invalid value: "a.b": {LABEL}: plugin ssh makes a volume <job>-ssh']),
+         [f'metadata.name: Invalid value: "a.b": {LABEL}: plugin ssh creates a volume named <job>-ssh']),
         ("j" * 51, {"volumes": [{"mountPath": "/a", "volumeClaimName": "a"}]},
-         [f'metadata.name: Too long: "{"j" * 51}": may not be more than 50 characters: spec.volumes makes a volume '
-          "<job>-<12 characters>, of at most 63 characters"]),
+         [f"metadata.name: Too long: \"{'j' * 51}\": may not be more than 50 characters: spec.volumes creates a volume named <job>-<12 characters>, which may have at most 63 characters"]),
         ("j" * 55, {"plugins": {"ray": ["--head=t"]}},
-         [f'metadata.name: Too long: "{"j" * 55}": may not be more than 54 characters: plugin ray makes a Service '
-          "<job>-head-svc, of at most 63 characters"]),
+         [f"metadata.name: Too long: \"{'j' * 55}\": may not be more than 54 characters: plugin ray "
+        "creates a Service named <job>-head-svc, which may have at most 63 characters"]),
     ],
 )  # fmt: skip
 def test_what_is_called_by_the_job_can_be_called_so(name: str, words: dict[str, Any], expected: list[str]) -> None:
@@ -235,14 +236,14 @@ def test_what_is_called_by_the_job_can_be_called_so(name: str, words: dict[str, 
 def test_a_generated_name_leaves_room_for_its_suffix() -> None:
     document = job(task("t"), metadata={"generateName": "g" * 50 + "-"}, plugins={"ray": ["--head=t"]})
     assert faults(validate(document)) == [
-        f'metadata.generateName: Too long: "{"g" * 50}-": may not be more than 49 characters: plugin ray makes a Service '
-        "<job>-head-svc, of at most 63 characters"
+        f'metadata.generateName: Too long: "{"g" * 50}-": may not be more than 49 characters: plugin ray '
+        "creates a Service named <job>-head-svc, which may have at most 63 characters"
     ]
 
 
 def test_a_task_without_pods_is_a_warning() -> None:
     assert (
-        "spec.tasks[1].replicas: the task has no pods: say how many it shall have"
+        "spec.tasks[1].replicas: the task has no pods: set at least 1"
         in validate(job(task("a"), task("b", None))).warnings
     )
 
@@ -250,5 +251,5 @@ def test_a_task_without_pods_is_a_warning() -> None:
 @pytest.mark.parametrize("wanted, told", [(1, False), (3, False), (4, True)])
 def test_more_successes_than_pods_are_a_warning(wanted: int, told: bool) -> None:
     response = validate(job(task("a", 1), task("b", 2), minSuccess=wanted))
-    warning = "spec.minSuccess: the job has only 3 pods, and can never succeed: ask for at most as many"
+    warning = "spec.minSuccess: must be at most 3, the total replicas of all tasks"
     assert (faults(response), response.warnings) == ([], [warning] if told else [])

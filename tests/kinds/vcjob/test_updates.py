@@ -48,27 +48,27 @@ def test_what_may_change(case: str, changes: list[tuple[str, Any]]) -> None:
 @pytest.mark.parametrize(
     "changes, expected",
     [
-        ([("queue", "other")], ['spec.queue: Forbidden: may not change once the job is stored: it is "default" and would be '
+        ([("queue", "other")], ['spec.queue: Forbidden: may not change after the job is created: from "default" to '
                                 '"other"']),
-        ([("maxRetry", 5)], ["spec.maxRetry: Forbidden: may not change once the job is stored: it is 3 and would be 5"]),
-        ([("tasks/0/name", "c")], ['spec.tasks[0].name: Forbidden: may not change once the job is stored: it is "a" and would '
-                                   'be "c"']),
+        ([("maxRetry", 5)], ["spec.maxRetry: Forbidden: may not change after the job is created: from 3 to 5"]),
+        ([("tasks/0/name", "c")], ['spec.tasks[0].name: Forbidden: may not change after the job is created: from "a" to '
+                                   '"c"']),
         ([("tasks/0/template", template(containers=[{"name": "main", "image": "other"}]))],
-         ['spec.tasks[0].template.spec.containers[0].image: Forbidden: may not change once the job is stored: it is "busybox" '
-          'and would be "other"']),
+         ['spec.tasks[0].template.spec.containers[0].image: Forbidden: may not change after the job is created: from "busybox" '
+          'to "other"']),
         ([("tasks/-", task("c", minAvailable=1, maxRetry=3))],
-         ['spec.tasks: Forbidden: may not change once the job is stored: its item "c" would be added']),
+         ['spec.tasks: Forbidden: may not change after the job is created: item "c" would be added']),
         ([("tasks", [*reversed(STORED["spec"]["tasks"])])],
-         ["spec.tasks: Forbidden: may not change once the job is stored: its items would be in another order"]),
-        ([("plugins/env", ["x"])], ["spec.plugins[env][0]: Forbidden: env takes no arguments: leave it out"]),
+         ["spec.tasks: Forbidden: may not change after the job is created: the order of the items would change"]),
+        ([("plugins/env", ["x"])], ["spec.plugins[env][0]: Forbidden: env takes no arguments: remove it"]),
         ([("plugins", {"svc": [], "env": []})],
-         ["spec.plugins[env]: Forbidden: may not change once the job is stored: it would be added"]),
+         ["spec.plugins[env]: Forbidden: may not change after the job is created: it would be added"]),
         ([("plugins", {})],
-         ["spec.plugins[svc]: Forbidden: may not change once the job is stored: it would be removed"]),
+         ["spec.plugins[svc]: Forbidden: may not change after the job is created: it would be removed"]),
         ([("ttlSecondsAfterFinished", 5)],
-         ["spec.ttlSecondsAfterFinished: Forbidden: may not change once the job is stored: it is not set and would be 5"]),
+         ["spec.ttlSecondsAfterFinished: Forbidden: may not change after the job is created: would be set to 5"]),
         ([("volumes/1/volumeClaimName", "other")],
-         ['spec.volumes[1].volumeClaimName: Forbidden: may not change once the job is stored: it is "there"']),
+         ['spec.volumes[1].volumeClaimName: Forbidden: may not change after the job is created: must stay "there"']),
         ([("tasks/0/replicas", 1)], ["spec.tasks[0].minAvailable: Invalid value: 2: "]),
         ([("minAvailable", 10)], ["spec.minAvailable: Invalid value: 10: "]),
         ([("tasks/1/replicas", 8)],

@@ -10,11 +10,11 @@ from tests.plugins.ssh.builder import PATH, arguments
 from webhook import Cause
 
 FOLDER = (
-    "its value must be the absolute path of a folder that is not the system's, such as /home/me/.ssh: of at most 255 "
-    "letters, digits, '.', '_', '-' and '/', without '.' and '..' as steps"
+    "its value must be an absolute path such as /home/me/.ssh, not a system directory, with at most 255 characters "
+    "(letters, digits, '.', '_', '-' and '/') and without '.' and '..' as elements"
 )
-PORT = "its value must be the number of a port, from 1 to 65535"
-KEY_TYPE = "its value must be ed25519, or rsa for an OpenSSH that is too old for it, or held to FIPS"
+PORT = "its value must be a port number from 1 to 65535"
+KEY_TYPE = "its value must be ed25519, or rsa for an old OpenSSH or for FIPS mode"
 SECRET = "its value must be the name of a Secret in the job's namespace with the keys ssh-privatekey and ssh-publickey"
 FLAGS = ["--ssh-key-file-path", "--ssh-port", "--ssh-key-type", "--ssh-key-secret"]
 
@@ -113,7 +113,7 @@ def test_every_port_is_taken(port: int) -> None:
         ("--ssh-key-secret=", f'Invalid value: "--ssh-key-secret": {SECRET}'),
         ("--ssh-key-secret=My_key", f'Invalid value: "--ssh-key-secret": {SECRET}'),
         ("--ssh-key-secret=other/key", f'Invalid value: "--ssh-key-secret": {SECRET}'),
-        ("--ssh-port", "Required value: --ssh-port takes the number of a port, from 1 to 65535: write --ssh-port=<value>"),
+        ("--ssh-port", "Required value: --ssh-port takes a port number from 1 to 65535: use --ssh-port=<value>"),
         ("--no-root=perhaps", 'Invalid value: "--no-root": its value must be true or false'),
         (
             "--key-path=/x",
@@ -121,7 +121,7 @@ def test_every_port_is_taken(port: int) -> None:
         ),
         (
             "rsa",
-            "Forbidden: ssh reads nothing but flags: write " + ", ".join(f"{flag}=<value>" for flag in FLAGS),
+            "Forbidden: ssh takes only flags: use " + ", ".join(f"{flag}=<value>" for flag in FLAGS),
         ),
     ],
 )  # fmt: skip

@@ -14,21 +14,13 @@ SIDE = Container("side", root=False)
 ROOT_SIDE = Container("side", root=True)
 HOME = "--ssh-key-file-path=/home/me/.ssh"
 
-READ_BY_A_GROUP = "with securityContext.fsGroup a group may read the private key, and OpenSSH then refuses it to root"
-REFUSED = (
-    f"Forbidden: task learner runs as root, and {READ_BY_A_GROUP}: leave fsGroup out, or set runAsUser to another user and "
-    "--ssh-key-file-path to a folder of that user"
+READ_BY_A_GROUP = (
+    "securityContext.fsGroup makes the private key readable by a group, and OpenSSH then rejects it for root"
 )
-READ_BY_ALL = (
-    "task learner has no securityContext.fsGroup: so that another user than root can use the private key, all users of its "
-    "containers may read it. Set fsGroup, and only that group may"
-)
-PUT_INTO_A_SECRET = (
-    "all who may read the job could read the key. Put both keys into a Secret, by kubectl create secret generic <name> "
-    "--type=kubernetes.io/ssh-auth --from-file=ssh-privatekey=<file> --from-file=ssh-publickey=<file>.pub, and write "
-    "--ssh-key-secret=<name>"
-)
-NO_LOOK = "task learner runs as another user than root, who cannot look into /root/.ssh: say --ssh-key-file-path"
+REFUSED = f"Forbidden: task learner runs as root, and {READ_BY_A_GROUP}: remove fsGroup, or set runAsUser to a non-root user and --ssh-key-file-path to a directory of that user"
+READ_BY_ALL = "task learner has no securityContext.fsGroup: all users in its containers can read the private key. Set fsGroup to allow only that group"
+PUT_INTO_A_SECRET = "everyone who can read the job could read the key. Put both keys into a Secret with kubectl create secret generic <name> --type=kubernetes.io/ssh-auth --from-file=ssh-privatekey=<file> --from-file=ssh-publickey=<file>.pub, and set --ssh-key-secret=<name>"
+NO_LOOK = "task learner runs as a non-root user, which cannot read /root/.ssh: set --ssh-key-file-path"
 
 
 @pytest.mark.parametrize(
@@ -36,8 +28,8 @@ NO_LOOK = "task learner runs as another user than root, who cannot look into /ro
     [
         ("--ssh-private-key=KEY", f"Forbidden: --ssh-private-key: {PUT_INTO_A_SECRET}"),
         ("--ssh-public-key=KEY", f"Forbidden: --ssh-public-key: {PUT_INTO_A_SECRET}"),
-        ("--ssh-key-secret=job-ssh", 'Invalid value: "job-ssh": --ssh-key-secret: the Secret that is made for the job has this name: call your own something else'),
-        ("--no-root", "ssh has no flag --no-root any more: say where the keys are by --ssh-key-file-path"),
+        ("--ssh-key-secret=job-ssh", 'Invalid value: "job-ssh": --ssh-key-secret: reserved for the Secret that is created for the job: use another name'),
+        ("--no-root", "ssh no longer has the flag --no-root: set the directory of the keys with --ssh-key-file-path"),
     ],
 )  # fmt: skip
 def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str, expected: str) -> None:
@@ -56,11 +48,11 @@ def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str,
         ("root with the group 0", part(containers=(ROOT,), fs_group=0), [], [REFUSED]),
         ("the image's user with a group, keys in root's home", part(fs_group=2000), [], [REFUSED]),
         ("another user without a group", part(containers=(OTHER,)), [HOME], [READ_BY_ALL]),
-        ("the image's user without a group", part(), [HOME], [f"{READ_BY_ALL}; root cannot use it so: where the image runs as root, say runAsUser: 0"]),
+        ("the image's user without a group", part(), [HOME], [f"{READ_BY_ALL}; root cannot use the key then: if the image runs as root, set runAsUser: 0"]),
         ("another user, keys in root's home", part(containers=(OTHER,), fs_group=2000), [], [NO_LOOK]),
         ("another user, keys in a folder called nearly so", part(containers=(OTHER,), fs_group=2000), ["--ssh-key-file-path=/rooted"], []),
         ("root beside another user with a group", part(containers=(OTHER, ROOT_SIDE), fs_group=2000), [HOME], [f"task learner: {READ_BY_A_GROUP}: containers that run as root cannot use it: side"]),
-        ("another user beside root without a group", part(containers=(ROOT, SIDE)), [HOME], ["task learner: some containers run as root, so only root may read the private key: side cannot"]),
+        ("another user beside root without a group", part(containers=(ROOT, SIDE)), [HOME], ["task learner: some containers run as root, so only root can read the private key; side cannot use it"]),
         ("who prepares the pod does not log in", part(containers=(OTHER, Container("prepare", init=True, root=True)), fs_group=2000), [HOME], []),
     ],
 )  # fmt: skip
@@ -77,10 +69,10 @@ def test_only_what_cannot_work_at_all_is_refused() -> None:
 @pytest.mark.parametrize(
     ("task", "expected"),
     [
-        (part(volumes=frozenset({"job-ssh"})), "Forbidden: task learner has a volume job-ssh, as that of the keys is called: call it something else"),
+        (part(volumes=frozenset({"job-ssh"})), "Forbidden: task learner has a volume job-ssh, a name reserved for the keys: rename it"),
         (part(volumes=frozenset({"data"}), containers=(Container("main", mounts=("/root", "/root/.sshd", "/data")),)), None),
         *(
-            (part(containers=(Container("main", mounts=(mount,)),)), f"Forbidden: container main of task learner mounts something at {mount}, where the keys belong: mount it elsewhere, or say another folder by --ssh-key-file-path")
+            (part(containers=(Container("main", mounts=(mount,)),)), f"Forbidden: container main of task learner mounts a volume at {mount}, a path reserved for the keys: use another path, or set another directory with --ssh-key-file-path")
             for mount in ("/root/.ssh", "/root/.ssh/", "/root//.ssh", "/root/.ssh/config", "/root/.ssh/deeper")
         ),
     ],
@@ -92,14 +84,14 @@ def test_what_stands_in_the_place_of_the_keys_is_refused(task: Part, expected: s
 @pytest.mark.parametrize("folder", ["/etc/volcano", "/etc/volcano/", "/etc/volcano/ssh"])
 def test_the_keys_cannot_lie_among_the_host_lists(folder: str) -> None:
     keys = arguments(f"--ssh-key-file-path={folder}")
-    text = "spec.plugins[ssh]: Forbidden: --ssh-key-file-path: svc mounts the host lists at /etc/volcano: say another folder"
+    text = "spec.plugins[ssh]: Forbidden: --ssh-key-file-path: svc mounts the host lists at /etc/volcano: use another directory"
     assert text in map(str, said(crew(plugins={"svc": SvcArguments(), "ssh": keys})))
     assert text not in map(str, said(crew(plugins={"ssh": keys})))
 
 
 def test_a_job_whose_pods_nobody_finds_by_name_is_told_of_svc() -> None:
     lonely = crew(service_made=False)
-    text = "spec.plugins[ssh]: no Service finds the job's pods by name, and ssh knows them by it: ask for svc too"
+    text = "spec.plugins[ssh]: the job's pods have no Service, and ssh needs their DNS names: add the plugin svc"
     assert list(map(str, said(lonely))) == [text]
     assert said(crew(service_made=False, plugins={"svc": SvcArguments(), "ssh": arguments()})) == []
 
@@ -110,8 +102,7 @@ def test_host_names_that_no_secret_can_hold_are_refused() -> None:
 
     assert said(fixed(10)) == []
     assert list(map(str, said(fixed(1000)))) == [
-        "spec.plugins[ssh]: Forbidden: the tasks fix so many host names that no Secret of 1048576 bytes can hold them: leave "
-        "hostname and subdomain out of the templates"
+        "spec.plugins[ssh]: Forbidden: the tasks set more host names than fit into a Secret of 1048576 bytes: remove hostname and subdomain from the templates"
     ]
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("sshd")
 #: As the documentation says it.
 ROOTS_SSHD = "/usr/sbin/sshd -D -e -h /root/.ssh/ssh_host_key"
 OTHERS_SSHD = "/usr/sbin/sshd -D -e -p 2222 -h /home/me/.ssh/ssh_host_key -o PidFile=none -o AuthorizedKeysFile=/home/me/.ssh/authorized_keys"
-DOCUMENTATION = Path("docs/plugins/ssh.md")
+DOCUMENTATION = Path("docs/reference/plugins/ssh.md")
 
 OTHERS_FLAGS = ["--ssh-key-file-path=/home/me/.ssh", "--ssh-port=2222"]
 

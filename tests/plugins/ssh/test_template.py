@@ -7,9 +7,9 @@ import pytest
 from tests.kinds.dijob.jobs import faults, job, task, validate
 
 ROOT, OTHER, NOT_ROOT = {"runAsUser": 0}, {"runAsUser": 1000}, {"runAsNonRoot": True}
-REFUSED = "runs as root, and with securityContext.fsGroup"
+REFUSED = "runs as root, and securityContext.fsGroup"
 READ_BY_ALL = "has no securityContext.fsGroup"
-IMAGES = "where the image runs as root"
+IMAGES = "if the image runs as root"
 
 
 def answers(pod: dict[str, Any], container: dict[str, Any], **fields: Any) -> list[str]:
@@ -51,7 +51,7 @@ def test_who_runs_a_container_is_what_it_says_itself_or_else_its_pod(
 
 def test_what_is_mounted_in_the_place_of_the_keys_is_seen() -> None:
     (found,) = answers(ROOT, {}, volumeMounts=[{"name": "home", "mountPath": "/home/me/.ssh"}])
-    assert "container main of task learner mounts something at /home/me/.ssh" in found
+    assert "container main of task learner mounts a volume at /home/me/.ssh" in found
 
 
 def test_a_job_without_security_contexts_and_arguments_is_root_as_with_volcano() -> None:

@@ -2,7 +2,7 @@
 
 It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it: refuses nothing that
 the server takes, and finds what the server would find, before there is a job. How well it does is measured against
-a real server; `docs/pod-templates.md` has the figures.
+a real server; `docs/explanation/pod-templates.md` has the figures.
 """
 
 from collections.abc import Iterator, Mapping
@@ -88,7 +88,7 @@ FAMILIES: Families[Cause | Notice] = Families(
 
 
 def plain(pod: Mapping[str, Any]) -> bool:
-    """Tell whether a Pod is surely sound: `check` finds nothing in it. False says nothing."""
+    """Return whether a Pod is surely sound: `check` finds nothing in it. False says nothing."""
     return FAMILIES.plain(pod)
 
 

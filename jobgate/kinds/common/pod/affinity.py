@@ -72,7 +72,7 @@ def _node_selector(selector: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     """
     terms = selector.get("nodeSelectorTerms")
     if terms == []:
-        yield Required(path / "nodeSelectorTerms", "must hold at least one term")
+        yield Required(path / "nodeSelectorTerms", "must have at least one term")
     for index, term in objects(terms):
         yield from _node_term(term, path / "nodeSelectorTerms" / index, any_value=False)
 
@@ -92,13 +92,13 @@ def _node_expression(expression: Mapping[str, Any], path: Path, *, any_value: bo
     operator, values = expression.get("operator"), items(expression.get("values"))
     if operator in WITH_VALUES:
         if not values:
-            yield Required(path / "values", "must hold at least one value when the operator is In or NotIn")
+            yield Required(path / "values", "must have at least one value when the operator is In or NotIn")
     elif operator in WITHOUT_VALUES:
         if values:
             yield Forbidden(path / "values", "may not be set when the operator is Exists or DoesNotExist")
     elif operator in COMPARING:
         if len(values) != 1:
-            yield Required(path / "values", "must hold exactly one value when the operator is Gt or Lt")
+            yield Required(path / "values", "must have exactly one value when the operator is Gt or Lt")
     elif operator is not None:
         yield Invalid(path / "operator", operator, "must be In, NotIn, Exists, DoesNotExist, Gt or Lt")
     yield from label_key(expression.get("key"), path / "key")
@@ -114,7 +114,7 @@ def _node_field(field: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     operator, key, values = field.get("operator"), field.get("key"), items(field.get("values"))
     if operator in WITH_VALUES:
         if len(values) != 1:
-            yield Required(path / "values", "must hold exactly one value in matchFields")
+            yield Required(path / "values", "must have exactly one value in matchFields")
     elif operator is not None:
         yield Invalid(path / "operator", operator, "must be In or NotIn in matchFields")
     if key == NODE_NAME:
@@ -122,7 +122,7 @@ def _node_field(field: Mapping[str, Any], path: Path) -> Iterator[Cause]:
             if fault := names.dns_subdomain(text(value)):
                 yield Invalid(path / "values" / index, value, fault)
     elif key is not None:
-        yield Invalid(path / "key", key, f"must be {NODE_NAME}, the only field of a node that can be matched")
+        yield Invalid(path / "key", key, f"must be {NODE_NAME}, the only supported node field")
 
 
 def _pod_affinity(affinity: Mapping[str, Any], labels: Mapping[str, Any], path: Path) -> Iterator[Cause]:
@@ -152,7 +152,7 @@ def _pod_term(term: Mapping[str, Any], labels: Mapping[str, Any], path: Path) ->
         yield from merged_keys(selector, match, mismatch, labels, path)
     topology_key = term.get("topologyKey")
     if topology_key == "":
-        yield Required(path / "topologyKey", "must name the node label whose value says what is near")
+        yield Required(path / "topologyKey", "must be the key of the node label that defines the topology")
     else:
         yield from label_key(topology_key, path / "topologyKey")
 

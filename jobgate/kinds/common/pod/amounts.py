@@ -54,21 +54,21 @@ def written(resources: Json, side: str, name: str, amount: Decimal) -> Any:
 
 
 def may_overcommit(name: str) -> bool:
-    """Tell whether limits of a resource may exceed requests: what is Kubernetes' own, but for huge pages."""
+    """Return whether limits of a resource may exceed requests: what is Kubernetes' own, but for huge pages."""
     return is_native(name) and not name.startswith(HUGE_PAGES)
 
 
 def is_native(name: str) -> bool:
-    """Tell whether a resource is Kubernetes' own, and not a device that others tell it of."""
+    """Return whether a resource is Kubernetes' own, and not a device that others tell it of."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def extended_fault(name: str) -> str | None:
     """Return what is wrong with the name of a device, which is a qualified name, or None."""
     if name.startswith("requests."):
-        return "must not begin with 'requests.', which is how quotas call it"
+        return "must not begin with 'requests.', which is reserved for quotas"
     if names.qualified_name(f"requests.{name}"):
-        return "must have a domain of at most 244 characters: quotas put 'requests.' before it"
+        return "must have a domain of at most 244 characters, as quotas add the prefix 'requests.'"
     return None
 
 
@@ -82,10 +82,12 @@ def amounts_are_legal(resources: Json, side: str, given: Amounts, path: Path) ->
             continue
         if not is_native(name) and not quantity.is_whole(amount) and not extended_fault(name):
             value = written(resources, side, name, amount)
-            yield Invalid((path / side).key(name), value, "must be a whole number: devices are not divided")
+            yield Invalid(
+                (path / side).key(name), value, "must be a whole number: extended resources cannot be divided"
+            )
         if name.startswith(HUGE_PAGES) and not _is_multiple(amount, size := name.removeprefix(HUGE_PAGES)):
             value = written(resources, side, name, amount)
-            right = f"must be a multiple of the page size {size}, and that a whole quantity"
+            right = f"must be a multiple of the page size {size}, which must be a valid quantity"
             yield Invalid((path / side).key(name), value, right)
 
 
@@ -97,7 +99,7 @@ def requests_fit_limits(resources: Json, requests: Amounts, limits: Amounts, pat
             continue
         if limit is None:
             if not may_overcommit(name):
-                yield Required((path / "limits").key(name), f"must be as much as is requested: {name} is not shared")
+                yield Required((path / "limits").key(name), f"must equal the request: {name} cannot be overcommitted")
         elif request > limit or not may_overcommit(name):
             relation = "at most" if may_overcommit(name) else "equal to"
             right = f"must be {relation} the limit {shown(written(resources, 'limits', name, limit))}"
@@ -107,7 +109,7 @@ def requests_fit_limits(resources: Json, requests: Amounts, limits: Amounts, pat
 def huge_pages_have_company(given: Collection[str], path: Path) -> Iterator[Cause]:
     """What asks for huge pages also asks for CPU or memory."""
     if "cpu" not in given and "memory" not in given and any(name.startswith(HUGE_PAGES) for name in given):
-        yield Forbidden(path, "must ask for cpu or memory too where it asks for huge pages")
+        yield Forbidden(path, "must also request cpu or memory when it requests huge pages")
 
 
 def _rounded(amount: Decimal) -> Decimal:

@@ -76,7 +76,7 @@ def _total(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     """Keys and values take at most 256 KiB together."""
     total = sum(_size(key) + _size(text(value)) for key, value in annotations.items())
     if total > TOTAL_LIMIT:
-        yield TooLong(path, f"{total} bytes", TOTAL_LIMIT, "all keys and values together", unit="bytes")
+        yield TooLong(path, f"{total} bytes", TOTAL_LIMIT, "total size of keys and values", unit="bytes")
 
 
 def _size(string: str) -> int:
@@ -86,7 +86,7 @@ def _size(string: str) -> int:
 def _mirror(pod: Mapping[str, Any], annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     """The mark of a kubelet's own pod is for a pod that is on a node."""
     if MIRROR in annotations and not spec_of(pod).get("nodeName"):
-        yield Forbidden(path.key(MIRROR), "is the mark of a kubelet's own pods: leave it out")
+        yield Forbidden(path.key(MIRROR), "is reserved for mirror pods of the kubelet: remove it")
 
 
 def _tolerations(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
@@ -99,7 +99,7 @@ def _tolerations(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     except (ValueError, RecursionError):
         listed = False
     if not (listed is None or isinstance(listed, list)):
-        yield Forbidden(path.key(TOLERATIONS), "must be a JSON list of tolerations; better use spec.tolerations")
+        yield Forbidden(path.key(TOLERATIONS), "must be a JSON list of tolerations: use spec.tolerations instead")
         return
     # Go reads the fields' names in either case.
     named = [{str(k)[:1].lower() + str(k)[1:]: v for k, v in mapping(item).items()} for item in listed or ()]
@@ -112,7 +112,7 @@ def _deletion_cost(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause
         return
     cost = text(annotations[DELETION_COST])
     if not _WHOLE.match(cost) or not _fits_32_bits(cost):
-        yield Forbidden(path.key(DELETION_COST), "must be a whole number of 32 bits, without '+' or zeros before it")
+        yield Forbidden(path.key(DELETION_COST), "must be a 32-bit integer without a leading '+' or zeros")
 
 
 def _fits_32_bits(whole: str) -> bool:
@@ -131,7 +131,7 @@ def _seccomp(pod: Mapping[str, Any], annotations: Mapping[str, Any], path: Path)
     for key, profile in written.items():
         localhost = profile.startswith(_LOCALHOST) and not names.relative_path(profile.removeprefix(_LOCALHOST))
         if profile not in _PLAIN_SECCOMP and not localhost:
-            yield Forbidden(where.key(key), "must be runtime/default, unconfined, or localhost/ and a relative path")
+            yield Forbidden(where.key(key), "must be runtime/default, unconfined or localhost/<relative path>")
     if not written:
         return
     spec = spec_of(pod)
@@ -161,7 +161,7 @@ def _apparmor(pod: Mapping[str, Any], annotations: Mapping[str, Any], path: Path
             yield Invalid(where.key(APPARMOR_CONTAINER + name), name, "must be the name of a container of this pod")
         if profile and profile not in _PLAIN_APPARMOR and not profile.startswith(_LOCALHOST):
             yield Forbidden(
-                where.key(APPARMOR_CONTAINER + name), "must be runtime/default, unconfined, or localhost/ and a name"
+                where.key(APPARMOR_CONTAINER + name), "must be runtime/default, unconfined or localhost/<name>"
             )
     if mapping(spec.get("os")).get("name") == "windows":
         return
@@ -193,6 +193,6 @@ def _agree(written: str, field: Any, path: Path, *, plain: Mapping[str, str]) ->
     kind = profile.get("type")
     if kind == "Localhost":
         if written != _LOCALHOST + text(profile.get("localhostProfile")) or profile.get("localhostProfile") is None:
-            yield Forbidden(path, "must say the same as the annotation on the pod: leave the annotation out")
+            yield Forbidden(path, "must match the annotation of the pod: remove the annotation")
     elif kind in plain.values() and plain.get(written) != kind:
-        yield Forbidden(path / "type", "must say the same as the annotation on the pod: leave the annotation out")
+        yield Forbidden(path / "type", "must match the annotation of the pod: remove the annotation")

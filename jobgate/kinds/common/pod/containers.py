@@ -52,13 +52,13 @@ def there_is_a_container(pod: Json, path: Path) -> Iterator[Cause]:
     """A pod has at least one container that is no init container."""
     listed = spec_of(pod).get("containers")
     if listed is None or listed == []:
-        yield Required(path / "spec" / "containers", "a pod has at least one container")
+        yield Required(path / "spec" / "containers", "must have at least one container")
 
 
 def no_ephemeral_container_is_created(pod: Json, path: Path) -> Iterator[Cause]:
     """Ephemeral containers are added to a running pod, by their own subresource only."""
     if spec_of(pod).get("ephemeralContainers"):
-        yield Forbidden(path / "spec" / "ephemeralContainers", "may only be added to a pod that runs: leave it out")
+        yield Forbidden(path / "spec" / "ephemeralContainers", "may only be added to a running pod: remove it")
 
 
 def names_are_labels_and_unique(container: Container, taken: set[str]) -> Iterator[Cause]:
@@ -70,7 +70,7 @@ def names_are_labels_and_unique(container: Container, taken: set[str]) -> Iterat
         if fault := names.dns_label(name):
             yield Invalid(container.path / "name", name, fault)
         if name in taken:
-            yield Duplicate(container.path / "name", name, "containers and init containers share one set of names")
+            yield Duplicate(container.path / "name", name, "must be unique among containers and init containers")
         taken.add(name)
 
 
@@ -78,9 +78,9 @@ def images_are_named(container: Container) -> Iterator[Cause]:
     """A container has an image, whose name has no white space around it."""
     image = container.json.get("image")
     if unset(image):
-        yield Required(container.path / "image", "must name the container's image")
+        yield Required(container.path / "image", "must be the image of the container")
     elif isinstance(image, str) and image != image.strip(WHITE_SPACE):
-        yield Invalid(container.path / "image", image, "must not have white space before or after it")
+        yield Invalid(container.path / "image", image, "must not have leading or trailing white space")
 
 
 def policies_are_known(container: Container) -> Iterator[Cause]:
@@ -99,7 +99,7 @@ def restart_rules_are_complete(container: Container) -> Iterator[Cause]:
     policy, rules = container.json.get("restartPolicy"), container.json.get("restartPolicyRules")
     if policy is None:
         if rules:
-            yield Required(container.path / "restartPolicy", "must be given where restartPolicyRules are")
+            yield Required(container.path / "restartPolicy", "must be set when restartPolicyRules is set")
     elif isinstance(policy, str) and policy not in RESTART_POLICIES:
         yield NotSupported(container.path / "restartPolicy", policy, RESTART_POLICIES)
     if rules and isinstance(rules, list):
@@ -117,7 +117,7 @@ def _restart_rule(rule: Json, path: Path) -> Iterator[Cause]:
         yield NotSupported(path / "action", action, RESTART_ACTIONS)
     codes: Any = rule.get("exitCodes")
     if codes is None:
-        yield Required(path / "exitCodes", "must say which exit codes the rule is for")
+        yield Required(path / "exitCodes", "must specify the exit codes of the rule")
     elif isinstance(codes, dict):
         operator, values = codes.get("operator"), codes.get("values")
         if unset(operator):

@@ -38,15 +38,15 @@ def _policy_none_brings_a_nameserver(spec: Mapping[str, Any], path: Path) -> Ite
     """With the policy None nothing comes from the cluster, so the pod brings a nameserver of its own."""
     config = spec.get("dnsConfig")
     if config is None:
-        yield Required(path, "must be given, with at least one nameserver, when dnsPolicy is None")
+        yield Required(path, "must have at least one nameserver when dnsPolicy is None")
     elif not items(mapping(config).get("nameservers")):
-        yield Required(path / "nameservers", "must hold at least one nameserver when dnsPolicy is None")
+        yield Required(path / "nameservers", "must have at least one nameserver when dnsPolicy is None")
 
 
 def _nameservers(servers: Any, path: Path) -> Iterator[Cause]:
     """At most three nameservers, each an IP address."""
     if len(servers) > NAMESERVER_LIMIT:
-        yield Invalid(path, servers, f"must hold at most {NAMESERVER_LIMIT} nameservers")
+        yield Invalid(path, servers, f"must have at most {NAMESERVER_LIMIT} nameservers")
     for index, server in enumerate(servers):
         if fault := names.ip(text(server)):
             yield Invalid(path / index, server, fault)
@@ -55,12 +55,12 @@ def _nameservers(servers: Any, path: Path) -> Iterator[Cause]:
 def _searches(searches: Any, path: Path) -> Iterator[Cause]:
     """At most 32 search domains, of 2048 characters together with the spaces between them."""
     if len(searches) > SEARCH_LIMIT:
-        yield Invalid(path, f"{len(searches)} domains", f"must hold at most {SEARCH_LIMIT} search domains")
+        yield Invalid(path, f"{len(searches)} domains", f"must have at most {SEARCH_LIMIT} search domains")
     if len(" ".join(map(text, searches))) > SEARCH_CHARACTERS:
         yield Invalid(
             path,
             f"{len(searches)} domains",
-            f"must be at most {SEARCH_CHARACTERS} characters in all, one space between domains counted",
+            f"must be at most {SEARCH_CHARACTERS} characters in total, including one space between domains",
         )
     for index, search in enumerate(searches):
         if fault := names.search_domain(text(search)):
@@ -71,7 +71,7 @@ def _options(options: Any, path: Path) -> Iterator[Cause]:
     """An option of the resolver has a name."""
     for index, option in objects(options):
         if not option.get("name"):
-            yield Required(path / index / "name", "must name an option of the resolver, as in ndots")
+            yield Required(path / index / "name", "must be the name of a resolver option, such as ndots")
 
 
 FAMILY = Family(check=check, spec={"dnsPolicy": ClusterPolicy, "dnsConfig": LOOK})

@@ -85,9 +85,7 @@ def field_reference(reference: Json, path: Path, fields: Collection[str]) -> Ite
 def _entry(field: str, key: str, written: str, path: Path) -> Iterator[Cause]:
     """Check a field path that names one entry of a map."""
     if field not in {"metadata.labels", "metadata.annotations"}:
-        yield Invalid(
-            path, written, "only metadata.labels and metadata.annotations are maps whose entries can be named"
-        )
+        yield Invalid(path, written, "only metadata.labels and metadata.annotations support subscripts")
     elif fault := names.qualified_name(key.lower() if field == "metadata.annotations" else key):
         yield Invalid(path, written, f"the key {fault}")
 
@@ -102,7 +100,7 @@ def resource_reference(reference: Json, path: Path, *, of_container: bool) -> It
     """
     resource = reference.get("resource")
     if not of_container and unset(reference.get("containerName")):
-        yield Required(path / "containerName", "must name the container whose resource is meant")
+        yield Required(path / "containerName", "must be the name of the container that has the resource")
     elif unset(resource):
         yield Required(path / "resource")
     elif isinstance(resource, str) and resource not in RESOURCES and not resource.startswith(_HUGE_PAGES):
@@ -133,7 +131,7 @@ def _divisor(divisor: Any, resource: Any, path: Path) -> Iterator[Cause]:
 
 
 def _is_among(divisor: Any, amount: Decimal, supported: tuple[str, ...]) -> bool:
-    """Tell whether Kubernetes writes a divisor as one of the supported ones: it compares texts, not amounts."""
+    """Return whether Kubernetes writes a divisor as one of the supported ones: it compares texts, not amounts."""
     if isinstance(divisor, str) and divisor in supported:
         return True
     if divisor != 1 and quantity.is_kept(divisor):

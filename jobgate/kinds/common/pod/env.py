@@ -60,9 +60,9 @@ def values_have_one_source(variable: Json, source: Json, path: Path) -> Iterator
     if not given:
         yield Required(path, f"must have one of {', '.join(SOURCES)}")
     elif not unset(variable.get("value")):
-        yield Forbidden(path, "may not stand beside a value: give one of the two")
+        yield Forbidden(path, "may not be set together with value")
     elif len(given) > 1:
-        yield Forbidden(path, f"may have one source only, and has {', '.join(given)}")
+        yield Forbidden(path, f"must have exactly one source, but has {', '.join(given)}")
 
 
 def references_are_complete(source: Json, path: Path) -> Iterator[Cause]:
@@ -104,7 +104,7 @@ def bulk_sources_are_one_and_named(container: Container) -> Iterator[Cause]:
         if not given:
             yield Required(here, "must have a configMapRef or a secretRef")
         elif len(given) > 1:
-            yield Forbidden(here, "may have one source only, and has configMapRef and secretRef")
+            yield Forbidden(here, "must have exactly one source, but has configMapRef and secretRef")
         for kind in given:
             reference = source[kind]
             if isinstance(reference, dict):
@@ -131,7 +131,7 @@ def _file_key(file: Json, path: Path) -> Iterator[Cause]:
     if isinstance(volume, str) and volume and (fault := names.dns_label(volume)):
         yield Invalid(path / "volumeName", volume, fault)
     if isinstance(file_path, str) and ".." in file_path.split("/"):
-        yield Invalid(path / "path", file_path, "must not step back with '..'")
+        yield Invalid(path / "path", file_path, "must not contain '..'")
 
 
 def _empty_dirs(pod: Json) -> dict[str, bool]:

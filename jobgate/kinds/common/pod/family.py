@@ -83,11 +83,11 @@ class Families(Generic[Finding]):
         self._agreements = [(_only_key(one), one.agree) for one in self._families if one.agree is not _always]
 
     def plain(self, pod: Json) -> bool:
-        """Tell whether a Pod, or a pod template, is surely sound."""
+        """Return whether a Pod, or a pod template, is surely sound."""
         return self._fits(pod) and self.agree(pod["spec"])
 
     def agree(self, spec: Json) -> bool:
-        """Tell whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
+        """Return whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
         return _agree(self._agreements, spec)
 
     def __iter__(self) -> Iterator[Family[Finding]]:
@@ -139,7 +139,7 @@ def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
         known: dict[str, Any] = {}
         for key, shape in shapes:
             if Never not in (shape, known.get(key, Never)) and shape != known[key]:
-                raise ValueError(f"two plain shapes for {key}: leave it to one family, and out of the keys of none")
+                raise ValueError(f"two plain shapes for {key}: exactly one family may define it")
             known[key] = Never if Never in (shape, known.get(key)) else shape
         fields = [(key, shape) if key in needs else (key, shape, UNSET) for key, shape in known.items()]
         fields.sort(key=len)

@@ -45,7 +45,7 @@ def handler(given: Json, path: Path, sorts: Sequence[str], grace: int) -> Iterat
     if not found:
         yield Required(path, f"must have one of {', '.join(sorts)}")
     for sort in found[1:]:
-        yield Forbidden(path / sort, f"may not stand beside {found[0]}: there is one handler only")
+        yield Forbidden(path / sort, f"may not be set together with {found[0]}: only one handler is allowed")
     action = given[found[0]] if found else None
     if isinstance(action, dict):
         here = path / found[0]
@@ -63,7 +63,7 @@ def handler(given: Json, path: Path, sorts: Sequence[str], grace: int) -> Iterat
 def commands_are_not_empty(action: Json, path: Path) -> Iterator[Cause]:
     """A command has at least the name of a program."""
     if not action.get("command"):
-        yield Required(path / "command", "must have at least the name of a program")
+        yield Required(path / "command", "must have at least one element, the program")
 
 
 def requests_are_well_formed(action: Json, path: Path) -> Iterator[Cause]:
@@ -91,7 +91,7 @@ def sleeps_end_in_time(action: Json, path: Path, grace: int) -> Iterator[Cause]:
 def port(value: Any, path: Path, *, named: bool) -> Iterator[Cause]:
     """A handler's port is a number or, but for gRPC, the name of a port of the container."""
     if value is None:
-        yield Required(path, "must be the number of a port" + (" or its name" if named else ""))
+        yield Required(path, "must be a port number" + (" or its name" if named else ""))
     elif named and isinstance(value, str):
         if fault := names.port_name(value) if value else "must not be empty":
             yield Invalid(path, value, fault)

@@ -34,7 +34,7 @@ def plain_init_containers_have_no_hooks_and_probes(container: Container) -> Iter
     for field in _OF_RUNNING_CONTAINERS:
         value = container.json.get(field)
         if value is not None and not (field == "lifecycle" and _is_stop_signal_only(value)):
-            yield Forbidden(container.path / field, "only an init container with restartPolicy Always may have it")
+            yield Forbidden(container.path / field, "may only be set on an init container with restartPolicy Always")
 
 
 def plain_init_containers_are_not_restarted_to_resize(container: Container) -> Iterator[Cause]:
@@ -42,11 +42,11 @@ def plain_init_containers_are_not_restarted_to_resize(container: Container) -> I
     for index, policy in objects(container.json.get("resizePolicy")):
         if policy.get("restartPolicy") == "RestartContainer":
             where = container.path / "resizePolicy" / index / "restartPolicy"
-            yield Invalid(where, "RestartContainer", "must be NotRequired in an init container that is no sidecar")
+            yield Invalid(where, "RestartContainer", "must be NotRequired on an init container that is not a sidecar")
 
 
 def _is_stop_signal_only(lifecycle: object) -> bool:
-    """Tell whether an API server is left with no lifecycle: it drops `stopSignal`, a feature that is off by default."""
+    """Return whether no lifecycle is left: API servers drop `stopSignal`, a feature that is off by default."""
     if not isinstance(lifecycle, dict) or lifecycle.get("stopSignal") is None:
         return False
     return lifecycle.get("postStart") is None and lifecycle.get("preStop") is None

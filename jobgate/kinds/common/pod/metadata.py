@@ -52,7 +52,7 @@ def _finalizers(finalizers: Any, path: Path) -> Iterator[Cause]:
         if fault := names.qualified_name(text(finalizer)):
             yield Invalid(path / index, finalizer, fault)
     if ORPHAN in finalizers and FOREGROUND in finalizers:
-        yield Invalid(path, finalizers, f"may hold {ORPHAN} or {FOREGROUND}, not both")
+        yield Invalid(path, finalizers, f"may contain {ORPHAN} or {FOREGROUND}, not both")
 
 
 FAMILY = Family(

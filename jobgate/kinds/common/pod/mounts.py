@@ -75,16 +75,16 @@ def _mount_path(mount: Fields, index: int, first: dict[str, int], path: Path) ->
     """A mount has a place in the container, and has it alone (`core/v1` validation, `mountPath` of VolumeMount)."""
     place = text(mount, "mountPath")
     if not place:
-        yield from required(mount, path / index, {"mountPath": "where in the container the volume is seen"})
+        yield from required(mount, path / index, {"mountPath": "the path in the container where the volume is mounted"})
     elif first.setdefault(place, index) != index:
-        yield Duplicate(path / index / "mountPath", place, f"{path / first[place]} is mounted there")
+        yield Duplicate(path / index / "mountPath", place, f"already used by {path / first[place]}")
 
 
 def _sub_path(mount: Fields, path: Path) -> Iterator[Cause]:
     """A part of a volume is said in one way, and stays within it (`core/v1`, `subPath` and `subPathExpr`)."""
     plain, expression = text(mount, "subPath"), text(mount, "subPathExpr")
     if plain and expression:
-        yield Invalid(path / "subPathExpr", expression, "must not be set beside subPath")
+        yield Invalid(path / "subPathExpr", expression, "may not be set together with subPath")
     yield from relative(plain, path / "subPath")
     yield from relative(expression, path / "subPathExpr")
 
@@ -95,7 +95,7 @@ def _propagation(mount: Fields, container: Fields, path: Path) -> Iterator[Cause
     if mode not in PROPAGATIONS:
         yield NotSupported(path / "mountPropagation", mode, PROPAGATIONS)
     elif mode == "Bidirectional" and mapping(container, "securityContext").get("privileged") is not True:
-        detail = "Bidirectional is for privileged containers; use HostToContainer, or leave it out"
+        detail = "Bidirectional is only allowed in privileged containers: use HostToContainer, or remove it"
         yield Forbidden(path / "mountPropagation", detail)
 
 
@@ -106,9 +106,9 @@ def _recursive_read_only(mount: Fields, path: Path) -> Iterator[Cause]:
         yield NotSupported(here, mode, RECURSIVE_MODES)
     elif mode != "Disabled":
         if mount.get("readOnly") is not True:
-            yield Forbidden(here, f"{mode} is for a mount whose readOnly is true")
+            yield Forbidden(here, f"{mode} requires readOnly to be true")
         if mount.get("mountPropagation") not in (None, "None"):
-            yield Forbidden(here, f"{mode} is for a mount whose mountPropagation is None or not set")
+            yield Forbidden(here, f"{mode} requires mountPropagation to be None or not set")
 
 
 def _devices(devices: list[Fields], volumes: _Volumes, path: Path) -> Iterator[Cause]:
@@ -133,17 +133,17 @@ def _used_once(device: Fields, index: int, users: dict[str, int], path: Path) ->
     """A container has a volume as one device (`core/v1` validation, `name` of VolumeDevice)."""
     name = text(device, "name")
     if name and users.setdefault(name, index) != index:
-        yield Duplicate(path / index / "name", name, f"{path / users[name]} is this volume")
+        yield Duplicate(path / index / "name", name, f"already used by {path / users[name]}")
 
 
 def _device_path(device: Fields, index: int, places: dict[str, int], path: Path) -> Iterator[Cause]:
     """A device has a path, without `..`, and has it alone (`core/v1` validation, `devicePath` of VolumeDevice)."""
     place = text(device, "devicePath")
     if not place:
-        yield from required(device, path / index, {"devicePath": "where in the container the device is seen"})
+        yield from required(device, path / index, {"devicePath": "the path of the device in the container"})
         return
     if places.setdefault(place, index) != index:
-        yield Duplicate(path / index / "devicePath", place, f"{path / places[place]} is there")
+        yield Duplicate(path / index / "devicePath", place, f"already used by {path / places[place]}")
     yield from without_backsteps(place, path / index / "devicePath")
 
 
@@ -155,7 +155,7 @@ def _apart_from_mounts(devices: list[Fields], mounts: list[Fields], path: Path) 
         here = path / "volumeDevices" / index
         name, place = text(device, "name"), text(device, "devicePath")
         if name and name in mounted:
-            detail = f"must not be mounted too, as it is by {path / 'volumeMounts' / mounted[name]}"
+            detail = f"is already mounted by {path / 'volumeMounts' / mounted[name]}"
             yield Invalid(here / "name", name, detail)
         if place and place in taken:
             detail = f"must not be the mountPath of {path / 'volumeMounts' / taken[place]}"

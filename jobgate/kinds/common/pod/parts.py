@@ -25,7 +25,7 @@ class Container(NamedTuple):
 
     @property
     def sidecar(self) -> bool:
-        """Tell whether it is an init container that runs beside the others: `restartPolicy: Always`."""
+        """Return whether it is an init container that runs beside the others: `restartPolicy: Always`."""
         return self.init and self.json.get("restartPolicy") == "Always"
 
 
@@ -45,5 +45,5 @@ def containers(pod: Json, path: Path) -> Iterator[Container]:
 
 
 def unset(value: Any) -> bool:
-    """Tell whether an optional text is not given: absent, null and "" are the same to Kubernetes."""
+    """Return whether an optional text is not given: absent, null and "" are the same to Kubernetes."""
     return value is None or value == ""

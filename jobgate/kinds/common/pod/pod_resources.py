@@ -33,10 +33,10 @@ def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
         return
     here = path / "spec" / "resources"
     if mapping(spec_of(pod).get("os")).get("name") == "windows":
-        yield Forbidden(here, "a Windows pod has none of its own: give them to its containers")
+        yield Forbidden(here, "not supported for Windows pods: set the resources of the containers")
         return
     if resources.get("claims") is not None:
-        yield Forbidden(here / "claims", "claims belong to containers: leave them out")
+        yield Forbidden(here / "claims", "not supported for pods: set the claims of the containers")
     faults: list[Cause] = []
     limits = amounts.read(resources, "limits", here, faults)
     requests = amounts.read(resources, "requests", here, faults)
@@ -67,7 +67,9 @@ def containers_fit_into_the_pod(pod: Json, requests: Amounts, limits: Amounts, p
                 continue
             if name in given and total > given[name]:
                 value = amounts.written(mapping(spec_of(pod).get("resources")), side, name, given[name])
-                yield Invalid((path / side).key(name), value, f"must be at least {total}, the {side} of its containers")
+                yield Invalid(
+                    (path / side).key(name), value, f"must be at least {total}, the total {side} of the containers"
+                )
 
 
 def no_container_may_exceed_the_pod(pod: Json, limits: Amounts, path: Path) -> Iterator[Cause]:
@@ -81,7 +83,7 @@ def no_container_may_exceed_the_pod(pod: Json, limits: Amounts, path: Path) -> I
             if name in limits and limit > limits[name]:
                 most = shown(amounts.written(mapping(spec_of(pod).get("resources")), "limits", name, limits[name]))
                 value = amounts.written(resources, "limits", name, limit)
-                yield Invalid((here / "limits").key(name), value, f"must be at most the pod's limit {most}")
+                yield Invalid((here / "limits").key(name), value, f"must be at most {most}, the limit of the pod")
 
 
 def totals(pod: Json, side: str, *, rounded: bool = False) -> Amounts:

@@ -49,7 +49,7 @@ def port_names_are_unique_in_a_container(container: Container) -> Iterator[Cause
             yield Invalid(container.path / "ports" / index / "name", name, fault)
         elif name in taken:
             yield Duplicate(
-                container.path / "ports" / index / "name", name, "each port of a container has its own name"
+                container.path / "ports" / index / "name", name, "must be unique among the ports of the container"
             )
         taken.add(name)
 
@@ -88,7 +88,7 @@ def host_ports_are_free(
         key = (text(port.get("protocol")) or "TCP", text(port.get("hostIP")), number)
         here = container.path / "ports" / index / ("hostPort" if port.get("hostPort") else "containerPort")
         if key in taken:
-            yield Duplicate(here, number, f"{taken[key]} takes this port of the host")
+            yield Duplicate(here, number, f"host port already used by {taken[key]}")
         else:
             taken[key] = str(here)
 
@@ -99,7 +99,7 @@ def host_ports_are_container_ports_on_the_host_network(container: Container) -> 
         number, host_port = whole(port.get("containerPort")), whole(port.get("hostPort"))
         if host_port and number is not None and host_port != number:
             where = container.path / "ports" / index / "hostPort"
-            yield Invalid(where, host_port, f"must be the containerPort {number} where hostNetwork is true")
+            yield Invalid(where, host_port, f"must be {number}, the containerPort, when hostNetwork is true")
 
 
 def _fault(number: Any) -> str | None:

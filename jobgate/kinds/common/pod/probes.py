@@ -51,7 +51,7 @@ def only_readiness_counts_successes(probe: Json, path: Path, sort: str) -> Itera
     """A container that has started or lives does so after one success: only readiness may ask for more."""
     threshold = whole(probe.get("successThreshold"))
     if sort != "readinessProbe" and threshold is not None and threshold > 1:
-        yield Invalid(path / "successThreshold", threshold, f"must be 1 in a {sort}")
+        yield Invalid(path / "successThreshold", threshold, f"must be 1 for a {sort}")
 
 
 def grace_periods_are_positive_and_not_of_readiness(probe: Json, path: Path, sort: str) -> Iterator[Cause]:
@@ -61,7 +61,7 @@ def grace_periods_are_positive_and_not_of_readiness(probe: Json, path: Path, sor
         return
     here = path / "terminationGracePeriodSeconds"
     if sort == "readinessProbe":
-        yield Forbidden(here, "a readinessProbe ends no container: leave it out")
+        yield Forbidden(here, "not supported for a readinessProbe: remove it")
     elif period <= 0:
         yield Invalid(here, period, "must be at least 1")
 

@@ -80,7 +80,7 @@ def name_fault(name: str) -> str | None:
         return None if amounts.is_native(name) else amounts.extended_fault(name)
     if name in amounts.PLAIN or name.startswith(amounts.HUGE_PAGES):
         return None
-    return "must be cpu, memory, ephemeral-storage, hugepages-SIZE, or a name with a domain as in example.com/gpu"
+    return "must be cpu, memory, ephemeral-storage, hugepages-<size> or a name with a domain, such as example.com/gpu"
 
 
 def resize_policies_fit_the_pod(container: Container, pod: Json) -> Iterator[Cause]:
@@ -103,7 +103,7 @@ def resize_policies_fit_the_pod(container: Container, pod: Json) -> Iterator[Cau
         elif isinstance(restart, str) and restart not in RESIZE_POLICIES:
             yield NotSupported(here / "restartPolicy", restart, RESIZE_POLICIES)
         elif never and restart == "RestartContainer":
-            yield Invalid(here / "restartPolicy", restart, "must be NotRequired: the pod's restartPolicy is Never")
+            yield Invalid(here / "restartPolicy", restart, "must be NotRequired when the pod's restartPolicy is Never")
 
 
 class _Requirements(Plain):
@@ -121,7 +121,7 @@ class _Requirements(Plain):
 
 @lru_cache(maxsize=4096)
 def _fits(name: str, request: str | int, limit: str | int | None) -> bool:
-    """Tell whether no rule has anything to say of a request and the limit beside it."""
+    """Return whether no rule has anything to say of a request and the limit beside it."""
     try:
         asked, most = quantity.parse(request), quantity.parse(limit)
     except ValueError:

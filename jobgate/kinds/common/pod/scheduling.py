@@ -92,11 +92,15 @@ def _priority(spec: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         yield NotSupported(path / "preemptionPolicy", policy, PREEMPTION_POLICIES)
     elif policy == "Never" and (not name or name in SYSTEM_PRIORITIES):
         yield Forbidden(
-            path / "preemptionPolicy", "comes from the priority class: set priorityClassName to a class that says Never"
+            path / "preemptionPolicy",
+            "must match the priority class: set priorityClassName to a class with preemptionPolicy Never",
         )
     worth = SYSTEM_PRIORITIES.get(text(name)) if name else 0
     if priority is not None and worth is not None and priority != worth:
-        yield Forbidden(path / "priority", f"is {worth} by the priority class: leave it out, and set priorityClassName")
+        yield Forbidden(
+            path / "priority",
+            f"must match the priority class, which has {worth}: remove the field and set priorityClassName",
+        )
 
 
 def _scheduling_gates(gates: Any, path: Path) -> Iterator[Cause]:
@@ -139,7 +143,7 @@ def _resource_claims(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     for index, claim in objects(spec_of(pod)["resourceClaims"]):
         item, name = path / index, claim.get("name")
         if name == "":
-            yield Required(item / "name", "must be a name that the containers refer to")
+            yield Required(item / "name", "must be the name that containers use to reference the claim")
         elif isinstance(name, str):
             if name in seen:
                 yield Duplicate(item / "name", name)
@@ -168,11 +172,11 @@ def _overhead(spec: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     From the admission plugin `RuntimeClass`, and `core/v1` validation, `validateOverhead`.
     """
     if spec.get("runtimeClassName") is None:
-        yield Forbidden(path, "comes from the runtime class: set runtimeClassName, and leave overhead out")
+        yield Forbidden(path, "is set from the runtime class: set runtimeClassName, and remove overhead")
     for name, amount in mapping(spec["overhead"]).items():
         try:
             if quantity.parse(amount) < 0:
-                yield Invalid(path.key(name), amount, "must be 0 or more")
+                yield Invalid(path.key(name), amount, "must be at least 0")
         except ValueError as error:
             yield Invalid(path.key(name), amount, str(error))
 

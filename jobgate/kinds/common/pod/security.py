@@ -108,7 +108,7 @@ def profiles_are_complete(context: Json, path: Path) -> Iterator[Cause]:
         if sort == "Localhost":
             yield from _local_profile(local, path / field / "localhostProfile", seccomp=field == "seccompProfile")
         elif local is not None and (field == "seccompProfile" or sort in PROFILE_TYPES):
-            yield Invalid(path / field / "localhostProfile", local, "may only be given where the type is Localhost")
+            yield Invalid(path / field / "localhostProfile", local, "may only be set when the type is Localhost")
 
 
 def pod_policies_are_known(context: Json, path: Path) -> Iterator[Cause]:
@@ -132,7 +132,7 @@ def sysctls_are_named_once_and_not_the_hosts(context: Json, spec: Json, path: Pa
             continue
         if len(name) > SYSCTL_LIMIT or not _SYSCTL.match(name):
             right = (
-                f"must be at most {SYSCTL_LIMIT} characters: parts of a-z, 0-9, '-' and '_', with '.' or '/' between"
+                f"must be at most {SYSCTL_LIMIT} characters: segments of a-z, 0-9, '-' and '_', separated by '.' or '/'"
             )
             yield Invalid(here, name, right)
         elif name in taken:
@@ -140,7 +140,7 @@ def sysctls_are_named_once_and_not_the_hosts(context: Json, spec: Json, path: Pa
         taken.add(name)
         namespace = _namespace(name)
         if namespace and spec.get(namespace) is True:
-            yield Invalid(here, name, f"may not be set where {namespace} is true: it would be the host's")
+            yield Invalid(here, name, f"may not be set when {namespace} is true, as it would change the host")
 
 
 def proc_is_masked_among_the_hosts_users(context: Json, spec: Json, path: Path) -> Iterator[Cause]:
@@ -150,7 +150,7 @@ def proc_is_masked_among_the_hosts_users(context: Json, spec: Json, path: Path) 
         if mount not in PROC_MOUNTS:
             yield NotSupported(path / "procMount", mount, PROC_MOUNTS)
         elif mount == "Unmasked" and spec.get("hostUsers") is not False:
-            yield Invalid(path / "procMount", mount, "must be Default unless the pod has hostUsers false")
+            yield Invalid(path / "procMount", mount, "must be Default unless hostUsers is false")
 
 
 def escalation_is_not_denied_and_given(container: Container, path: Path) -> Iterator[Cause]:
@@ -160,10 +160,10 @@ def escalation_is_not_denied_and_given(container: Container, path: Path) -> Iter
         return
     here = path / "allowPrivilegeEscalation"
     if context.get("privileged") is True:
-        yield Invalid(here, False, "must not be false where privileged is true")
+        yield Invalid(here, False, "may not be false when privileged is true")
     added = mapping(context.get("capabilities")).get("add")
     if isinstance(added, list) and "CAP_SYS_ADMIN" in added:
-        yield Invalid(here, False, "must not be false where the capability CAP_SYS_ADMIN is added")
+        yield Invalid(here, False, "may not be false when the capability CAP_SYS_ADMIN is added")
 
 
 def _id(value: Any, path: Path) -> Iterator[Cause]:
@@ -174,17 +174,17 @@ def _id(value: Any, path: Path) -> Iterator[Cause]:
 
 def _local_profile(local: Any, path: Path, *, seccomp: bool) -> Iterator[Cause]:
     if local is None or (local == "" and not seccomp):
-        yield Required(path, "must name a profile on the node where the type is Localhost")
+        yield Required(path, "must be a profile on the node when the type is Localhost")
     elif not isinstance(local, str):
         return
     elif seccomp:
         if local.startswith("/"):
-            yield Invalid(path, local, "must be a relative path, below the node's folder of profiles")
+            yield Invalid(path, local, "must be a path relative to the profile directory of the node")
         if ".." in local.split("/"):
-            yield Invalid(path, local, "must not step back with '..'")
+            yield Invalid(path, local, "must not contain '..'")
     else:
         if local != local.strip(WHITE_SPACE):
-            yield Invalid(path, local, "must not have white space before or after it")
+            yield Invalid(path, local, "must not have leading or trailing white space")
         if len(local.encode("utf-8", "replace")) > APPARMOR_PATH_LIMIT:
             yield TooLong(path, local, APPARMOR_PATH_LIMIT, unit="bytes")
 

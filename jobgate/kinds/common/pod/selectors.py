@@ -73,7 +73,7 @@ def _expression(expression: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     operator, values = expression.get("operator"), items(expression.get("values"))
     if operator in WITH_VALUES:
         if not values:
-            yield Required(path / "values", "must hold at least one value when the operator is In or NotIn")
+            yield Required(path / "values", "must have at least one value when the operator is In or NotIn")
     elif operator in WITHOUT_VALUES:
         if values:
             yield Forbidden(path / "values", "may not be set when the operator is Exists or DoesNotExist")
@@ -104,7 +104,7 @@ def label_keys(keys: Any, path: Path, *, selector: Any) -> Iterator[Cause]:
     if not items(keys):
         return
     if not isinstance(selector, dict):
-        yield Forbidden(path, "may not be set without a labelSelector beside it")
+        yield Forbidden(path, "may not be set without labelSelector")
         return
     for index, key in enumerate(items(keys)):
         yield from label_key(text(key), path / index)
@@ -131,13 +131,13 @@ def merged_keys(selector: Any, match: Any, mismatch: Any, pod_labels: Mapping[st
                 yield Invalid(
                     path / "matchLabelKeys" / places[key],
                     key,
-                    "the labelSelector or another of the keys says what this label must be already; name it once",
+                    "labelSelector or another key already selects on this label: list it once",
                 )
             told.add(key)
     other = {key for key in items(mismatch) if isinstance(key, str)}
     for key, index in places.items():
         if key in other:
-            yield Invalid(path / "matchLabelKeys" / index, key, "may not be in mismatchLabelKeys too")
+            yield Invalid(path / "matchLabelKeys" / index, key, "may not also be listed in mismatchLabelKeys")
 
 
 FAMILY = Family(check=check, spec={"nodeSelector": Labels})

@@ -44,7 +44,7 @@ def _skew(constraint: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     if skew is not None and skew < 1:
         yield Invalid(path / "maxSkew", skew, "must be at least 1")
     if constraint.get("topologyKey") == "":
-        yield Required(path / "topologyKey", "must name the node label whose values are the domains")
+        yield Required(path / "topologyKey", "must be the key of the node label that defines the domains")
 
 
 def _action(constraint: Mapping[str, Any], path: Path) -> Iterator[Cause]:
@@ -88,7 +88,9 @@ def _one_of_a_kind(constraints: Any, path: Path) -> Iterator[Cause]:
     for index, constraint in objects(constraints):
         kind = str(constraint.get("topologyKey") or ""), str(constraint.get("whenUnsatisfiable") or "")
         if kind in seen:
-            yield Duplicate(path / index, "{" + ", ".join(kind) + "}", "topologyKey and whenUnsatisfiable as before")
+            yield Duplicate(
+                path / index, "{" + ", ".join(kind) + "}", "must be unique by topologyKey and whenUnsatisfiable"
+            )
         seen.add(kind)
 
 

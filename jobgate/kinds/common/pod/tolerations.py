@@ -49,7 +49,9 @@ def _key(toleration: Mapping[str, Any], path: Path) -> Iterator[Cause]:
             yield Invalid(path / "key", key, fault)
     elif toleration.get("operator") != "Exists":
         yield Invalid(
-            path / "operator", text(toleration.get("operator")), "must be Exists when there is no key: all taints match"
+            path / "operator",
+            text(toleration.get("operator")),
+            "must be Exists when key is empty, which matches all taints",
         )
 
 

@@ -86,7 +86,7 @@ def _has_container_options(spec: Json) -> bool:
 
 def _options(options: Json, path: Path, system: Any) -> Iterator[Cause]:
     if system == "linux":
-        yield Forbidden(path, "a Linux pod has none: leave it out, or change spec.os.name")
+        yield Forbidden(path, "may not be set when spec.os.name is linux")
     yield from credentials_are_named_and_short(options, path)
     yield from user_names_are_those_of_windows(options, path)
 
@@ -97,9 +97,9 @@ def credentials_are_named_and_short(options: Json, path: Path) -> Iterator[Cause
     if isinstance(name, str) and (fault := names.dns_subdomain(name)):
         yield Invalid(path / "gmsaCredentialSpecName", name, fault)
     if credential == "":
-        yield Required(path / "gmsaCredentialSpec", "must not be empty where it is given")
+        yield Required(path / "gmsaCredentialSpec", "must not be empty")
     elif isinstance(credential, str) and _size(credential) > CREDENTIAL_LIMIT:
-        yield Forbidden(path / "gmsaCredentialSpec", f"may not be more than {CREDENTIAL_LIMIT} bytes")
+        yield Forbidden(path / "gmsaCredentialSpec", f"must be at most {CREDENTIAL_LIMIT} bytes")
 
 
 def user_names_are_those_of_windows(options: Json, path: Path) -> Iterator[Cause]:
@@ -110,20 +110,20 @@ def user_names_are_those_of_windows(options: Json, path: Path) -> Iterator[Cause
     here = path / "runAsUserName"
     domain, backslash, user = name.rpartition("\\")
     if name == "":
-        yield Required(here, "must not be empty where it is given")
+        yield Required(here, "must not be empty")
     elif _CONTROL.search(name):
-        yield Invalid(here, name, "must not have control characters")
+        yield Invalid(here, name, "must not contain control characters")
     elif "\\" in domain:
-        yield Invalid(here, name, "must have at most one backslash, as in DOMAIN\\user")
+        yield Invalid(here, name, "must contain at most one backslash, as in DOMAIN\\user")
     else:
         if _size(domain) > DOMAIN_LIMIT:
-            yield TooLong(here, name, DOMAIN_LIMIT, "this holds for the domain", unit="bytes")
+            yield TooLong(here, name, DOMAIN_LIMIT, "limit of the domain", unit="bytes")
         elif backslash and not _NETBIOS.match(domain) and not _DNS.match(domain):
             yield Invalid(here, name, "the domain must be a NetBIOS or a DNS name")
         if _size(user) > USER_LIMIT:
-            yield TooLong(here, name, USER_LIMIT, "this holds for the user", unit="bytes")
+            yield TooLong(here, name, USER_LIMIT, "limit of the user name", unit="bytes")
         elif not user.strip(". "):
-            yield Invalid(here, name, "the user must not be empty, nor only dots and spaces")
+            yield Invalid(here, name, "the user must not consist of dots and spaces only")
         if _NOT_IN_USERS.search(user):
             yield Invalid(here, name, 'the user must not have any of "/\\:;|=,+*?<>@[]')
 
@@ -133,7 +133,7 @@ def host_process_is_of_all_containers(own: Json, options: Any, path: Path) -> It
     of_pod, of_container = mapping(options).get("hostProcess"), own.get("hostProcess")
     if isinstance(of_pod, bool) and isinstance(of_container, bool) and of_pod != of_container:
         where = path / "securityContext" / "windowsOptions" / "hostProcess"
-        yield Invalid(where, of_container, f"must be {str(of_pod).lower()} as in the pod's securityContext")
+        yield Invalid(where, of_container, f"must be {str(of_pod).lower()}, as in the securityContext of the pod")
 
 
 def host_process_pods_share_the_hosts_network(pod: Json, path: Path) -> Iterator[Cause]:
@@ -147,9 +147,9 @@ def host_process_pods_share_the_hosts_network(pod: Json, path: Path) -> Iterator
         found.append((of_pod if own is None else own) is True)
     if any(found):
         if not all(found):
-            yield Forbidden(path / "spec", "all containers must have windowsOptions.hostProcess true where one has")
+            yield Forbidden(path / "spec", "windowsOptions.hostProcess must be true for all containers or for none")
         if spec.get("hostNetwork") is not True:
-            right = "must be true where a container has windowsOptions.hostProcess true"
+            right = "must be true when a container sets windowsOptions.hostProcess to true"
             yield Invalid(path / "spec" / "hostNetwork", bool(spec.get("hostNetwork")), right)
 
 
@@ -167,7 +167,7 @@ def windows_has_none_of_linux(pod: Json, path: Path) -> Iterator[Cause]:
             container.path / "securityContext" / field for field in _CONTAINER_CONTEXT if own.get(field) is not None
         ]
     for field in given:
-        yield Forbidden(field, "a Windows pod has none: leave it out, or change spec.os.name")
+        yield Forbidden(field, "may not be set when spec.os.name is windows")
 
 
 def _size(text: str) -> int:

@@ -36,10 +36,10 @@ def of_all(pod: Mapping[str, Any], path: Path) -> Iterator[Context]:
 
 
 def on_windows(pod: Mapping[str, Any]) -> bool:
-    """Tell whether a pod says that it runs on Windows."""
+    """Return whether a pod says that it runs on Windows."""
     return mapping(spec_of(pod).get("os")).get("name") == "windows"
 
 
 def has_own_users(pod: Mapping[str, Any]) -> bool:
-    """Tell whether a pod's users are not the host's: root in it is nobody outside."""
+    """Return whether a pod has its own user namespace (`hostUsers: false`)."""
     return spec_of(pod).get("hostUsers") is False

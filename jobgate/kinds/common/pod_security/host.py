@@ -1,4 +1,4 @@
-"""What a pod may not share with its host: namespaces, ports, processes of Windows, and whom probes reach.
+"""What a pod may not share with its host: namespaces, ports, processes of Windows, and hosts that probes reach.
 
 From the checks hostNamespaces, hostPorts, windowsHostProcess and hostProbesAndHostLifecycle of Pod Security admission.
 """
@@ -32,16 +32,16 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     spec, here = spec_of(pod), path / "spec"
     for field in _NAMESPACES:
         if spec.get(field) is True:
-            yield Violation(here / field, True, "must be false or left out", Level.BASELINE)
+            yield Violation(here / field, True, "must be false or not set", Level.BASELINE)
     for context in of_all(pod, path):
         if mapping(context.json.get("windowsOptions")).get("hostProcess") is True:
             where = context.path / "windowsOptions" / "hostProcess"
-            yield Violation(where, True, "must be false or left out", Level.BASELINE)
+            yield Violation(where, True, "must be false or not set", Level.BASELINE)
     for container, where in containers(spec, here):
         for index, port in objects(container.get("ports")):
             if whole(port.get("hostPort")):
                 place = where / "ports" / index / "hostPort"
-                yield Violation(place, port["hostPort"], "must be left out", Level.BASELINE)
+                yield Violation(place, port["hostPort"], "must not be set", Level.BASELINE)
         yield from _hosts_of_handlers(container, where)
 
 
@@ -52,7 +52,7 @@ def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Vio
     for handler, where in handlers:
         for way in _REACHING:
             if host := mapping(handler.get(way)).get("host"):
-                right = "must be left out: the pod itself is asked then"
+                right = "must not be set"
                 yield Violation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
 
 

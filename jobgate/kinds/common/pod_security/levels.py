@@ -40,5 +40,5 @@ def violations(pod: Mapping[str, Any], path: Path, level: Level = Level.RESTRICT
 
 
 def keeps_to(level: Level, pod: Mapping[str, Any]) -> bool:
-    """Tell whether a level surely minds nothing in a Pod. False says nothing."""
+    """Return whether a level surely minds nothing in a Pod. False says nothing."""
     return all(family.plain(pod) for family in _FAMILIES[level])

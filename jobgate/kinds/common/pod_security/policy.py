@@ -47,7 +47,7 @@ class Standard:
     minor: int | None = None
 
     def minds(self, violation: Violation) -> Certainty:
-        """Tell whether a violation is one of this standard, on every API server or only on some."""
+        """Return whether a violation is one of this standard, on every API server or only on some."""
         newest = ALWAYS - 1 if self.minor is None else self.minor
         oldest = min(OLDEST, newest)
         if violation.level > self.level or violation.since > newest or violation.until <= oldest:
@@ -65,7 +65,7 @@ class Policy:
 
     Attributes:
         enforce: what its pods are refused for.
-        warn: what who makes them is told, beyond that.
+        warn: the level to warn on, in addition.
     """
 
     enforce: Standard = Standard()
@@ -91,7 +91,7 @@ def standard(text: str) -> Standard:
         raise ValueError(f"{level!r} must be one of {', '.join(_LEVELS)}")
     minor = _MINOR.match(version)
     if version not in {"", "latest"} and minor is None:
-        raise ValueError(f"{version!r} must be latest or a version as v1.34")
+        raise ValueError(f"{version!r} must be latest or a version such as v1.34")
     return Standard(_LEVELS[level], int(minor[1]) if minor else None)
 
 

@@ -51,7 +51,7 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     until = _WINDOWS_EXEMPT_SINCE if on_windows(pod) else ALWAYS
     for context in of_containers(pod, path):
         if context.json.get("privileged") is True:
-            yield Violation(context.path / "privileged", True, "must be false or left out", Level.BASELINE)
+            yield Violation(context.path / "privileged", True, "must be false or not set", Level.BASELINE)
         escalation = context.json.get("allowPrivilegeEscalation")
         if escalation is not False:
             where = context.path / "allowPrivilegeEscalation"
@@ -64,14 +64,14 @@ def _capabilities(context: Context, until: int) -> Iterator[Violation]:
     for index, name in enumerate(items(capabilities.get("add"))):
         where = here / "add" / index
         if name != _BINDING:
-            right = f"must be {_BINDING}, or left out"
+            right = f"must be {_BINDING}, or not be set"
             yield Violation(where, name, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
         if name not in DEFAULT:
             yield Violation(where, name, f"must be one of {', '.join(DEFAULT)}", Level.BASELINE)
     dropped = items(capabilities.get("drop"))
     if "ALL" not in dropped:
         shown = list(dropped) or None
-        yield Violation(here / "drop", shown, 'must have "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until)
+        yield Violation(here / "drop", shown, 'must include "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until)
 
 
 class _Capabilities(Part):
@@ -99,7 +99,7 @@ class _Kept(Part):
 
     def __post_init__(self) -> None:
         if self.privileged or self.allow_privilege_escalation or "ALL" not in self.capabilities.drop:
-            raise ValueError("not kept from gaining privileges")
+            raise ValueError("privilege escalation allowed")
 
 
 BASELINE = Family(check=check, spec={"ephemeralContainers": LOOK}, container={"securityContext": _NotPrivileged})

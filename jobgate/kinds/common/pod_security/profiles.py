@@ -62,7 +62,7 @@ def _seccomp(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     if silent and own.json.get("seccompProfile") is None:
         where = own.path / "seccompProfile" / "type"
         until = _WINDOWS_EXEMPT_SINCE if on_windows(pod) else ALWAYS
-        right = f"{_TYPES}, here or in every container"
+        right = f"{_TYPES} for the pod or for every container"
         yield Violation(where, None, right, Level.RESTRICTED, _SECCOMP_SINCE, until)
 
 
@@ -94,7 +94,7 @@ def _app_armor(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
 
 
 def _is_kept(profile: Any) -> bool:
-    """Tell whether the annotation of a profile leaves AppArmor on."""
+    """Return whether the annotation of a profile leaves AppArmor on."""
     return profile in (None, "", "runtime/default") or text(profile).startswith("localhost/")
 
 
@@ -106,11 +106,11 @@ def _selinux(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         sort = text(options.get("type"))
         if sort not in _SELINUX_TYPES:
             until = _SELINUX_ENGINE_SINCE if sort == _SELINUX_ENGINE else ALWAYS
-            right = f"must be one of {', '.join(_SELINUX_TYPES[1:])}, or left out"
+            right = f"must be one of {', '.join(_SELINUX_TYPES[1:])}, or not be set"
             yield Violation(here / "type", sort, right, Level.BASELINE, until=until)
         for field in ("user", "role"):
             if value := options.get(field):
-                yield Violation(here / field, value, "must be left out", Level.BASELINE)
+                yield Violation(here / field, value, "must not be set", Level.BASELINE)
 
 
 def _proc_mount(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
@@ -120,7 +120,7 @@ def _proc_mount(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         if mount not in (None, "Default"):
             where = context.path / "procMount"
             for level, end in ((Level.BASELINE, until), (Level.RESTRICTED, ALWAYS)):
-                yield Violation(where, mount, 'must be "Default" or left out', level, until=end)
+                yield Violation(where, mount, 'must be "Default" or not set', level, until=end)
 
 
 class _Profile(Part):

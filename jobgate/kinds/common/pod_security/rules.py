@@ -20,11 +20,11 @@ NAMESPACES: Final = "namespaces.v1."
 
 @rule(reads=("tasks.template", "volumes"))
 def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
-    """A namespace's `pod-security.kubernetes.io/enforce` refuses pods, and never a job: its operator would fail alone.
+    """A namespace's `pod-security.kubernetes.io/enforce` rejects pods, not jobs: the operator would fail later.
 
-    https://kubernetes.io/docs/concepts/security/pod-security-standards/. Where nothing is known of the namespace,
-    nothing is said. What only some versions of Kubernetes refuse, what the API server may exempt by the pod's runtime
-    class, and what the namespace only warns of, is told.
+    https://kubernetes.io/docs/concepts/security/pod-security-standards/.
+    An unknown namespace is not checked. Rejections by some versions of Kubernetes only, those that the API server
+    may exempt by runtime class, and violations of the level to warn on are warnings.
     """
     policy = _policy(context)
     level = max(policy.enforce.level, policy.warn.level)
@@ -59,16 +59,16 @@ def _findings(
 def _finding(violation: Violation, policy: Policy, namespace: str, exempt: Any) -> tuple[int, Cause | Notice | None]:
     """Return a finding and its rank, the lower the surer."""
     enforced = policy.enforce.minds(violation)
-    by = f"namespace {namespace} enforces the Pod Security level {policy.enforce}"
+    by = f"namespace {namespace} enforces Pod Security level {policy.enforce}"
     if enforced is Certainty.YES and not exempt:
         return 0, _refusal(violation, f"{violation.right}: {by}")
     if enforced is Certainty.YES:
-        unless = f"unless the API server exempts the runtime class {shown(exempt)}, the pods are refused"
+        unless = f"the pods would be rejected unless the API server exempts runtime class {shown(exempt)}"
         return 1, Notice(violation.path, f"{violation.right}: {by}; {unless}")
     if enforced is Certainty.BY_VERSION:
-        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} refuses the pods")
+        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} would reject the pods")
     if policy.warn.minds(violation) is not Certainty.NO:
-        asked = f"namespace {namespace} warns of what the Pod Security level {policy.warn} forbids"
+        asked = f"namespace {namespace} warns on Pod Security level {policy.warn}"
         return 3, Notice(violation.path, f"{violation.right}: {asked}")
     return 4, None
 

@@ -1,4 +1,4 @@
-"""The kernel's parameters that a pod may set: those that are its own, and harm nobody else.
+"""The kernel parameters that a pod may set: those of its own namespaces.
 
 From the check sysctls of Pod Security admission.
 """

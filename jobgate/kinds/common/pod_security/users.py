@@ -17,7 +17,7 @@ from jobgate.kinds.common.pod_security.contexts import CONTEXT, has_own_users, o
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
 
-#: Since when a number is looked at; and since when a pod with users of its own may be root among them.
+#: Since when a number is looked at; and since when a pod with users of its own could run as root among them.
 _NUMBER_SINCE: Final = 23
 _OWN_USERS_SINCE: Final = 35
 
@@ -29,12 +29,12 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         if context.json.get("runAsNonRoot") is False:
             yield Violation(context.path / "runAsNonRoot", False, "must be true", Level.RESTRICTED, until=until)
         if whole(context.json.get("runAsUser")) == 0:
-            right = "must be another user than root, or left out"
+            right = "must be a non-root user, or not be set"
             yield Violation(context.path / "runAsUser", 0, right, Level.RESTRICTED, _NUMBER_SINCE, until)
     own = of_pod(pod, path)
     silent = any(context.json.get("runAsNonRoot") is None for context in of_containers(pod, path))
     if silent and own.json.get("runAsNonRoot") is None:
-        right = "must be true, here or in every container"
+        right = "must be true for the pod or for every container"
         yield Violation(own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
 
 
@@ -44,7 +44,7 @@ class _NotRoot(Part):
 
     def __post_init__(self) -> None:
         if not self.run_as_non_root:
-            raise ValueError("may be root")
+            raise ValueError("could run as root")
 
 
 def _all_say_so(spec: Mapping[str, Any], containers: Sequence[Mapping[str, Any]]) -> bool:

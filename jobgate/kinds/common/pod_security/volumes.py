@@ -46,11 +46,11 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     for index, volume in objects(spec_of(pod).get("volumes")):
         here = path / "spec" / "volumes" / index
         if volume.get("hostPath") is not None:
-            right = "must be another sort of volume: a folder of the host is nobody's in particular"
+            right = "hostPath volumes are not allowed: use another volume type"
             yield Violation(here / "hostPath", "hostPath", right, Level.BASELINE, written=volume["hostPath"])
         for source in _OUTSIDE:
             if volume.get(source) is not None:
-                right = "must be another sort of volume, as a persistentVolumeClaim"
+                right = "volume type not allowed: use another type, such as persistentVolumeClaim"
                 yield Violation(here / source, source, right, Level.RESTRICTED, written=volume[source])
 
 

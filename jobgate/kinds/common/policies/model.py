@@ -31,7 +31,7 @@ class Event(StrEnum):
 
 
 class Action(StrEnum):
-    """What is done. SyncJob, EnqueueJob, SyncQueue, OpenQueue and CloseQueue are Volcano's internal ones."""
+    """Action to take. SyncJob, EnqueueJob, SyncQueue, OpenQueue and CloseQueue are Volcano's internal ones."""
 
     ABORT_JOB = "AbortJob"
     RESTART_JOB = "RestartJob"
@@ -65,14 +65,14 @@ USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIO
 class LifecyclePolicy(Model):
     """One policy: when one of these events happens, or a container ends with this exit code, this is done."""
 
-    action: Annotated[Action | None, Doc("What is done.")] = None
-    event: Annotated[Event | None, Doc("The event that the policy is for.")] = None
-    events: Annotated[list[Event] | None, Atomic, Doc("The events that the policy is for.")] = None
+    action: Annotated[Action | None, Doc("Action to take.")] = None
+    event: Annotated[Event | None, Doc("Event that triggers the action.")] = None
+    events: Annotated[list[Event] | None, Atomic, Doc("Events that trigger the action.")] = None
     exit_code: Annotated[
-        int | None, Int32, Doc("The exit code of the first container that the policy is for, other than 0.")
+        int | None, Int32, Doc("Exit code of the first container that triggers the action. Must not be 0.")
     ] = None
     timeout: Annotated[
-        str | None, Field(pattern=DURATION), Doc("How long the action is put off, as 1h30m; at once where absent.")
+        str | None, Field(pattern=DURATION), Doc("Delay before the action, such as 1h30m. Defaults to no delay.")
     ] = None
 
 

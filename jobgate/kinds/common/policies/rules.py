@@ -39,64 +39,62 @@ from webhook import (
 
 @rule("policies", "tasks.policies")
 def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano takes a policy for events or for an exit code, one of both."""
+    """A policy is for events or for an exit code, not both."""
     for policies in lists_of(job):
         for path, policy in policies.read("event", "events", "exit_code"):
             events = policy.event is not None or policy.events
             if not events and policy.exit_code is None:
-                yield Required(path, "a policy needs event, events or exitCode: without any it would never apply")
+                yield Required(path, "must set event, events or exitCode")
             elif events and policy.exit_code is not None:
-                yield Forbidden(
-                    path / "exitCode", "a policy is for events or for an exit code: make two policies of this one"
-                )
+                yield Forbidden(path / "exitCode", "may not be set together with event or events: use two policies")
 
 
 @rule("policies", "tasks.policies")
 def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A policy without an action would match, and keep all later ones from being looked at, for nothing."""
+    """A policy without an action would match and hide all later policies."""
     for policies in lists_of(job):
         for path, policy in policies.read("action"):
             if policy.action is None:
-                yield Required(path / "action", f"say what is done: {_one_of(USEFUL_ACTIONS)}")
+                yield Required(path / "action", f"must be {_one_of(USEFUL_ACTIONS)}")
 
 
 @rule("policies", "tasks.policies")
 def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano answers its internal events by itself, before it looks at any policy."""
+    """Volcano handles its internal events before any policy."""
     for policies in lists_of(job):
         for place, event, _policy in policies.events():
             if event in INTERNAL_EVENTS:
-                detail = f"it is one of Volcano's internal events; use {_one_of(USEFUL_EVENTS)}"
+                detail = f"internal event of Volcano; use {_one_of(USEFUL_EVENTS)}"
                 yield NotSupported.of(place, event, detail)
 
 
 @rule("policies", "tasks.policies")
 def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Internal actions are steps of Volcano's controllers, of no use or harm to a job; exit codes are no exception.
+    """Internal actions are steps of Volcano's controllers and must not be used in a job.
 
     Volcano's own webhook looks at the actions of event policies only.
     """
     for policies in lists_of(job):
         for path, policy in policies.read("action"):
             if policy.action in INTERNAL_ACTIONS:
-                detail = f"it is one of Volcano's internal actions; use {_one_of(USEFUL_ACTIONS)}"
+                detail = f"internal action of Volcano; use {_one_of(USEFUL_ACTIONS)}"
                 yield NotSupported.of(path / "action", policy.action, detail)
 
 
 @rule("policies", "tasks.policies")
 def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Of two policies of one list for the same event, the second would never apply."""
+    """Only the first policy of a list applies to an event."""
     for policies in lists_of(job):
         seen: dict[Event, Path] = {}
         for place, event, _policy in policies.events():
             first = seen.setdefault(event, place)
             if first is not place and event not in INTERNAL_EVENTS:
-                yield Duplicate(place, event, f"{first} is for this event already, and the first policy counts")
+                yield Duplicate(place, event, f"already handled by {first}; only the first policy applies")
 
 
 @rule("policies", "tasks.policies")
 def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano refuses `*` beside other events in a list, before or behind: they would be covered twice."""
+    """Volcano refuses `*` together with other events."""
     for policies in lists_of(job):
         places: dict[Event, Path] = {}
         for place, event, _policy in policies.events():
@@ -104,22 +102,22 @@ def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
         any_event = places.pop(Event.ANY, None)
         if any_event is not None and places:
             event, place = next(iter(places.items()))
-            detail = f'it is for every event, and {place} is for {event}: name all events, or "*" alone'
+            detail = f'"*" already includes {event} at {place}: use "*" alone, or list the events'
             yield Invalid(any_event, Event.ANY, detail)
 
 
 @rule("policies", "tasks.policies")
 def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A policy for an exit code is looked at when a pod has failed, and then the code is not 0."""
+    """A policy for an exit code applies to failed pods, whose exit code is not 0."""
     for policies in lists_of(job):
         for path, policy in policies.read("exit_code"):
             if policy.exit_code == 0:
-                yield Invalid(path / "exitCode", 0, "0 is no failure: use event TaskCompleted for pods that succeed")
+                yield Invalid(path / "exitCode", 0, "must not be 0: use event TaskCompleted for pods that succeed")
 
 
 @rule("policies", "tasks.policies")
 def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Of two policies of one list for the same exit code, the second would never apply."""
+    """Only the first policy of a list applies to an exit code."""
     for policies in lists_of(job):
         seen: dict[int, Path] = {}
         for path, policy in policies.read("exit_code"):
@@ -127,13 +125,13 @@ def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
                 continue
             first = seen.setdefault(policy.exit_code, path)
             if first is not path:
-                detail = f"{first} is for this exit code already, and the first policy counts"
+                detail = f"already handled by {first}; only the first policy applies"
                 yield Duplicate(path / "exitCode", policy.exit_code, detail)
 
 
 @rule("policies", "tasks.policies")
 def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A duration that Go cannot hold stops every typed client that lists the jobs, the controller first."""
+    """A duration that overflows in Go breaks every typed client that lists the jobs."""
     for policies in lists_of(job):
         for path, policy in policies.read("timeout"):
             if policy.timeout is not None and overflows(policy.timeout):
@@ -142,29 +140,27 @@ def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Some events that Volcano's webhook takes reach no policy, or none of a task."""
+    """Some events that Volcano's webhook accepts are never raised, or not for tasks."""
     for policies in lists_of(job):
         for place, event, _policy in policies.events():
             if event in NEVER_RAISED:
-                yield Notice(place, f"{event} is raised by no part of Volcano: leave it out")
+                yield Notice(place, f"Volcano never raises {event}: remove it")
             elif event in OF_THE_JOB and policies.of_a_task:
-                yield Notice(
-                    place, f"{event} is raised for the job, not for a task: it belongs into the job's policies"
-                )
+                yield Notice(place, f"Volcano raises {event} for the job, not for a task: move the policy to the job")
 
 
 @rule("policies", "tasks.policies")
 def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Every pod is pending at first: Volcano passes over a policy for that which does not say for how long."""
+    """Every pod starts as pending, so Volcano ignores a PodPending policy without a timeout."""
     for policies in lists_of(job):
         for place, event, policy in policies.events():
             if event is Event.POD_PENDING and policy.timeout is None:
-                yield Notice(place, "PodPending applies only with a timeout: say how long a pod may be pending")
+                yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")
 
 
 @rule("policies", "tasks.policies", whole=("tasks.template",))
 def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Volcano raises TaskFailed when the containers of a task have restarted too often; some never restart."""
+    """Volcano raises TaskFailed after too many container restarts, which restartPolicy Never excludes."""
     for policies in lists_of(job):
         places = [place for place, event, _policy in policies.events() if event is Event.TASK_FAILED]
         if places and all(_never_restarts(task) for task in policies.tasks(job)):
@@ -172,8 +168,8 @@ def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
             for place in places:
                 yield Notice(
                     place,
-                    f"TaskFailed counts restarts of containers, and {whose} restartPolicy is Never: use PodFailed, or "
-                    "make the restartPolicy OnFailure",
+                    f"TaskFailed counts container restarts, but {whose} restartPolicy is Never: use PodFailed, "
+                    "or set restartPolicy to OnFailure",
                 )
 
 
@@ -185,27 +181,25 @@ def _never_restarts(task: Task) -> bool:
 
 @rule("policies", "tasks.policies", whole=("tasks.partition_policy",))
 def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """RestartPartition is about the group of pods that the pod belongs to; without groups nothing is restarted."""
+    """RestartPartition restarts the partition of the pod; without partitions it does nothing."""
     for policies in lists_of(job):
         places = [path for path, policy in policies.read("action") if policy.action is Action.RESTART_PARTITION]
         if places and all(task.word("partition_policy") is None for task in policies.tasks(job)):
             who = "this task has" if policies.of_a_task else "the tasks have"
             for path in places:
-                yield Notice(
-                    path / "action", f"{who} no partitionPolicy, and so no partitions: use RestartTask or RestartPod"
-                )
+                yield Notice(path / "action", f"{who} no partitionPolicy: use RestartTask or RestartPod")
 
 
 @rule("policies", "tasks.policies")
 def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """An exit code comes with PodFailed: an earlier policy for that, or for `*`, is taken first."""
+    """A failed pod also raises PodFailed, so an earlier policy for PodFailed or `*` applies first."""
     for policies in lists_of(job):
         earlier: tuple[Path, Event] | None = None
         for path, policy in policies.read("event", "events", "exit_code"):
             if policy.exit_code and earlier:
                 place, event = earlier
                 what = "every event" if event is Event.ANY else "failed pods"
-                yield Notice(path, f"never applies: {place} is for {what} and counts first; put this policy before it")
+                yield Notice(path, f"never applies: {place} matches {what} first; move this policy before it")
             earlier = earlier or next(
                 ((path, event) for _, event in events_of(policy, path) if event in {Event.ANY, Event.POD_FAILED}), None
             )
@@ -213,7 +207,7 @@ def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notic
 
 @rule("policies", whole=("tasks.policies",))
 def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """The job's policies are for what those of a task leave over; where every task has its own, they never apply."""
+    """A policy of the job never applies if every task handles the same event."""
     own = Policies(job)
     if not own.policies or not job.tasks:
         return
@@ -224,7 +218,7 @@ def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
             events.discard(Event.POD_PENDING)
         codes = [policy.exit_code] if policy.exit_code else []
         if (events or codes) and handled.takes(events, codes):
-            yield Notice(path, "never applies: every task has policies of its own for that, which count first")
+            yield Notice(path, "never applies: the policies of every task match first")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +257,7 @@ class _Handled:
         return events, codes
 
     def takes(self, events: Iterable[Event], codes: Iterable[int]) -> bool:
-        """Tell whether none of these events and exit codes is left for the job."""
+        """Return whether none of these events and exit codes is left for the job."""
         by_code = Event.POD_FAILED in self.events
         return self.events.issuperset(events) and all(by_code or code in self.codes for code in codes)
 

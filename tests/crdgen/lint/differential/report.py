@@ -1,4 +1,4 @@
-"""What the comparison found, as the page `docs/crd-lint.md`."""
+"""What the comparison found, as the page `docs/reference/crd-lint.md`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

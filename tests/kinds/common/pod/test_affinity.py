@@ -47,7 +47,7 @@ NODE_CASES: list[Case] = [
     (
         "Gt with two is refused",
         expression(key="cores", operator="Gt", values=["8", "9"]),
-        [f"{NODE}.matchExpressions[0].values: Required value: must hold exactly one"],
+        [f"{NODE}.matchExpressions[0].values: Required value: must have exactly one"],
     ),
     ("what Gt compares with need not be a number", expression(key="cores", operator="Gt", values=["many"]), []),
     (
@@ -202,7 +202,7 @@ POD_CASES: list[Case] = [
     (
         "no key is to match and to mismatch",
         pods(labelSelector={}, matchLabelKeys=["a"], mismatchLabelKeys=["a"]),
-        [f'{TERM}.matchLabelKeys[0]: Invalid value: "a": may not be in mismatchLabelKeys too'],
+        [f'{TERM}.matchLabelKeys[0]: Invalid value: "a": may not also be listed in mismatchLabelKeys'],
     ),
     (
         "a mismatched key may be told by the selector",

@@ -73,7 +73,7 @@ CASES: list[Case] = [
     case(
         "and the same there",
         pod(listening("a", 80, hostPort=8080), hostNetwork=True),
-        f"{MAIN}.ports[0].hostPort: Invalid value: 8080: must be the containerPort 80",
+        f"{MAIN}.ports[0].hostPort: Invalid value: 8080: must be 80, the containerPort",
     ),
     case("which is not asked of init containers", pod(init=[listening("a", 80, hostPort=8080)], hostNetwork=True)),
 ]

@@ -28,7 +28,11 @@ def stopping(sentence: str, hook: Json, *expected: str, **spec: Any) -> Case:
 PROBE_CASES: list[Case] = [
     live("a probe does one thing", {"exec": {"command": ["true"]}}),
     live("not none", {}, ": Required value: must have one of exec, httpGet, tcpSocket, grpc"),
-    live("and not two", {"exec": {"command": ["true"]}, **TCP}, ".tcpSocket: Forbidden: may not stand beside exec"),
+    live(
+        "and not two",
+        {"exec": {"command": ["true"]}, **TCP},
+        ".tcpSocket: Forbidden: may not be set together with exec",
+    ),
     live("a command has a program", {"exec": {}}, ".exec.command: Required value"),
     live("a request has a port", {"httpGet": {"path": "/"}}, ".httpGet.port: Required value"),
     live("by number or name", {"httpGet": {"port": "http"}}),

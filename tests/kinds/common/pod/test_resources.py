@@ -148,7 +148,7 @@ POD_CASES: list[Case] = [
         "no container has a greater limit",
         pod(limited("a", cpu="2"), resources={"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}),
         f"{POD}.requests[cpu]: Invalid value",
-        f'{MAIN}.resources.limits[cpu]: Invalid value: "2": must be at most the pod\'s limit "1"',
+        f'{MAIN}.resources.limits[cpu]: Invalid value: "2": must be at most "1", the limit of the pod',
     ),
     case("devices are of containers", pod(resources={"limits": {GPU: 1}}), f"{POD}.limits[{GPU}]: Unsupported value"),
     case("claims too", pod(resources={"claims": [{"name": "a"}]}), f"{POD}.claims: Forbidden"),

@@ -50,14 +50,18 @@ CASES: list[Case] = [
     (
         "and the number says the same",
         pod({"priorityClassName": "system-node-critical", "priority": 1}),
-        ["spec.priority: Forbidden: is 2000001000 by the priority class"],
+        ["spec.priority: Forbidden: must match the priority class, which has 2000001000"],
     ),
     ("no class is worth nothing", pod({"priority": 0, "preemptionPolicy": "PreemptLowerPriority"}), []),
-    ("and no number makes it more", pod({"priority": 10}), ["spec.priority: Forbidden: is 0 by the priority class"]),
+    (
+        "and no number makes it more",
+        pod({"priority": 10}),
+        ["spec.priority: Forbidden: must match the priority class, which has 0"],
+    ),
     (
         "nor peaceful",
         pod({"preemptionPolicy": "Never"}),
-        ["spec.preemptionPolicy: Forbidden: comes from the priority class"],
+        ["spec.preemptionPolicy: Forbidden: must match the priority class"],
     ),
     (
         "a policy is one of two",
@@ -69,7 +73,7 @@ CASES: list[Case] = [
     (
         "overhead comes from a runtime class",
         pod({"overhead": {"cpu": "100m"}}),
-        ["spec.overhead: Forbidden: comes from the runtime class"],
+        ["spec.overhead: Forbidden: is set from the runtime class"],
     ),
     (
         "and is quantities",
@@ -77,7 +81,7 @@ CASES: list[Case] = [
         [
             'spec.runtimeClassName: Invalid value: "Kata"',
             'spec.overhead[cpu]: Invalid value: "much": must be a quantity',
-            'spec.overhead[memory]: Invalid value: "-1": must be 0 or more',
+            'spec.overhead[memory]: Invalid value: "-1": must be at least 0',
         ],
     ),
     ("gates have names", pod({"schedulingGates": [{"name": "quota"}, {"name": "example.com/queue"}]}), []),

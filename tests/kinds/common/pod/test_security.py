@@ -126,7 +126,7 @@ POD_CASES: list[Case] = [
     of_pod(
         "not of the host's network",
         {"sysctls": [{"name": "net/core/somaxconn", "value": "1"}]},
-        'sysctls[0].name: Invalid value: "net/core/somaxconn": may not be set where hostNetwork is true',
+        'sysctls[0].name: Invalid value: "net/core/somaxconn": may not be set when hostNetwork is true',
         hostNetwork=True,
     ),
     of_pod(

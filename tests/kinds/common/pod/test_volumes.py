@@ -131,7 +131,7 @@ TAKEN: list[tuple[str, Json]] = [
 
 #: What it refuses: the volume, and the faults as `path: message` begins, with the paths below the volume's.
 REFUSED: list[tuple[str, Json, list[str]]] = [
-    ("two sources", {"nfs": {}, "emptyDir": {}}, ["nfs: Forbidden: emptyDir is"]),
+    ("two sources", {"nfs": {}, "emptyDir": {}}, ["nfs: Forbidden: may not be set together with emptyDir"]),
     ("an empty directory of less than nothing", {"emptyDir": {"sizeLimit": "-1"}}, ["emptyDir.sizeLimit: Invalid"]),
     ("a limit that is no quantity", {"emptyDir": {"sizeLimit": "1e1.5"}}, ["emptyDir.sizeLimit: Invalid"]),
     ("a path of the node that is empty", {"hostPath": {"path": ""}}, ["hostPath.path: Required"]),
@@ -495,17 +495,17 @@ REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
 #: What is taken with a word.
 NOTICED: list[tuple[str, Json, list[str]]] = [
     ("no source", {}, ["has no source and will be an empty directory"]),
-    ("an unknown medium", {"emptyDir": {"medium": "Tape"}}, ["emptyDir.medium: no node knows"]),
-    ("a repository", {"gitRepo": {"repository": "x"}}, ["gitRepo: kubelet no longer clones"]),
+    ("an unknown medium", {"emptyDir": {"medium": "Tape"}}, ["emptyDir.medium: unknown medium"]),
+    ("a repository", {"gitRepo": {"repository": "x"}}, ["gitRepo: not supported since Kubernetes 1.33"]),
     (
         "a source that is gone",
         {"cephfs": {"monitors": ["m"]}},
-        ["cephfs: nodes mount it no longer since Kubernetes 1.31"],
+        ["cephfs: not supported since Kubernetes 1.31"],
     ),
     (
         "a trust bundle",
         projected({"clusterTrustBundle": {"path": "p"}}),
-        ["projected.sources[0].clusterTrustBundle: its files are missing where"],
+        ["projected.sources[0].clusterTrustBundle: ignored unless"],
     ),
     ("huge pages of one size", {"emptyDir": {"medium": "HugePages-2Mi"}}, []),
 ]

@@ -44,7 +44,7 @@ def test_a_standard_is_written_as_it_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("text, fault", [("strict", "must be one of privileged, baseline, restricted"),
-                                         ("restricted:1.30", "must be latest or a version as v1.34")])  # fmt: skip
+                                         ("restricted:1.30", "must be latest or a version such as v1.34")])  # fmt: skip
 def test_what_is_no_standard_is_told(text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         standard(text)

@@ -57,7 +57,7 @@ def ephemeral(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """An ephemeral volume has the template of its claim (`core/v1` validation, EphemeralVolumeSource)."""
     here = path / "volumeClaimTemplate"
     if source.get("volumeClaimTemplate") is None:
-        yield Required(here, "must be the template of the claim that is made for the pod")
+        yield Required(here, "must be the template of the claim that is created for the pod")
         return
     template = mapping(source, "volumeClaimTemplate")
     yield from _template_metadata(mapping(template, "metadata"), here / "metadata")
@@ -70,7 +70,7 @@ def _template_metadata(metadata: Fields, path: Path) -> Iterator[Cause]:
         value = metadata.get(field)
         # A text or number of "" or 0 is as absent, but for the one that Kubernetes keeps by reference.
         if value not in (None, "", 0) or (value == 0 and field == "deletionGracePeriodSeconds"):
-            yield Forbidden(path / field, "the claim is named after pod and volume; set labels and annotations only")
+            yield Forbidden(path / field, "may not be set: only labels and annotations are allowed")
     yield from labels(metadata.get("labels"), path / "labels")
     annotations, size = mapping(metadata, "annotations"), 0
     for key, value in annotations.items():
@@ -78,7 +78,7 @@ def _template_metadata(metadata: Fields, path: Path) -> Iterator[Cause]:
             yield Invalid((path / "annotations").key(key), key, f"the key {fault}")
         size += len(key.encode(errors="replace")) + len(str(value).encode(errors="replace"))
     if size > ANNOTATIONS_LIMIT:
-        yield TooLong(path / "annotations", "", ANNOTATIONS_LIMIT, "all keys and values together", unit="bytes")
+        yield TooLong(path / "annotations", "", ANNOTATIONS_LIMIT, "total size of keys and values", unit="bytes")
 
 
 def claim_spec(spec: Fields, path: Path) -> Iterator[Cause]:
@@ -125,7 +125,7 @@ def _resources(resources: Fields, path: Path) -> Iterator[Cause]:
             if not enough and (field, name) == ("requests", "storage"):
                 yield Invalid(here, amount, "must be greater than zero")
     if "storage" not in mapping(resources, "requests"):
-        yield Required((path / "requests").key("storage"), "must be the size of the volume, as in 10Gi")
+        yield Required((path / "requests").key("storage"), "must be the size of the volume, such as 10Gi")
 
 
 def _data_source(source: Fields, path: Path) -> Iterator[Cause]:
@@ -133,7 +133,7 @@ def _data_source(source: Fields, path: Path) -> Iterator[Cause]:
     yield from required(source, path, {"name": "the name of the object", "kind": "the kind of the object"})
     group, kind = text(source, "apiGroup"), text(source, "kind")
     if not group and kind and kind != "PersistentVolumeClaim":
-        yield Invalid(path / "kind", kind, "must be PersistentVolumeClaim where apiGroup is not set")
+        yield Invalid(path / "kind", kind, "must be PersistentVolumeClaim when apiGroup is not set")
     if group and (fault := names.dns_subdomain(group)):
         yield Invalid(path / "apiGroup", group, fault)
 
@@ -147,6 +147,6 @@ def _data_sources_agree(spec: Fields, path: Path) -> Iterator[Cause]:
     if spec.get("dataSource") is None or spec.get("dataSourceRef") is None:
         return
     if namespace:
-        yield Forbidden(path / "dataSource", "must not be set beside dataSourceRef.namespace")
+        yield Forbidden(path / "dataSource", "may not be set together with dataSourceRef.namespace")
     elif any(source.get(field) != reference.get(field) for field in ("apiGroup", "kind", "name")):
-        yield Invalid(path / "dataSource", "dataSource", "must name the same object as dataSourceRef, or be left out")
+        yield Invalid(path / "dataSource", "dataSource", "must match dataSourceRef: remove one of the two")

@@ -34,7 +34,12 @@ def aws_elastic_block_store(source: Fields, path: Path) -> Iterator[Cause | Noti
 def azure_file(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """An Azure file share has a name and a secret (`core/v1` validation, AzureFileVolumeSource)."""
     yield from required(
-        source, path, {"secretName": "the secret with the account's name and key", "shareName": "the name of the share"}
+        source,
+        path,
+        {
+            "secretName": "the Secret that contains the name and key of the account",
+            "shareName": "the name of the share",
+        },
     )
 
 
@@ -48,7 +53,7 @@ def azure_disk(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     if isinstance(kind, str) and kind not in DISK_URIS:
         yield NotSupported(path / "kind", kind, DISK_URIS)
     elif isinstance(kind, str) and uri and not uri.startswith(DISK_URIS[kind]):
-        yield Invalid(path / "diskURI", uri, f"must begin with {DISK_URIS[kind]} where kind is {kind}")
+        yield Invalid(path / "diskURI", uri, f"must begin with {DISK_URIS[kind]} when kind is {kind}")
 
 
 def cinder(source: Fields, path: Path) -> Iterator[Cause | Notice]:
@@ -59,7 +64,7 @@ def cinder(source: Fields, path: Path) -> Iterator[Cause | Notice]:
 
 def vsphere_volume(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """A vSphere disk has a path (`core/v1` validation, VsphereVirtualDiskVolumeSource)."""
-    yield from required(source, path, {"volumePath": "the path of the disk in its data store"})
+    yield from required(source, path, {"volumePath": "the path of the disk in its datastore"})
 
 
 def photon_persistent_disk(source: Fields, path: Path) -> Iterator[Cause | Notice]:

@@ -23,11 +23,11 @@ def downward_file(item: Fields, path: Path) -> Iterator[Cause]:
     yield from mode(item, "mode", path)
     field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
     if field is not None and resource is not None:
-        yield Invalid(path, "fieldRef and resourceFieldRef", "must have only one of the two")
+        yield Invalid(path, "fieldRef and resourceFieldRef", "must have only one of them")
     if field is not None:
         yield from field_reference(mapping(item, "fieldRef"), path / "fieldRef", FILE_FIELDS)
     elif resource is not None:
         reference = mapping(item, "resourceFieldRef")
         yield from resource_reference(reference, path / "resourceFieldRef", of_container=False)
     else:
-        yield Required(path, "must have one of fieldRef and resourceFieldRef")
+        yield Required(path, "must set fieldRef or resourceFieldRef")

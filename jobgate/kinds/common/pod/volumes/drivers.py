@@ -40,12 +40,12 @@ def flex_volume(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     yield from required(source, path, {"driver": "the name of the driver"})
     for option in mapping(source, "options"):
         if f".{option.partition('/')[0].lower()}".endswith(_RESERVED):
-            yield Invalid((path / "options").key(option), option, "must not be of kubernetes.io or k8s.io")
+            yield Invalid((path / "options").key(option), option, "must not be in kubernetes.io or k8s.io")
 
 
 def image(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """An image volume has a reference and one of the pull policies (`core/v1` validation, ImageVolumeSource)."""
-    yield from required(source, path, {"reference": "the image, as a container names its image"})
+    yield from required(source, path, {"reference": "the image reference"})
     policy = text(source, "pullPolicy")
     if policy and policy not in PULL_POLICIES:
         yield NotSupported(path / "pullPolicy", policy, PULL_POLICIES)

@@ -31,13 +31,13 @@ class PlainKeyToPath(Plain):
 def without_backsteps(value: str, path: Path) -> Iterator[Cause]:
     """A path has no `..` among its steps: it must not lead out of where it begins (`core/v1`, hostPath and others)."""
     if ".." in value and ".." in value.split("/"):
-        yield Invalid(path, value, "must not contain '..' as a step")
+        yield Invalid(path, value, "must not contain '..'")
 
 
 def relative(value: str, path: Path) -> Iterator[Cause]:
     """A path within a volume is relative to the volume's root, and stays below it (`core/v1`, subPath and others)."""
     if value.startswith("/"):
-        yield Invalid(path, value, "must be a relative path, without a '/' at its beginning")
+        yield Invalid(path, value, "must be a relative path")
     yield from without_backsteps(value, path)
 
 
@@ -54,20 +54,20 @@ def named_file(fields: Fields, path: Path) -> Iterator[Cause]:
     if value:
         yield from file_path(value, path / "path")
     elif not fields.get("path"):
-        yield Required(path / "path", "must be the path of the file within the volume")
+        yield Required(path / "path", "must be the path of the file in the volume")
 
 
 def mode(fields: Fields, name: str, path: Path) -> Iterator[Cause]:
     """A file's mode has permission bits only (`core/v1`, `mode` and `defaultMode`); JSON writes it in decimal."""
     value = whole(fields[name]) if name in fields else None
     if value is not None and not 0 <= value <= HIGHEST_MODE:
-        yield Invalid(path / name, value, "must be between 0 and 511, which is 0777 in octal")
+        yield Invalid(path / name, value, "must be between 0 and 511 (octal 0777)")
 
 
 def key_to_paths(source: Fields, path: Path) -> Iterator[Cause]:
     """Each item maps a key to a file (`core/v1`, `items` of configMap and secret)."""
     for index, item in enumerate(each(source, "items")):
         here = path / "items" / index
-        yield from required(item, here, {"key": "the key whose value the file holds"})
+        yield from required(item, here, {"key": "the key to project"})
         yield from named_file(item, here)
         yield from mode(item, "mode", here)

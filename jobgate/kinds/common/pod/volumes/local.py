@@ -65,7 +65,9 @@ def empty_dir(source: Fields, path: Path) -> Iterator[Cause | Notice]:
                 yield Invalid(path / "sizeLimit", limit, "must not be negative")
     medium = text(source, "medium")
     if medium and not _MEDIUM.match(medium):
-        yield Notice(path / "medium", 'no node knows this medium; leave it out, or write "Memory" or "HugePages"')
+        yield Notice(
+            path / "medium", 'unknown medium, the pod would not start: use "Memory" or "HugePages", or remove the field'
+        )
 
 
 def host_path(source: Fields, path: Path) -> Iterator[Cause | Notice]:
@@ -81,6 +83,4 @@ def git_repo(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """A gitRepo has a repository and a directory within the volume (`core/v1` validation, GitRepoVolumeSource)."""
     yield from required(source, path, {"repository": "the URL of the repository"})
     yield from relative(text(source, "directory"), path / "directory")
-    yield Notice(
-        path, "kubelet no longer clones repositories since Kubernetes 1.33; clone in an init container instead"
-    )
+    yield Notice(path, "not supported since Kubernetes 1.33: clone the repository in an init container")

@@ -39,25 +39,31 @@ class PlainNfs(Plain):
 
 def nfs(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """An NFS volume has a server and an absolute path (`core/v1` validation, NFSVolumeSource)."""
-    yield from required(source, path, {"server": "the name or address of the NFS server", "path": "what it exports"})
+    yield from required(
+        source, path, {"server": "the name or address of the NFS server", "path": "the path that the server exports"}
+    )
     exported = text(source, "path")
     if exported and not exported.startswith("/"):
-        yield Invalid(path / "path", exported, "must be an absolute path, with a '/' at its beginning")
+        yield Invalid(path / "path", exported, "must be an absolute path")
 
 
 def iscsi(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """An iSCSI volume has a portal, well-formed names, a LUN, and a secret for CHAP (`core/v1`, ISCSIVolumeSource)."""
     yield from required(
-        source, path, {"targetPortal": "the portal's address, with its port if not 3260", "iqn": "the target's name"}
+        source,
+        path,
+        {"targetPortal": "the address of the portal, with the port if it is not 3260", "iqn": "the name of the target"},
     )
     yield from _iscsi_name(text(source, "iqn"), path / "iqn")
     yield from within(source, "lun", path, 0, HIGHEST_LUN)
     has_chap = source.get("chapAuthDiscovery") is True or source.get("chapAuthSession") is True
     if has_chap and source.get("secretRef") is None:
-        yield Required(path / "secretRef", "CHAP needs the secret with its credentials")
+        yield Required(
+            path / "secretRef", "must be the Secret with the credentials when CHAP authentication is enabled"
+        )
     initiator = source.get("initiatorName")
     if initiator == "":
-        yield Invalid(path / "initiatorName", initiator, "must begin with iqn, eui or naa, or be left out")
+        yield Invalid(path / "initiatorName", initiator, "must begin with iqn, eui or naa")
     elif isinstance(initiator, str):
         yield from _iscsi_name(initiator, path / "initiatorName")
 
@@ -69,7 +75,7 @@ def iscsi_interface_name(volume: Fields, path: Path) -> Iterator[Cause]:
         return
     name, portal = text(volume, "name"), text(source, "targetPortal")
     if len(f"{name}:{portal}".encode(errors="replace")) > INTERFACE_LIMIT:
-        detail = f"with ':' and the targetPortal must be at most {INTERFACE_LIMIT} bytes where initiatorName is set"
+        detail = f"with ':' and targetPortal, must be at most {INTERFACE_LIMIT} bytes when initiatorName is set"
         yield Invalid(path / "name", name, detail)
 
 
@@ -81,15 +87,15 @@ def _iscsi_name(name: str, path: Path) -> Iterator[Cause]:
     if form not in ("iqn", "eui", "naa"):
         yield Invalid(path, name, "must begin with iqn, eui or naa")
     elif form == "iqn" and not _is_qualified_iscsi_name(name):
-        yield Invalid(path, name, "must be like iqn.2001-04.com.example:storage.disk1")
+        yield Invalid(path, name, "must have the form iqn.2001-04.com.example:storage.disk1")
     elif form == "eui" and not _EUI.match(name):
-        yield Invalid(path, name, "must be eui. and 16 letters or digits")
+        yield Invalid(path, name, "must be eui. followed by 16 letters or digits")
     elif form == "naa" and not _NAA.match(name):
-        yield Invalid(path, name, "must be naa. and 32 letters or digits")
+        yield Invalid(path, name, "must be naa. followed by 32 letters or digits")
 
 
 def _is_qualified_iscsi_name(name: str) -> bool:
-    """Tell whether `iqn.<year>-<month>.<authority>:<name>` ends the text.
+    """Return whether `iqn.<year>-<month>.<authority>:<name>` ends the text.
 
     Kubernetes searches for it anywhere, so that what stands before is free; taken apart here, to stay linear.
     """
@@ -104,11 +110,11 @@ def fc(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """A Fibre Channel volume is found by target and LUN, or by world wide identifiers (`core/v1`, FCVolumeSource)."""
     targets, identifiers = bool(source.get("targetWWNs")), bool(source.get("wwids"))
     if targets == identifiers:
-        detail = "must have one of targetWWNs (with lun) and wwids"
+        detail = "must set targetWWNs (with lun) or wwids"
         yield Invalid(path, "targetWWNs and wwids", detail) if targets else Required(path / "targetWWNs", detail)
     if targets:
         if whole(source.get("lun")) is None:
-            yield Required(path / "lun", "must be the number of the target's logical unit")
+            yield Required(path / "lun", "must be the LUN of the target")
         yield from within(source, "lun", path, 0, HIGHEST_LUN)
 
 
@@ -125,18 +131,18 @@ def cephfs(source: Fields, path: Path) -> Iterator[Cause | Notice]:
 def glusterfs(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """A Gluster volume has endpoints and a path (`core/v1` validation, GlusterfsVolumeSource)."""
     yield from required(
-        source, path, {"endpoints": "the name of the Endpoints of its servers", "path": "the name of the volume"}
+        source, path, {"endpoints": "the name of the Endpoints object of the servers", "path": "the name of the volume"}
     )
 
 
 def quobyte(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """A Quobyte volume has registries as host:port, a name, and a short tenant (`core/v1`, QuobyteVolumeSource)."""
     yield from required(
-        source, path, {"registry": "host:port, or several of them between commas", "volume": "its name"}
+        source, path, {"registry": "host:port, or a comma-separated list of them", "volume": "its name"}
     )
     registry, tenant = text(source, "registry"), text(source, "tenant")
     if registry and not all(map(_HOST_PORT.match, registry.split(","))):
-        yield Invalid(path / "registry", registry, "must be host:port, or several of them between commas")
+        yield Invalid(path / "registry", registry, "must be host:port, or a comma-separated list of them")
     if len(tenant.encode(errors="replace")) > TENANT_LIMIT and registry:
         yield Invalid(path / "tenant", tenant, f"must be a UUID, and at most {TENANT_LIMIT} bytes")
 
@@ -145,9 +151,9 @@ def flocker(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """A Flocker data set is found by name or by UUID (`core/v1` validation, FlockerVolumeSource)."""
     name, uuid = text(source, "datasetName"), text(source, "datasetUUID")
     if not name and not uuid:
-        yield Required(path, "must have one of datasetName and datasetUUID")
+        yield Required(path, "must set datasetName or datasetUUID")
     if name and uuid:
-        yield Invalid(path, "datasetName and datasetUUID", "must have only one of the two")
+        yield Invalid(path, "datasetName and datasetUUID", "must have only one of them")
     if "/" in name:
         yield Invalid(path / "datasetName", name, "must not contain '/'")
 

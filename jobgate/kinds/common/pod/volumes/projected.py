@@ -33,12 +33,12 @@ def _source(source: Fields, path: Path) -> Iterator[Cause | Notice]:
     """Each entry of `sources` is of one kind (`core/v1` validation, VolumeProjection)."""
     present = [name for name in _SOURCES if source.get(name) is not None]
     for extra in present[1:]:
-        yield Forbidden(path / extra, f"{present[0]} is this entry's source already; make an entry for each source")
+        yield Forbidden(path / extra, f"may not be set together with {present[0]}: use one entry per source")
     for name in present:
         yield from _projection(name, mapping(source, name), path / name)
     for name, feature in GATED.items():
         if source.get(name) is not None:
-            yield Notice(path / name, f"its files are missing where the cluster has not turned on {feature}")
+            yield Notice(path / name, f"ignored unless the cluster enables the feature gate {feature}")
 
 
 def _projection(name: str, source: Fields, path: Path) -> Iterator[Cause]:
@@ -66,7 +66,7 @@ def _files_are_apart(volume: Fields, path: Path) -> Iterator[Cause]:
             for number, item in enumerate(each(mapping(source, name), "items")):
                 file, here = text(item, "path"), (index, name, number)
                 if file and taken.setdefault(file, here) != here:
-                    detail = f"{_file(path, *taken[file])} is the same file"
+                    detail = f"same path as {_file(path, *taken[file])}"
                     yield Duplicate(_file(path, *here), file, detail)
 
 

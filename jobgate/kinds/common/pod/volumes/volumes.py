@@ -94,28 +94,28 @@ def _name(volume: Fields, index: int, first: dict[str, int], path: Path) -> Iter
     """A volume's name is a DNS label, and no other volume of the pod has it (`core/v1` validation, volumes)."""
     name = text(volume, "name")
     if not name:
-        yield from required(volume, path / index, {"name": "the name that volume mounts call it by"})
+        yield from required(volume, path / index, {"name": "the name that volume mounts use"})
         return
     if fault := names.dns_label(name):
         yield Invalid(path / index / "name", name, fault)
     if first.setdefault(name, index) != index:
-        yield Duplicate(path / index / "name", name, f"{path / first[name]} has this name")
+        yield Duplicate(path / index / "name", name, f"already used by {path / first[name]}")
 
 
 def _source(volume: Fields, path: Path) -> Iterator[Cause | Notice]:
     """A volume is of one kind; without any it is an emptyDir (`core/v1` defaults and validation, VolumeSource)."""
     present = [name for name in volume if name in SOURCES and volume[name] is not None]
     if not present:
-        yield Notice(path, "has no source and will be an empty directory; write emptyDir: {} if that is meant")
+        yield Notice(path, "has no source and will be an empty directory: set emptyDir: {} to make this explicit")
         return
     if len(present) > 1:
         present.sort(key=list(SOURCES).index)
         for extra in present[1:]:
-            yield Forbidden(path / extra, f"{present[0]} is this volume's source already; a volume has only one")
+            yield Forbidden(path / extra, f"may not be set together with {present[0]}: a volume has exactly one source")
     name = present[0]
     yield from SOURCES[name](mapping(volume, name), path / name)
     if name in GONE:
-        yield Notice(path / name, f"nodes mount it no longer since Kubernetes {GONE[name]}; use a CSI driver instead")
+        yield Notice(path / name, f"not supported since Kubernetes {GONE[name]}: use a CSI driver")
 
 
 def _made_claims(volumes: Sequence[Fields], pod_name: str, path: Path) -> Iterator[Cause]:
@@ -133,11 +133,11 @@ def _made_claims(volumes: Sequence[Fields], pod_name: str, path: Path) -> Iterat
     for claim, index in made.items():
         name = text(volumes[index], "name")
         if name and (fault := names.dns_subdomain(claim)):
-            yield Invalid(path / index / "name", name, f"the claim {claim} that is made for the volume {fault}")
+            yield Invalid(path / index / "name", name, f"the name of the generated claim, {claim}, {fault}")
     for index, volume in enumerate(volumes):
         claim = text(mapping(volume, "persistentVolumeClaim"), "claimName")
         if claim in made:
-            detail = f"must not be the claim that is made for {path / made[claim]}"
+            detail = f"must not be the claim that is generated for {path / made[claim]}"
             yield Invalid(path / index / "persistentVolumeClaim" / "claimName", claim, detail)
 
 

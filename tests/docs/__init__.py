@@ -1,0 +1,1 @@
+"""Tests of what the hand-written pages say."""

@@ -1,0 +1,46 @@
+"""Pages that are linked or named are there."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("crdgen", "webhook", "certs", "jobgate", "bench", "tests", "examples", "manifests", ".github")
+TEXTS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt"}
+
+_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)")
+_PAGE = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.md\b")
+#: Pages of the reader's own in examples and tutorials.
+_ELSEWHERE = {
+    "docs/order.md",
+    "docs/reference/differences/sweep.md",
+    "docs/reference/kinds/sweep.md",
+    "docs/widget.md",
+}
+
+
+def _files() -> list[Path]:
+    found = [path for path in ROOT.iterdir() if path.suffix in TEXTS or path.name in {"Makefile", "Dockerfile"}]
+    for folder in (*SOURCES, "docs"):
+        found += [path for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
+    return [path for path in found if path.name != "CHANGELOG.md"]
+
+
+def test_every_relative_link_leads_to_a_file() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in _files()
+        if page.suffix == ".md"
+        for link in _LINK.findall(page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert broken == []
+
+
+def test_every_page_that_code_and_texts_name_exists() -> None:
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in _files()
+        for name in _PAGE.findall(path.read_text(encoding="utf-8"))
+        if name not in _ELSEWHERE and not (ROOT / name).is_file()
+    ]
+    assert missing == []
