@@ -155,7 +155,7 @@ def test_two_jobs_of_one_name_in_two_namespaces_do_not_meet(cluster: Cluster, cl
     other.apply(train(name, replicas=3))
     wait_for(lambda: len(cluster.ours()) == len(other.ours()) == 2, WAIT)
     cluster.api.patch(cluster.path("DIJob", "train"), {"spec": {"plugins": {"svc": None}}})
-    wait_for(lambda: not cluster.ours(), WAIT)
+    wait_for(lambda: cluster.ours() == [("ConfigMap", "train-svc")], WAIT)
     assert len(other.ours()) == 2
     assert other.get("ConfigMap", "train-svc")["data"]["VC_WORK_NUM"] == "3"
 
