@@ -49,8 +49,9 @@ from certs.store import Store
 from controlplane import ControlPlane, Terminal, find_or_build
 from controlplane.client import ClusterApi
 from controlplane.webhook import jobgate
-from jobgate.cli.rotating import Installation, connected
 from jobgate.cluster.bundles import Selection
+from jobgate.cluster.writer import Writer
+from jobgate.rotation.run import RotationScope, places
 
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -72,7 +73,7 @@ WARM = 100.0
 
 # Forked from one that has imported everything: killed and followed by the next within a fraction of a second.
 _processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.cli.rotating", "controlplane.webhook"])
+_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.rotation.run", "controlplane.webhook"])
 
 
 @dataclass
@@ -124,18 +125,18 @@ class DoomedTargets:
         await self.doom.around(self.targets.write(seen, bundles))
 
 
-def rotate(installation: Installation, beyond: int, soak: float, doom: Doom | None, log: Path) -> None:
+def rotate(kubeconfig: Path, scope: RotationScope, beyond: int, soak: float, doom: Doom | None, log: Path) -> None:
     """Rotate to the end, or until death; exit status 1 where neither comes. The work of a process."""
     names = service_names(SERVICE, NAMESPACE)
     settings = Settings(names, KeyType.P256, soak=timedelta(seconds=soak), beyond=beyond)
 
     async def run() -> bool:
-        async with connected(installation) as (_, sound):
-            places = sound
+        async with await Writer.connect(kubeconfig) as client:
+            used = places(client, scope)
             if doom:
-                store, targets = DoomedStore(sound.store, doom), DoomedTargets(sound.targets, doom)
-                places = replace(sound, store=store, targets=targets)
-            end = await Rotation(places, settings).run(timedelta(seconds=WORK))
+                store, targets = DoomedStore(used.store, doom), DoomedTargets(used.targets, doom)
+                used = replace(used, store=store, targets=targets)
+            end = await Rotation(used, settings).run(timedelta(seconds=WORK))
             if isinstance(end, Wait) and end.settled:
                 return True
             raise RuntimeError(str(end))
@@ -151,8 +152,11 @@ def rotate(installation: Installation, beyond: int, soak: float, doom: Doom | No
 class Soak:
     """Rotations, one after the other, and what came of them."""
 
-    def __init__(self, api: ClusterApi, installation: Installation, command: argparse.Namespace, log: Path) -> None:
-        self._api, self._installation, self._command, self._log = api, installation, command, log
+    def __init__(
+        self, api: ClusterApi, kubeconfig: Path, scope: RotationScope, command: argparse.Namespace, log: Path
+    ) -> None:
+        self._api, self._kubeconfig, self._scope = api, kubeconfig, scope
+        self._command, self._log = command, log
         self._chance = random.Random(command.seed)
         self.kills = self.processes = self.races = 0
         self.seconds: list[float] = []
@@ -201,7 +205,7 @@ class Soak:
             self.wrong.append(f"{len(codes)} rotations at once end with {codes}: {self._said()}")
 
     def _start(self, beyond: int, doom: Doom | None) -> BaseProcess:
-        arguments = (self._installation, beyond, self._command.soak, doom, self._log)
+        arguments = (self._kubeconfig, self._scope, beyond, self._command.soak, doom, self._log)
         process = _processes.Process(target=rotate, args=arguments, daemon=True)
         process.start()
         self.processes += 1
@@ -290,8 +294,8 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
         api = stack.enter_context(plane.api())
         # A Service that is another name has no endpoints: who serves is said outright, each by itself.
         addresses = tuple(("127.0.0.1", server.port) for server in servers)
-        installation = Installation(Selection(NAMESPACE, SERVICE, "jobgate"), SECRET, addresses, plane.kubeconfig)
-        rotations = Soak(api, installation, command, folder / "rotations.log")
+        scope = RotationScope(Selection(NAMESPACE, SERVICE, "jobgate"), SECRET, addresses)
+        rotations = Soak(api, plane.kubeconfig, scope, command, folder / "rotations.log")
         await rotations.bootstrap()
         for server in servers:
             await until(partial(asyncio.to_thread, server.ready), START, "a server is ready")

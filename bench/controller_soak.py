@@ -23,7 +23,7 @@ from controlplane import Terminal, WholeControlPlane, find_or_build_whole
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from jobgate.controller.desired import Desired, desired
-from jobgate.controller.difference import Verdict, judge
+from jobgate.controller.difference import Ownership, judge
 from jobgate.controller.jobs import Reader
 from jobgate.kinds.dijob import DIJOB
 from tests.controller import installed
@@ -162,7 +162,7 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
             process.kill()
             process.join()
             result.kills += 1
-            result.killed_at_work += "leading" in _said(log)
+            result.killed_at_work += "acquired the lease" in _said(log)
             result.writes += _said(log).count('"object"')
         process = installed.start(credentials, log, requests_per_second=100.0)
         try:
@@ -207,7 +207,7 @@ def _wrong(churn: Churn) -> Iterator[str]:
             if f"/api/v1/namespaces/{key[0]}/configmaps/{key[2]}" in churn.foreign:
                 continue
             verdict = judge(one, found.pop(key, None)).verdict
-            if verdict is not Verdict.FINE:
+            if verdict is not Ownership.FINE:
                 yield f"{key}: {verdict.name}"
     for key, one in found.items():
         # A Secret stays with its job: there is no right to delete it.

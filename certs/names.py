@@ -103,13 +103,13 @@ def _domain_faults(what: str, name: str) -> Iterator[str]:
 
 def _length_faults(what: str, name: str) -> Iterator[str]:
     if len(name) > NAME_LENGTH:
-        yield f"{what} {name!r}: must be at most {NAME_LENGTH} characters, and has {len(name)}"
+        yield f"{what} {name!r}: must have at most {NAME_LENGTH} characters, and has {len(name)}"
 
 
 def _dns_name_faults(name: str) -> Iterator[str]:
     if _is_ip_address(name):
         # Clients compare an address with the IP entries of a certificate only.
-        yield f"DNS name {name!r}: is an IP address, and must be given as one"
+        yield f"DNS name {name!r}: must be a DNS name, and is an IP address"
     else:
         yield from _domain_faults("DNS name", name)
 

@@ -44,7 +44,7 @@ def judged(contents: Mapping[str, bytes], names: ServerNames, now: datetime, pre
         return None
     chain = read_certificates(parts[CERTIFICATE])
     if not chain:
-        fault = f"{prefix}{CERTIFICATE} holds no certificate that can be read"
+        fault = f"{prefix}{CERTIFICATE} contains no readable certificate"
         return Pair(_written_number(parts[NUMBER]), faults=(fault,))
     leaf, given = chain[0], read_certificates(parts[AUTHORITY])
     authority = anchor(chain, given)
@@ -81,22 +81,22 @@ def _key_faults(pem: bytes, leaf: x509.Certificate, prefix: str) -> Iterator[str
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if key is None:
-        yield f"{prefix}{KEY} holds no key that can be read"
+        yield f"{prefix}{KEY} contains no readable key"
         return
     form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     if key.public_key().public_bytes(*form) != leaf.public_key().public_bytes(*form):
-        yield f"{prefix}{KEY} is the key of another certificate than {prefix}{CERTIFICATE}"
+        yield f"{prefix}{KEY} does not match {prefix}{CERTIFICATE}"
 
 
 def _leaf_faults(leaf: x509.Certificate, prefix: str) -> Iterator[str]:
     if is_authority(leaf):
-        yield f"{prefix}{CERTIFICATE} begins with a CA, and must begin with the server's certificate"
+        yield f"{prefix}{CERTIFICATE} must start with the server certificate, not with a CA"
     try:
         usages = leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
         return
     if ExtendedKeyUsageOID.SERVER_AUTH not in usages:
-        yield f"{prefix}{CERTIFICATE} is not for servers: its extended key usage lacks serverAuth"
+        yield f"{prefix}{CERTIFICATE} is not a server certificate: its extended key usage lacks serverAuth"
 
 
 def _authority_faults(
@@ -105,9 +105,9 @@ def _authority_faults(
     if authority is not None or not pem:
         return  # a certificate that somebody brought may come without its CA
     if not given:
-        yield f"{prefix}{AUTHORITY} holds no certificate that can be read"
+        yield f"{prefix}{AUTHORITY} contains no readable certificate"
     elif not any(map(is_authority, given)):
-        yield f"{prefix}{AUTHORITY} is not the certificate of a CA"
+        yield f"{prefix}{AUTHORITY} is not a CA certificate"
     else:
         yield f"{prefix}{CERTIFICATE} is not signed by {prefix}{AUTHORITY}"
 

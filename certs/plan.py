@@ -1,12 +1,12 @@
-"""What is to be done next: a pure function of what is seen.
+"""The next step of the rotation, as a pure function of what was observed.
 
-At all times the CA of the leaf that any server serves is in the bundle of each API server. So:
+Invariant: the CA of every served certificate is in all bundles. Therefore:
 
-- trust before serve: nothing is promoted before every target trusts it, and each API server had the time to learn so
-- never untrust what a server may still serve: nothing is retired before all servers serve the current generation
-- numbers of generations only grow
+- A generation is promoted only after all targets trust it and API servers had time to load the bundles.
+- A CA is removed only after all servers serve the current generation.
+- Generation numbers only increase.
 
-The phase is never remembered: it is what store and targets show. So anybody can go on where another was killed.
+The phase is not stored, but derived from the store and the targets, so that any process can continue the rotation.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class Observed:
 
 
 def plan(observed: Observed, settings: Settings) -> Step:
-    """Tell what to do next, and why, or how long to wait."""
+    """Return the next step, or how long to wait."""
     now = observed.now
     if observed.stored.keeper:
         return Blocked((_kept_by(observed.stored.keeper),))
@@ -84,18 +84,18 @@ def _reasons(state: State, targets: Sequence[Target], now: datetime, settings: S
     """Yield why there must be another generation than the current, the most urgent first."""
     current = state.current
     if current is None:
-        yield "there is no certificate yet" if state.stored.found else "the Secret of the certificates is missing"
+        yield "no certificate has been issued" if state.stored.found else "the certificate Secret does not exist"
         return
     if current.faults:
         yield "; ".join(current.faults)
     if current.missing:
         yield f"the certificate lacks the names {', '.join(current.missing)}"
     if (ahead := highest(targets)) > current.number:
-        yield f"generation {ahead} is trusted already, and the Secret was put back to {current.number}"
+        yield f"generation {ahead} is already trusted, but the Secret was reset to {current.number}"
     if settings.beyond is not None and current.number <= settings.beyond:
-        yield "it was asked for"
+        yield "rotation was requested"
     if current.validity is not None and now >= renewal(current.validity):
-        yield f"the certificate ends at {write_time(current.validity.not_after)}"
+        yield f"the certificate expires at {write_time(current.validity.not_after)}"
 
 
 def _revocation(state: State, settings: Settings) -> Note | None:
@@ -107,7 +107,7 @@ def _revocation(state: State, settings: Settings) -> Note | None:
         if former is None or former > settings.beyond or state.number <= settings.beyond:
             return None
     changes = Changes(stamps={Stamp.REVOKED: str(settings.beyond)})
-    return Note(f"generations up to {settings.beyond} are revoked", changes)
+    return Note(f"revoking generations up to {settings.beyond}", changes)
 
 
 def _towards_promotion(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
@@ -126,9 +126,9 @@ def _towards_promotion(state: State, targets: Sequence[Target], now: datetime, s
     if _nobody_is_served(state, now):
         soak = min(soak, settings.emergency_soak)
     if elapsed(since, now) < soak:
-        why = f"every API server gets {_seconds(soak)} to learn of generation {staged.number}"
+        why = f"API servers get {_seconds(soak)} to load the CA of generation {staged.number}"
         return Wait(why, since + soak, f"promote generation {staged.number}")
-    return Promote(f"generation {staged.number} is trusted since {write_time(since)}", promotion(state, now))
+    return Promote(f"generation {staged.number} has been trusted since {write_time(since)}", promotion(state, now))
 
 
 def _nobody_is_served(state: State, now: datetime) -> bool:
@@ -165,16 +165,19 @@ def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settin
     current = state.current
     assert current is not None
     if not state.verified:
-        return Verify(f"generation {current.number} is current, and all servers must serve it")
+        return Verify(f"checking that all servers serve generation {current.number}")
     if faults := tuple(target.fault for target in targets if target.fault):
         return Blocked(faults)
     if step := _retire(state, targets, now, settings):
         return step
     if changes := _tidied(state):
-        return Note("what is noted of former generations is over", changes)
+        return Note("removing data of former generations", changes)
     assert current.validity is not None
     return Wait(
-        f"generation {current.number} is served and trusted", renewal(current.validity), "stage the next", settled=True
+        f"generation {current.number} is served and trusted",
+        renewal(current.validity),
+        "stage the next generation",
+        settled=True,
     )
 
 
@@ -185,11 +188,11 @@ def _retire(state: State, targets: Sequence[Target], now: datetime, settings: Se
         return None
     since = state.stamped(Stamp.VERIFIED_AT)
     if since is None or since > now + settings.skew:
-        return Note("all servers serve it", Changes(stamps={Stamp.VERIFIED_AT: write_time(now)}))
+        return Note("all servers serve the current generation", Changes(stamps={Stamp.VERIFIED_AT: write_time(now)}))
     soak = timedelta() if state.revoked >= 0 else settings.soak
     if elapsed(since, now) < soak:
-        why = f"all servers serve generation {state.number} since {write_time(since)}"
-        return Wait(why, since + soak, "drop what came before the former generation")
+        why = f"all servers have served generation {state.number} since {write_time(since)}"
+        return Wait(why, since + soak, "remove CAs of former generations")
     return retirement
 
 
@@ -207,7 +210,7 @@ def _retirement(state: State, target: Target, now: datetime) -> Retire | None:
         bundles.append(without(entry.bundle, dropped) if dropped else entry.bundle)
     if not gone:
         return None
-    return Retire(f"{target} trusts what nobody serves any more", target, tuple(bundles))
+    return Retire(f"{target} trusts CAs that are no longer needed", target, tuple(bundles))
 
 
 def _tidied(state: State) -> Changes | None:
@@ -230,7 +233,7 @@ def _tidied(state: State) -> Changes | None:
 
 
 def _kept_by(keeper: str) -> str:
-    return f"the Secret is kept by {keeper}: name another with --secret-name, or leave its certificates to {keeper}"
+    return f"the Secret is managed by {keeper}: use another --secret-name, or leave the rotation to {keeper}"
 
 
 def _clocks(skew: timedelta, settings: Settings) -> Blocked | None:
@@ -239,14 +242,14 @@ def _clocks(skew: timedelta, settings: Settings) -> Blocked | None:
         return None
     side = "ahead of" if skew > timedelta() else "behind"
     why = (
-        f"this machine's clock is {_seconds(abs(skew))} {side} the API server's: nothing is issued or dropped while "
-        f"they differ by more than {_seconds(settings.skew)}; set the wrong one right"
+        f"this machine's clock is {_seconds(abs(skew))} {side} the API server's: synchronize the clocks; they may "
+        f"differ by {_seconds(settings.skew)}"
     )
     return Blocked((why,))
 
 
 def _seconds(duration: timedelta) -> str:
-    return f"{round(duration.total_seconds())} s"
+    return f"{round(duration.total_seconds())}s"
 
 
 def without_right(observed: Observed, faults: dict[str, str]) -> Observed:

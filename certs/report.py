@@ -1,4 +1,4 @@
-"""How things stand, for people: generations, who serves and who trusts what, what is wrong, what comes next."""
+"""A report on the rotation: generations, served and trusted certificates, problems, the next step."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -91,9 +91,9 @@ def report(observed: Observed, served: Sequence[Served], settings: Settings) -> 
 
 def _store_problems(observed: Observed) -> Iterator[str]:
     if not observed.stored.found:
-        yield "the Secret of the certificates is missing"
+        yield "the certificate Secret does not exist"
     elif not observed.stored.contents.get(CERTIFICATE):
-        yield "the Secret holds no certificate yet"
+        yield "the Secret contains no certificate"
 
 
 def _target(target: Target, served: Sequence[Served]) -> TargetReport:
@@ -116,16 +116,16 @@ def _target_problems(
         yield target.fault
         return
     if not target.found:
-        yield f"{target} is not there"
+        yield f"{target} does not exist"
         return
     for entry, bundle in zip(target.entries, bundles, strict=True):
         if not bundle:
-            yield f"{target}: {entry.name} trusts nobody: its caBundle holds no certificate"
+            yield f"{target}: the caBundle of {entry.name} contains no certificate"
             continue
         for one in served:
             if one.leaf is not None and anchor(one.chain, bundle) is None:
                 number = issuing_number(one.leaf)
-                yield f"{target}: {entry.name} does not trust what {one.address} serves (generation {number})"
+                yield f"{target}: {entry.name} does not trust the certificate of {one.address} (generation {number})"
 
 
 def _served_problems(served: Sequence[Served], leaf: x509.Certificate | None, now: datetime) -> Iterator[str]:
@@ -137,4 +137,4 @@ def _served_problems(served: Sequence[Served], leaf: x509.Certificate | None, no
         elif expired(one.leaf, now):
             yield f"{one.address} serves a certificate that expired at {one.leaf.not_valid_after_utc.isoformat()}"
         elif not holds(one.leaf, now):
-            yield f"{one.address} serves a certificate that does not hold now"
+            yield f"{one.address} serves a certificate that is not valid yet"

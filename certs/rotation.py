@@ -1,4 +1,4 @@
-"""The rotation: sees, plans, and carries out one step after the other."""
+"""The rotation: observes, plans, and makes one step after the other."""
 
 import asyncio
 import random
@@ -34,7 +34,7 @@ _CONFLICT_PAUSE, _PAUSE, _LONGEST_PAUSE, _ASKED_PAUSE = 0.05, 0.5, 15.0, 60.0
 # Between two looks at servers that do not serve yet what they should, in seconds: often at first, then seldom.
 _LOOK, _SELDOM = 1.0, 60.0
 
-Told: TypeAlias = Callable[[Step], None]
+OnStep: TypeAlias = Callable[[Step], None]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Rotation:
         places: Places,
         settings: Settings,
         *,
-        told: Told = lambda _: None,
+        on_step: OnStep = lambda _: None,
         issue: Callable[..., Generation] = issue_generation,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -64,13 +64,13 @@ class Rotation:
         Args:
             places: where it works.
             settings: what is wished for.
-            told: hears of each step when it is done, and of each wait and obstacle when it is met.
+            on_step: called with each step that was done, and with each wait and obstacle.
             issue: makes a generation, as `issue_generation` does.
             chance: gives numbers from 0 to 1, so that rotations which collided do not do so again.
         """
         self._places = places
         self._settings = settings
-        self._told = told
+        self._on_step = on_step
         self._issue = issue
         self._chance = chance
         self._denied: dict[str, str] = {}
@@ -123,13 +123,13 @@ class Rotation:
                 patience -= max(left, timedelta())
                 # The API server's time has whole seconds: a little later it is surely over.
                 await self._places.clock.sleep(max(0.0, left.total_seconds()) + 0.05)
-        raise Conflict(f"something else changes targets or Secret all the time: {STEPS} steps, and no end")
+        raise Conflict(f"gave up after {STEPS} steps: another client keeps changing the targets or the Secret")
 
     async def _give_way(self, healed: Counter[str], target: str) -> None:
         """Be slower each time with a target that somebody else overwrites, and give up in the end."""
         healed[target] += 1
         if healed[target] > HEALS:
-            raise Conflict(f"{target} was mended {HEALS} times, and something else overwrites its bundles each time")
+            raise Conflict(f"gave up after repairing {target} {HEALS} times: another client overwrites its bundles")
         if healed[target] > 3:
             await self._pause(min(_LONGEST_PAUSE, _PAUSE * 1.5 ** healed[target]))
 
@@ -145,7 +145,7 @@ class Rotation:
         step = plan(observed, self._settings)
         done = await self._carry_out(step, observed, observed.now)
         if done is not None:
-            self._told(done)
+            self._on_step(done)
         return done
 
     async def _carry_out(self, step: Step, observed: Observed, now: datetime) -> Step | None:
@@ -212,9 +212,9 @@ class Rotation:
         passed = elapsed(state.stamped(Stamp.PROMOTED_AT), now)
         pause = min(_SELDOM, max(_LOOK, passed.total_seconds() / 4))
         return Wait(
-            f"{why}; what former generations need stays trusted",
+            f"{why}; former CAs stay trusted",
             now + timedelta(seconds=pause),
-            f"look again who serves generation {state.number}",
+            f"check again that all servers serve generation {state.number}",
             overdue=passed > self._settings.patience,
         )
 
@@ -246,15 +246,15 @@ def staging(state: State, generation: Generation, number: int, *, hasty: bool) -
 
 
 def unserved(served: Sequence[Served], leaf: x509.Certificate) -> str:
-    """Tell who does not serve a leaf, or nothing where all do."""
+    """Return which servers do not serve a leaf; empty if all do."""
     if not served:
-        return "no server is there yet"
+        return "there are no servers"
     late = [one for one in served if one.leaf != leaf]
     if not late:
         return ""
-    told = ", ".join(f"{one.address} ({one.fault or 'another certificate'})" for one in late[:5])
+    named = ", ".join(f"{one.address} ({one.fault or 'another certificate'})" for one in late[:5])
     more = f" and {len(late) - 5} more" if len(late) > 5 else ""
-    return f"{len(late)} of {len(served)} servers do not serve it: {told}{more}"
+    return f"{len(late)} of {len(served)} servers do not serve the current certificate: {named}{more}"
 
 
 def still_served(served: Sequence[Served], targets: Sequence[Target], now: datetime) -> bool:

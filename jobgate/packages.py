@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Unusable(Exception):
-    """A package says that it has something for us, and it cannot be used."""
+    """An entry point of an installed package cannot be used."""
 
 
 def provided(group: str, wanted: type[T]) -> list[T]:
@@ -27,7 +27,7 @@ def _loaded(entry: EntryPoint, wanted: type[T]) -> T:
     except Exception as error:  # whatever the package does when it is imported
         raise Unusable(f"{_described(entry)} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(found, wanted):
-        raise Unusable(f"{_described(entry)} must be a {wanted.__name__}, and is a {type(found).__name__}")
+        raise Unusable(f"{_described(entry)} must be a {wanted.__name__}, not a {type(found).__name__}")
     return found
 
 

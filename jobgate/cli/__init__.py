@@ -1,4 +1,4 @@
-"""The command `jobgate`. One file a command; each reads its arguments, calls the library and prints."""
+"""The command `jobgate`: one file per command, which reads its arguments, calls the library and prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jobgate.packages import Unusable
 
 __all__ = ["main"]
 
-#: Each command, and where it is. A file is imported when its command is called: kinds and servers take their time.
+#: Commands and where they are. A file is imported when its command is called: kinds and servers are slow to import.
 _COMMANDS = {
     "review": "jobgate.cli.review:review",
     "explain": "jobgate.cli.explain:explain",
@@ -32,7 +32,7 @@ _COMMANDS = {
     "certs": "jobgate.cli.certs:certs_group",
     "doctor": "jobgate.cli.doctor:doctor",
 }
-#: The extras that a command needs; none where it is not listed.
+#: Extras that a command needs; a command that is not listed needs none.
 _EXTRAS = {
     "audit": "cluster",
     "fit": "cluster",
@@ -44,7 +44,7 @@ _EXTRAS = {
 
 
 class _Commands(click.Group):
-    """A group that imports its commands one by one."""
+    """A group that imports a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)
@@ -60,8 +60,8 @@ class _Commands(click.Group):
         """Call a command.
 
         Raises:
-            click.ClickException: a package that the command needs is not installed or not ours, or what an installed
-                package adds is broken.
+            click.ClickException: a package that the command needs is missing or overwritten, or an entry point of an
+                installed package is broken.
         """
         try:
             return super().invoke(ctx)
@@ -83,7 +83,7 @@ class _Commands(click.Group):
     is_eager=True,
     expose_value=False,
     callback=load,
-    help="A YAML file of settings; flags and environment variables win over it.",
+    help="YAML file with settings. Flags and environment variables take precedence.",
 )
 def main() -> None:
     """Admission webhook and CRD toolkit for distributed training jobs on Kubernetes."""

@@ -1,4 +1,4 @@
-"""An address on a command line: HOST:PORT."""
+"""HOST:PORT on a command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 
 class Address(click.ParamType["tuple[str, int]"]):
-    """A host and a port; an IPv6 address in brackets."""
+    """A host and a port. An IPv6 address is written in brackets."""
 
     name = "HOST:PORT"
 
@@ -17,7 +17,7 @@ class Address(click.ParamType["tuple[str, int]"]):
         """Return the host, without brackets, and the port."""
         host, _, port = str(value).rpartition(":")
         if not host or not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65536:
-            self.fail(f"{value!r} must be HOST:PORT, as 10.0.0.1:9443 or [fd00::1]:9443", param, ctx)
+            self.fail(f"{value!r} must be HOST:PORT, for example 10.0.0.1:9443 or [fd00::1]:9443", param, ctx)
         return host.strip("[]"), int(port)
 
 

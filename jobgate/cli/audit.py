@@ -1,4 +1,4 @@
-"""`jobgate audit`: what the rules say of the jobs that a cluster has stored."""
+"""`jobgate audit`: review the jobs that a cluster has stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobgate.cli.settings import Told, installation
+from jobgate.cli.settings import Configured, installation
 from jobgate.offline.audit import Audited, audit, by_rule
 from webhook import Kind, Registry
 
@@ -21,18 +21,18 @@ _NOT_FOUND = 404
 
 
 class Listed:
-    """Objects of a cluster as they were when they were listed."""
+    """Objects of a cluster, as listed once. Implements `webhook.Objects`."""
 
     def __init__(self) -> None:
         self._objects: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {}
 
     def take(self, resource: str, items: Iterable[Mapping[str, Any]]) -> None:
-        """Know these objects of a resource, and no others."""
+        """Store the objects of a resource."""
         found = ((one["metadata"], one) for one in items)
         self._objects[resource] = {(about.get("namespace", ""), about["name"]): one for about, one in found}
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None where there is none.
+        """Return an object, or None if it does not exist.
 
         Raises:
             LookupError: the resource was not listed.
@@ -45,10 +45,10 @@ class Listed:
     "--kubeconfig",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     envvar="KUBECONFIG",
-    help="Credentials for the cluster, in the place of the pod's own.",
+    help="Kubeconfig file to use instead of the pod's service account.",
 )
-@click.option("--namespace", "-n", "namespaces", multiple=True, help="Only jobs of this namespace.")
-@click.option("--warnings/--no-warnings", default=False, help="Also tell what would only be warned of.")
+@click.option("--namespace", "-n", "namespaces", multiple=True, help="Review only jobs in this namespace; repeatable.")
+@click.option("--warnings/--no-warnings", default=False, help="Also report warnings.")
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @installation
 @click.pass_context
@@ -59,15 +59,15 @@ def audit_command(
     namespaces: tuple[str, ...],
     warnings: bool,
     output: str,
-    told: Told,
+    configured: Configured,
 ) -> None:
-    """Review the jobs that a cluster has stored, and tell per job and rule what would be refused today.
+    """Review the jobs that a cluster has stored, and report by job and rule what would be denied today.
 
-    Nothing is changed. Exit status: 0 where no job has a fault, 1 where one has, 2 where jobs cannot be listed.
+    Changes nothing. Exit status: 0 if no job would be denied, 1 if one would be, 2 if jobs cannot be listed.
     """
     try:
-        found, missing = asyncio.run(_audit(kubeconfig, told))
-    except _Unlisted as error:
+        found, missing = asyncio.run(_audit(kubeconfig, configured))
+    except _ListFailed as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)
     found = [one for one in found if not namespaces or one.namespace in namespaces]
@@ -75,43 +75,43 @@ def audit_command(
     context.exit(1 if any(one.faults for one in found) else 0)
 
 
-class _Unlisted(Exception):
-    """What there is cannot be told."""
+class _ListFailed(Exception):
+    """Objects cannot be listed."""
 
 
-async def _audit(kubeconfig: Path | None, told: Told) -> tuple[list[Audited], list[str]]:
-    """Return what is found of each job, and the kinds that the cluster does not serve.
+async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[Audited], list[str]]:
+    """Return the findings of each job, and the kinds that the cluster does not serve.
 
     Raises:
         ImportError: the client is not installed.
-        _Unlisted: there is no way to the cluster, or no right to list.
+        _ListFailed: the cluster cannot be reached, or listing is forbidden.
     """
     from jobgate.cluster.client import Client  # takes seconds, and may be missing
 
     try:
         async with await Client.connect(kubeconfig) as client:
-            objects = await _looked_up(client, told.kinds)
+            objects = await _looked_up(client, configured.kinds)
             found: list[Audited] = []
             missing: list[str] = []
-            for kind in told.kinds:
+            for kind in configured.kinds:
                 jobs = await _listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
                 if jobs is None:
                     missing.append(kind.qualified_plural)
-                found += [audit(kind, _typed(kind, job), told.settings, objects) for job in jobs or ()]
-    except (_Unlisted, ImportError):
+                found += [audit(kind, _typed(kind, job), configured.settings, objects) for job in jobs or ()]
+    except (_ListFailed, ImportError):
         raise
     except Exception as error:
-        raise _Unlisted(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
+        raise _ListFailed(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
     return found, missing
 
 
 async def _looked_up(client: Client, kinds: Registry) -> Listed:
-    """Return what rules look up; of what may not be listed nothing is known, and no rule says anything for it."""
+    """Return the objects that rules look up. Rules skip resources that may not be listed."""
     objects = Listed()
     for watched in sorted({one for kind in kinds for one in kind.watches}):
         try:
             items = await _listed(client, watched)
-        except _Unlisted as error:
+        except _ListFailed as error:
             click.echo(f"warning: {error}", err=True)
         else:
             if items is not None:
@@ -120,10 +120,10 @@ async def _looked_up(client: Client, kinds: Registry) -> Listed:
 
 
 async def _listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
-    """Return all objects of a resource, or None where it is not served.
+    """Return all objects of a resource, or None if it is not served.
 
     Raises:
-        _Unlisted: the API server refuses.
+        _ListFailed: the API server denies the request.
     """
     from jobgate.cluster import Refused, Resource
 
@@ -132,11 +132,11 @@ async def _listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
     except Refused as error:
         if error.code == _NOT_FOUND:
             return None
-        raise _Unlisted(f"{resource.rstrip('.')} cannot be listed: {error}") from error
+        raise _ListFailed(f"{resource.rstrip('.')} cannot be listed: {error}") from error
 
 
 def _typed(kind: Kind, job: dict[str, Any]) -> dict[str, Any]:
-    """Return a job with its type, which the items of a list may lack."""
+    """Return a job with its apiVersion and kind, which the items of a list may lack."""
     return {"apiVersion": kind.gvk.api_version, "kind": kind.kind, **job}
 
 
@@ -147,9 +147,9 @@ def _print(found: Sequence[Audited], missing: Sequence[str], output: str, *, war
     for one in found:
         title = f"{one.kind} {one.namespace}/{one.name}"
         if one.faults:
-            click.echo(f"{title}: would be refused")
+            click.echo(f"{title}: would be denied")
         elif warnings and one.notices:
-            click.echo(f"{title}: would be warned of")
+            click.echo(f"{title}: has warnings")
         for rule, cause in one.faults:
             click.echo(f"  * {cause} [{rule}]")
         for notice in one.notices if warnings else ():
@@ -157,7 +157,7 @@ def _print(found: Sequence[Audited], missing: Sequence[str], output: str, *, war
     for rule, jobs in by_rule(found).items():
         click.echo(f"{rule}: {jobs} {'job' if jobs == 1 else 'jobs'}")
     faulty = sum(bool(one.faults) for one in found)
-    click.echo(f"{len(found)} jobs, of which {faulty} would be refused today")
+    click.echo(f"{len(found)} jobs, {faulty} would be denied")
     for kind in missing:
         click.echo(f"not installed: {kind}", err=True)
 

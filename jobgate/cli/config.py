@@ -1,4 +1,4 @@
-"""The file of settings, `--config`."""
+"""The settings file, `--config`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import yaml
 
 
 def load(context: click.Context, _: click.Parameter, path: Path | None) -> None:
-    """Take the settings of a file as the defaults of every command.
+    """Use the settings of a file as the defaults of every command.
 
     Raises:
-        click.BadParameter: the file is no mapping of known settings.
+        click.BadParameter: the file is not a mapping of known settings.
     """
     if path is None:
         return
@@ -21,20 +21,20 @@ def load(context: click.Context, _: click.Parameter, path: Path | None) -> None:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise click.BadParameter(f"{path} cannot be read: {error}") from None
     if not isinstance(content, dict):
-        raise click.BadParameter(f"{path} must hold a mapping of settings, as `port: 9443`")
+        raise click.BadParameter(f"{path} must contain a mapping of settings, for example `port: 9443`")
     root = context.command
     assert isinstance(root, click.Group)
     known = {name: _keys(root.get_command(context, name)) for name in root.list_commands(context)}
     if unknown := sorted(map(str, set(content) - set().union(*known.values()))):
         every = ", ".join(sorted(set().union(*known.values())))
-        raise click.BadParameter(f"{path} has unknown settings: {', '.join(unknown)}; the settings are: {every}")
+        raise click.BadParameter(f"{path} has unknown settings: {', '.join(unknown)}; known settings: {every}")
     context.default_map = {
         name: {keys[key]: value for key, value in content.items() if key in keys} for name, keys in known.items()
     }
 
 
 def _keys(command: click.Command | None) -> dict[str, str]:
-    """Return the settings of a command, by their name in the file: the parameter of each."""
+    """Return the parameter of each setting of a command, by its name in the file."""
     return {
         parameter.opts[0].removeprefix("--"): str(parameter.name)
         for parameter in (command.params if command else ())

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jobgate.cli.pod import identity, own_namespace
-from jobgate.cli.settings import Told, setting, wiring
+from jobgate.cli.settings import Configured, setting, wiring
 from jobgate.kinds.common.wiring import wired
 from jobgate.names import dns_subdomain
 
@@ -19,23 +19,23 @@ from jobgate.names import dns_subdomain
     type=click.IntRange(0, 65535),
     default=8080,
     show_default=True,
-    help="/healthz, /readyz and /metrics, over plain HTTP.",
+    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
 )
-@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="The address to listen on.")  # noqa: S104
+@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
 @setting(
     "--kubeconfig",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Credentials for the cluster, in the place of the pod's own.",
+    help="Kubeconfig file to use instead of the pod's service account.",
 )
-@setting("--lease-namespace", metavar="NAMESPACE", help="Where the Lease is.  [default: the pod's namespace]")
-@setting("--lease-name", default="jobgate-controller", show_default=True, help="Of many with one Lease, one works.")
+@setting("--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]")
+@setting("--lease-name", default="jobgate-controller", show_default=True, help="Lease used for leader election.")
 @wiring
 @setting(
     "--requests-per-second",
     type=click.FloatRange(1, 1000),
     default=50,
     show_default=True,
-    help="How often the API server is called at most, beside watching.",
+    help="Maximum rate of requests to the API server, not counting watches.",
 )
 def control(
     *,
@@ -45,12 +45,12 @@ def control(
     lease_namespace: str | None,
     lease_name: str,
     requests_per_second: float,
-    told: Told,
+    configured: Configured,
 ) -> None:
-    """Make the objects that jobs' plugins declare, and keep them so, until SIGTERM or Ctrl-C."""
+    """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
     from jobgate.cli.controlling import control_until
-    from jobgate.cli.leading import Place
     from jobgate.controller import Settings
+    from jobgate.serving.leader import Place
     from webhook.server import log
 
     log.configure()
@@ -58,7 +58,7 @@ def control(
         raise click.BadParameter(fault, param_hint="--lease-name")
     namespace = lease_namespace or own_namespace()
     if namespace is None:
-        raise click.UsageError("outside a pod, --lease-namespace says where the Lease is")
+        raise click.UsageError("--lease-namespace is required outside a pod")
     place = Place(
         bind=bind,
         health_port=health_port,
@@ -66,8 +66,10 @@ def control(
         lease=lease_name,
         identity=identity(),
     )
-    settings = Settings(told.settings.domain, requests_per_second, plugins=told.settings.plugins, namespace=namespace)
+    settings = Settings(
+        configured.settings.domain, requests_per_second, plugins=configured.settings.plugins, namespace=namespace
+    )
     try:
-        asyncio.run(control_until(wired(told.kinds), kubeconfig, place, settings))
+        asyncio.run(control_until(wired(configured.kinds), kubeconfig, place, settings))
     except OSError as error:
-        raise click.ClickException(f"cannot listen on {bind}, port {health_port}: {error}") from None
+        raise click.ClickException(f"cannot listen on {bind}:{health_port}: {error}") from None

@@ -1,4 +1,4 @@
-"""The process of the controller."""
+"""The controller process."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jobgate.cli.credentials import connect
-from jobgate.cli.leading import Place, lead_until_stopped
-from jobgate.controller import Controller, Metrics, Settings
+from jobgate.controller import Controller, ControllerMetrics, Settings
+from jobgate.serving.leader import Place, lead_until_stopped
 from webhook import Kind
 
 
 async def control_until(kinds: Iterable[Kind], kubeconfig: Path | None, place: Place, settings: Settings) -> None:
-    """Work whenever the Lease is held, until SIGTERM or SIGINT; then give the Lease back.
+    """Work while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
 
     Raises:
         click.ClickException: there are no credentials.
-        OSError: the port is taken, or may not be used.
+        OSError: the port cannot be listened on.
     """
-    metrics, kinds = Metrics(), tuple(kinds)
+    metrics, kinds = ControllerMetrics(), tuple(kinds)
     for kind in kinds:
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     async with await connect(kubeconfig) as writer:
@@ -29,5 +29,5 @@ async def control_until(kinds: Iterable[Kind], kubeconfig: Path | None, place: P
             controller.work,
             settled=lambda: controller.settled,
             metrics=metrics,
-            doing="controlling",
+            started="controller started",
         )

@@ -1,4 +1,4 @@
-"""`jobgate convert`: jobs of older shapes, written in the shape of today."""
+"""`jobgate convert`: rewrite jobs of retired API versions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from webhook import Conversion, Registry
 @click.command()
 @click.argument("file", metavar="FILE")
 @click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Where to write; else standard output."
+    "--output-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Output file; standard output if not set.",
 )
 @click.pass_context
 def convert(context: click.Context, *, file: str, output_file: Path | None) -> None:
-    """Write the jobs of FILE in the shape that their operator reads today.
+    """Convert the jobs in FILE to the API version that their operator reads today.
 
-    Above each job stands a comment for every decision. Objects that need no conversion are written as they are. What is
-    converted is reviewed: where it would be denied, the command says for what, and writes nothing. FILE may be - for
-    standard input, and is never changed unless it is named as the output. Exit status: 0 where something was converted,
-    1 where there was nothing to do, 2 where the input is not usable.
+    Comments above each job list the decisions made. Objects that need no conversion are written unchanged. Converted
+    jobs are reviewed: if one would be denied, the reasons are printed and nothing is written. FILE may be - for
+    standard input, and is changed only if it is also the output file. Exit status: 0 if a job was converted, 1 if there
+    was nothing to convert, 2 if the input is invalid.
     """
     try:
         manifests = objects(file)
@@ -59,11 +61,11 @@ def _conversion(manifest: Manifest, kinds: Registry) -> Conversion | None:
 
 
 def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iterator[str]:
-    """Yield what a review refuses in a converted job: what it came from is not usable."""
+    """Yield the reasons why a converted job would be denied."""
     status = judge(conversion.job, Circumstances(kinds=kinds)).status
     if status is not None:
-        job = f"the {conversion.job.get('kind')} that it would become"
-        yield f"{manifest.file}:{manifest.line}: cannot be converted: {job} is denied"
+        job = f"the resulting {conversion.job.get('kind')}"
+        yield f"{manifest.file}:{manifest.line}: cannot be converted: {job} would be denied"
         for cause in status["details"]["causes"]:
             yield f"  * {cause['field']}: {cause['message']}"
 
@@ -72,11 +74,9 @@ def _text(manifest: Manifest, conversion: Conversion | None) -> str:
     if conversion is None:
         return to_yaml(manifest.object)
     comments = "".join(f"# {_line(decision)}\n" for decision in conversion.decisions)
-    return (
-        f"# Converted from {manifest.object.get('apiVersion')}. What was decided:\n{comments}{to_yaml(conversion.job)}"
-    )
+    return f"# Converted from {manifest.object.get('apiVersion')}. Decisions:\n{comments}{to_yaml(conversion.job)}"
 
 
 def _line(decision: str) -> str:
-    """Return a decision as one line of a comment: users' keys stand in it, and may hold anything."""
+    """Return a decision as one line of a comment. It may contain users' keys, so control characters are escaped."""
     return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in " ".join(decision.split()))

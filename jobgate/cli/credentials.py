@@ -1,4 +1,4 @@
-"""The way to the cluster of a command that cannot do without."""
+"""Connecting to the cluster, for commands that require one."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from jobgate.cluster.writer import Writer
 
 
 async def connect(kubeconfig: Path | None) -> Writer:
-    """Return the API server, with the credentials of a kubeconfig, or else of the pod that this runs in.
+    """Return a client with the credentials of a kubeconfig, or of the pod's service account.
 
     Raises:
-        click.ClickException: there are none.
+        click.ClickException: there are no credentials.
     """
     try:
         return await Writer.connect(kubeconfig)

@@ -1,4 +1,4 @@
-"""`jobgate doctor`: what is wrong with an installation in a cluster."""
+"""`jobgate doctor`: diagnose an installation in a cluster."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
     "--kubeconfig",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     envvar="KUBECONFIG",
-    help="Credentials for the cluster, in the place of the pod's own.",
+    help="Kubeconfig file to use instead of the pod's service account.",
 )
-@click.option("--namespace", "-n", help="Where jobgate is installed.  [default: where its webhook configurations call]")
+@click.option(
+    "--namespace", "-n", help="Namespace of the installation.  [default: read from the webhook configurations]"
+)
 @click.option(
     "--values",
     type=click.File(encoding="utf-8"),
-    help="Choices of the installation as YAML, by the names of the chart's values; others are read back from it.",
+    help="YAML file with values of the Helm chart. Values that are not set are read from the cluster.",
 )
 @click.option(
     "--address",
@@ -38,14 +40,14 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
     multiple=True,
     type=ADDRESS,
     metavar="HOST:PORT",
-    help="Who serves, in the place of the Service's endpoints, which are not reached from everywhere; repeatable.",
+    help="Address of a server, used instead of the Service's endpoints; repeatable.",
 )
 @click.option(
     "--handshake-seconds",
     type=click.FloatRange(min=0.1, max=60),
     default=2.0,
     show_default=True,
-    help="How long a server gets to show its certificate.",
+    help="Timeout of a TLS handshake with a server.",
 )
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_context
@@ -59,10 +61,10 @@ def doctor(
     handshake_seconds: float,
     output: str,
 ) -> None:
-    """Look at an installation, and tell what is wrong and how to mend it.
+    """Diagnose an installation: report what is wrong and how to fix it.
 
-    Nothing is changed. What cannot be looked at, for lack of a right or of a way to it, is told, and is no fault.
-    Exit status: 0 where it is sound, 1 where it has a fault, 2 where it cannot be looked at.
+    Changes nothing. Checks that lack a permission or cannot reach a server are skipped and listed. Exit status: 0 if no
+    fault was found, 1 if one was, 2 if the installation cannot be examined.
     """
     told = _told(values) | ({"namespace": namespace} if namespace else {})
     from jobgate.doctor.diagnosis import diagnose
@@ -96,10 +98,10 @@ async def _look(kubeconfig: Path | None, told: Mapping[str, Any], way: Way) -> t
 
 
 def _told(values: TextIO | None) -> dict[str, Any]:
-    """Return the choices that a file of values tells, by name of field.
+    """Return the fields of an installation that a values file sets.
 
     Raises:
-        click.BadParameter: they are none.
+        click.BadParameter: the file is invalid.
     """
     import yaml
     from pydantic import ValidationError
@@ -111,7 +113,7 @@ def _told(values: TextIO | None) -> dict[str, Any]:
     try:
         installation = Installation.model_validate(yaml.safe_load(values) or {})
     except (yaml.YAMLError, UnicodeDecodeError):
-        raise click.BadParameter(f"{values.name} is no YAML", param_hint="--values") from None
+        raise click.BadParameter(f"{values.name} is not valid YAML", param_hint="--values") from None
     except ValidationError as error:
         fault = error.errors(include_input=False)[0]
         place = ".".join(map(str, fault["loc"]))
@@ -130,26 +132,26 @@ def _print(findings: Sequence[Finding], observed: Observed, expected: Expected) 
     for one in findings:
         click.echo(f"\n{click.style(one.severity, fg=_COLOURS[one.severity])} {one.id}: {one.where}")
         click.echo(f"  {one.what}")
-        click.echo(f"  mend: {one.mend}")
+        click.echo(f"  fix: {one.fix}")
     unseen = observed.unseen()
     if unseen:
-        click.echo("\nnot looked at:")
+        click.echo("\nnot checked:")
     for why, what in unseen.items():
         click.echo(f"  {', '.join(what)}: {why}")
     faults = sum(one.severity.is_fault for one in findings)
-    said = f"{faults} {'fault' if faults == 1 else 'faults'}" if faults else "no fault"
-    click.echo(f"\n{said}{' in what was looked at' if unseen else ''}")
+    count = f"{faults} {'fault' if faults == 1 else 'faults'}" if faults else "no faults"
+    click.echo(f"\n{count} found{' in what was checked' if unseen else ''}")
 
 
 def _document(findings: Sequence[Finding], observed: Observed, expected: Expected) -> dict[str, Any]:
     choices = expected.installation
     return {
-        "sound": not any(one.severity.is_fault for one in findings),
+        "healthy": not any(one.severity.is_fault for one in findings),
         "findings": [
-            {"id": one.id, "severity": one.severity, "where": one.where, "what": one.what, "mend": one.mend}
+            {"id": one.id, "severity": one.severity, "where": one.where, "what": one.what, "fix": one.fix}
             for one in findings
         ],
-        "notLookedAt": [{"what": one, "why": why} for why, what in observed.unseen().items() for one in what],
+        "notChecked": [{"what": one, "why": why} for why, what in observed.unseen().items() for one in what],
         "installation": choices.model_dump(mode="json", by_alias=True),
         "kinds": [kind.qualified_plural for kind in expected.kinds],
     }

@@ -12,7 +12,7 @@ from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of
-from jobgate.cli.settings import Told, installation
+from jobgate.cli.settings import Configured, installation
 from jobgate.explain import Circumstances, Explanation, report
 from jobgate.explain import explain as explained
 from jobgate.offline.files import Files
@@ -21,11 +21,13 @@ from webhook.text import short
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--namespace", "-n", default="default", show_default=True, help="Of objects that name none.")
+@click.option("--namespace", "-n", default="default", show_default=True, help="Namespace of objects that set none.")
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @installation
 @click.pass_context
-def explain(context: click.Context, *, files: tuple[str, ...], namespace: str, output: str, told: Told) -> None:
+def explain(
+    context: click.Context, *, files: tuple[str, ...], namespace: str, output: str, configured: Configured
+) -> None:
     """Show what the pods of the jobs in FILEs will be, with no cluster.
 
     For each task: command, variables, mounts and hosts of its first pod, and the Services and other objects beside the
@@ -39,7 +41,7 @@ def explain(context: click.Context, *, files: tuple[str, ...], namespace: str, o
         click.echo(str(error), err=True)
         context.exit(2)
     known = Files([manifest.object for manifest in manifests], namespace)
-    circumstances = Circumstances(told.kinds, told.settings, known, namespace)
+    circumstances = Circumstances(configured.kinds, configured.settings, known, namespace)
     found = [
         (manifest, explanation)
         for manifest in manifests

@@ -1,4 +1,4 @@
-"""Installations that are not whole: missing extras, packages of others with our names, broken entry points."""
+"""Broken Python installations: missing extras, overwritten packages, broken entry points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OURS = frozenset({"crdgen", "webhook", "certs"})
 
 
 class NotInstalled(click.ClickException):
-    """A command needs a package that is not installed; exit status 2, because nothing was looked at."""
+    """A command needs a package that is not installed; exit status 2, because nothing was checked."""
 
     exit_code = 2
 
@@ -41,13 +41,13 @@ class Overwritten(click.ClickException):
 
 
 class BrokenPackage(click.ClickException):
-    """What an installed package adds as an entry point cannot be used; exit status 2."""
+    """An entry point of an installed package is broken; exit status 2."""
 
     exit_code = 2
 
 
 def import_fault(error: ImportError, extras: str) -> click.ClickException | None:
-    """Return what to say of an import that failed; None where it is a bug of ours.
+    """Return the error to report for a failed import; None if it is a bug in jobgate.
 
     Args:
         error: the failed import.

@@ -1,4 +1,4 @@
-"""`jobgate fit`: whether CRDs that somebody else owns fit the kinds."""
+"""`jobgate fit`: check whether CRDs of other charts are compatible with the kinds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DEFINITION = "CustomResourceDefinition"
     "--kubeconfig",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     envvar="KUBECONFIG",
-    help="Credentials for the cluster, in the place of the pod's own.",
+    help="Kubeconfig file to use instead of the pod's service account.",
 )
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @WITHOUT_KIND
@@ -34,14 +34,14 @@ _DEFINITION = "CustomResourceDefinition"
 def fit(
     context: click.Context, *, files: tuple[str, ...], kubeconfig: Path | None, output: str, kinds: Registry
 ) -> None:
-    """Compare CRDs that another chart owns with what the kinds need: those in FILEs, or those of the cluster.
+    """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.
 
-    Reports each field that would be dropped or refused. Exit status: 0 where all fit, 1 where one does not or is not
-    there, 2 where they cannot be read.
+    Use it if another chart installs the CRDs. Reports each field that would be dropped or rejected. Exit status: 0 if
+    all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
     """
     try:
         definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
-    except _Unread as error:
+    except _ReadFailed as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)
     found = {
@@ -51,14 +51,14 @@ def fit(
     }
     missing = [] if files else [kind.qualified_plural for kind in kinds if kind.qualified_plural not in found]
     if files and not found:
-        click.echo("Error: the files hold no CRD of a kind that is known here", err=True)
+        click.echo("Error: the files contain no CRD of a known kind", err=True)
         context.exit(2)
     _print(found, missing, output)
     context.exit(1 if missing or any(map(_loses, found.values())) else 0)
 
 
-class _Unread(Exception):
-    """What CRDs there are cannot be told."""
+class _ReadFailed(Exception):
+    """CRDs cannot be read."""
 
 
 def _loses(found: Sequence[Misfit]) -> bool:
@@ -69,14 +69,14 @@ def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Return the CRDs of files, by name.
 
     Raises:
-        _Unread: a file cannot be read.
+        _ReadFailed: a file cannot be read.
     """
     found: list[Mapping[str, Any]] = []
     for file in files:
         try:
             found += [manifest.object for manifest in objects(file)]
         except UsageError as error:
-            raise _Unread(str(error)) from None
+            raise _ReadFailed(str(error)) from None
     return _by_name(one for one in found if one.get("kind") == _DEFINITION)
 
 
@@ -85,7 +85,7 @@ async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
 
     Raises:
         ImportError: the client is not installed.
-        _Unread: there is no way to the cluster, or no right to list.
+        _ReadFailed: the cluster cannot be reached, or listing is forbidden.
     """
     from jobgate.cluster import Refused, Resource  # takes seconds, and may be missing
     from jobgate.cluster.client import Client
@@ -94,11 +94,11 @@ async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
         async with await Client.connect(kubeconfig) as client:
             return _by_name((await client.list(Resource.parse(_CRDS)))[0])
     except Refused as error:
-        raise _Unread(f"CRDs cannot be listed: {error}") from error
+        raise _ReadFailed(f"CRDs cannot be listed: {error}") from error
     except ImportError:
         raise
     except Exception as error:
-        raise _Unread(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
+        raise _ReadFailed(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
 
 
 def _by_name(definitions: Any) -> dict[str, Mapping[str, Any]]:
@@ -114,7 +114,7 @@ def _print(found: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output
         click.echo(json.dumps({"definitions": crds, "notInstalled": list(missing)}, indent=2))
         return
     for name, listed in found.items():
-        click.echo(f"{name}: {'does not fit' if _loses(listed) else 'fits'}")
+        click.echo(f"{name}: {'not compatible' if _loses(listed) else 'compatible'}")
         for one in listed:
             click.echo(f"  {'warning: ' if one.outcome is Outcome.DIFFERS else '* '}{one}")
     for name in missing:

@@ -1,4 +1,4 @@
-"""`jobgate manifests`: what is installed into a cluster, as YAML."""
+"""`jobgate manifests`: the objects of an installation, as YAML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from pydantic import ValidationError
 
 from crdgen import to_yaml
-from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
+from jobgate.cli.kind_settings import kind_files
 from jobgate.cli.settings import CLUSTER_DOMAIN, checked_queueing
 from jobgate.kinds import installed
 from jobgate.render import Installation, committed, objects
@@ -18,12 +18,13 @@ from jobgate.render.files import stale, surplus, write
 from jobgate.render.installation import Rotation, values
 from jobgate.runner.queues import Unfit as NoQueues
 from jobgate.runner.queues import read_queues
+from jobgate.serving.kind_settings import InvalidSettings, KindFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
-    """Return the option of a field of the installation, with the field's default and description."""
+    """Return an option for a field of the installation, with the field's default and description."""
     if not options.get("multiple"):
         options |= {"default": values(field), "show_default": True}
     options.setdefault("help", Installation.model_fields[field].description)
@@ -41,16 +42,16 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
 @_choice("--mode", "mode", type=click.Choice(["enforce", "warn"]))
 @_choice("--crd/--no-crd", "crds")
-@click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="A kind of job that is not handled.")
-@click.option("--without-plugin", multiple=True, metavar="NAME", help="A plugin that jobs cannot ask for.")
+@click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="Kind of job to disable; repeatable.")
+@click.option("--without-plugin", multiple=True, metavar="NAME", help="Plugin to disable; repeatable.")
 @click.option(
     "--rotation",
     type=click.Choice([str(one) for one in Rotation]),
-    help="Who renews the certificate: our own Deployment (watch) or CronJob (cronjob), cert-manager, or somebody else "
-    "(none), who keeps the Secret and gives --ca-bundle.  [default: watch; with --ca-bundle, none]",
+    help="How the certificate is renewed: by a Deployment (watch) or CronJob (cronjob) of jobgate, by cert-manager, or "
+    "by you (none), with a Secret and --ca-bundle of your own.  [default: watch; with --ca-bundle, none]",
 )
 @_choice("--secret-name", "secret")
-@click.option("--ca-bundle", type=click.File("rb"), help="PEM of who signed the certificate, with --rotation none.")
+@click.option("--ca-bundle", type=click.File("rb"), help="CA bundle of the certificate, PEM; requires --rotation none.")
 @_choice("--secrets-in", "secrets_in", multiple=True, metavar="NAMESPACE")
 @_choice("--queueing", "queueing", metavar="SYSTEM[=SCHEDULER]", callback=checked_queueing)
 @CLUSTER_DOMAIN
@@ -69,7 +70,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     multiple=True,
     metavar="PLURAL.GROUP=FILE",
     callback=kind_files,
-    help="A YAML file of what this installation says of one kind; it becomes part of a ConfigMap.",
+    help="YAML file with settings of a kind, which is added to a ConfigMap; repeatable.",
 )
 @_choice("--network-policy/--no-network-policy", "network_policy")
 @_choice("--api-server-port", "api_server_ports", multiple=True, type=click.IntRange(1, 65535), metavar="PORT")
@@ -78,9 +79,9 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @click.option(
     "--output-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the files that are kept in version control, with the standard names, and print nothing.",
+    help="Write the files of manifests/ to this folder, and print nothing.",
 )
-@click.option("--check", is_flag=True, help="With --output-dir: write nothing, fail where a file is not up to date.")
+@click.option("--check", is_flag=True, help="With --output-dir: write nothing, and fail if a file is out of date.")
 def manifests(
     *,
     without_kind: tuple[str, ...],
@@ -93,14 +94,14 @@ def manifests(
     check: bool,
     **choices: Any,
 ) -> None:
-    """Print the whole installation: CRDs, namespace, RBAC, workloads, certificates, webhook configurations."""
+    """Print all objects of an installation: CRDs, namespace, RBAC, workloads, certificates, webhook configurations."""
     if output_dir is not None:
         _files(output_dir, check=check)
         return
     if check:
-        raise click.UsageError("--check compares files: name their folder with --output-dir")
+        raise click.UsageError("--check requires --output-dir")
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
-    # Ports that nobody named are those of the default, which an option with many values cannot have.
+    # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
     try:
         installation = Installation(
@@ -121,13 +122,13 @@ def manifests(
 
 
 def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:
-    """Return what the files of settings hold, each refused here where the server would refuse it at its start."""
+    """Return the contents of the settings files, validated as the server validates them at its start."""
     texts = {}
     for file in files:
         try:
             file.read()
             texts[file.plural] = file.content().decode()
-        except Unfit as error:
+        except InvalidSettings as error:
             raise click.BadParameter(str(error), param_hint="--kind-settings") from None
     return texts
 
@@ -150,11 +151,11 @@ def _said(fault: Any) -> str:
 
 
 def _certificates(pem: bytes) -> bytes:
-    """Return a CA bundle, refused here where the API server would refuse it at the first call only."""
+    """Validate a CA bundle: the API server would reject it only at the first call."""
     if b"-----BEGIN CERTIFICATE-----" not in pem:
-        raise click.BadParameter("holds no PEM certificate", param_hint="--ca-bundle")
+        raise click.BadParameter("contains no PEM certificate", param_hint="--ca-bundle")
     if b"PRIVATE KEY-----" in pem:
-        raise click.BadParameter("holds a private key, which must not leave its owner", param_hint="--ca-bundle")
+        raise click.BadParameter("contains a private key, which must be kept secret", param_hint="--ca-bundle")
     return pem
 
 
@@ -168,4 +169,4 @@ def _files(folder: Path, *, check: bool) -> None:
             click.echo(f"removed {path}", err=True)
     elif outdated := [*stale(files, folder), *surplus(files, folder)]:
         names = "".join(f"\n  {path}" for path in outdated)
-        raise click.ClickException(f"not what the code gives; run `make crds`:{names}")
+        raise click.ClickException(f"out of date; run `make crds`:{names}")

@@ -11,7 +11,7 @@ _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 def own_namespace() -> str | None:
-    """Return the namespace of the pod; None outside of one."""
+    """Return the namespace of the pod; None outside a pod."""
     try:
         return _NAMESPACE.read_text(encoding="utf-8").strip()
     except OSError:
@@ -19,5 +19,5 @@ def own_namespace() -> str | None:
 
 
 def identity() -> str:
-    """Return who this process is under a Lease: another after each start, as what an earlier one held is not ours."""
+    """Return a holder identity for a Lease. It differs after a restart, which must not take over an earlier Lease."""
     return f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"

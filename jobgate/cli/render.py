@@ -9,7 +9,7 @@ import yaml
 
 from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
-from jobgate.cli.settings import Told, installation
+from jobgate.cli.settings import Configured, installation
 from jobgate.kinds.common.runner import runner_of
 from jobgate.offline.judge import Circumstances, judge
 from jobgate.runner.offline import rendered
@@ -26,7 +26,9 @@ from jobgate.runner.offline import rendered
 )
 @installation
 @click.pass_context
-def render(context: click.Context, *, files: tuple[str, ...], namespace: str, gangs: str, told: Told) -> None:
+def render(
+    context: click.Context, *, files: tuple[str, ...], namespace: str, gangs: str, configured: Configured
+) -> None:
     """Print the Services, PodGroups and batch Jobs that the runner would make of the jobs in FILEs, as YAML.
 
     What differs between the pods of a task, as RANK, is put into them by the webhook, and is not shown. FILE may be -
@@ -41,17 +43,18 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, ga
         except UsageError as error:
             raise click.UsageError(str(error)) from None
         for manifest in manifests:
-            kind = told.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))
+            kind = configured.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))
             if kind is None or runner_of(kind) is None:
                 continue
             verdict = judge(
-                manifest.object, Circumstances(kinds=told.kinds, namespace=namespace, settings=told.settings)
+                manifest.object,
+                Circumstances(kinds=configured.kinds, namespace=namespace, settings=configured.settings),
             )
             if not verdict.allowed:
                 denied = True
                 click.echo(str((verdict.status or {}).get("message")), err=True)
                 continue
-            made += rendered(kind, verdict.document, namespace, told.settings.domain, gangs)
+            made += rendered(kind, verdict.document, namespace, configured.settings.domain, gangs)
     if not made and not denied:
         click.echo("nothing was rendered: no object is of a kind that the runner runs", err=True)
         context.exit(2)

@@ -1,4 +1,4 @@
-"""A verdict as a person reads it."""
+"""A verdict as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 def name_of(document: Mapping[str, Any]) -> str:
-    """Return what an object is called: its name, or the prefix that one will be generated from."""
+    """Return the name of an object, or its generateName."""
     metadata = document.get("metadata")
     if not isinstance(metadata, Mapping):
         return ""
@@ -24,11 +24,11 @@ def name_of(document: Mapping[str, Any]) -> str:
 
 
 def reading_warnings(manifest: Manifest) -> Iterator[str]:
-    """Yield what was peculiar about the text of an object."""
+    """Yield what kubectl ignores in the text of an object without a warning."""
     for path in manifest.duplicates:
-        yield f"{escaped(path)}: written twice; kubectl takes the last and says nothing"
+        yield f"{escaped(path)}: duplicate key; kubectl silently uses the last one"
     if manifest.ignored is not None:
-        yield f"line {manifest.ignored}: kubectl does not read from here on, and says nothing"
+        yield f"line {manifest.ignored}: kubectl silently ignores the text from here on"
 
 
 def text_report(manifest: Manifest, verdict: Verdict) -> str:
@@ -52,6 +52,6 @@ def _lines(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
     for warning in (*reading_warnings(manifest), *verdict.warnings):
         yield f"  {click.style('warning', fg='yellow')}: {escaped(warning)}"
     if verdict.allowed and verdict.patch:
-        yield "  would be stored with these changes:"
+        yield "  changes when stored:"
         for sign, change in readable(manifest.object, verdict.document):
             yield click.style(f"    {sign} {change}", fg=_COLOURS[sign])

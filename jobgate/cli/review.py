@@ -1,4 +1,4 @@
-"""`jobgate review`: the review of files, offline, for a pull request or a curious user."""
+"""`jobgate review`: review manifests without a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of, reading_warnings, text_report
-from jobgate.cli.settings import Told, installation
+from jobgate.cli.settings import Configured, installation
 from jobgate.importing.document import looks_like_openpai
 from jobgate.kinds.common.pod_security.policy import Standard, standard
 from jobgate.kinds.common.runner import left_alone
@@ -36,18 +36,18 @@ def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Stand
 @click.option(
     "--operation",
     type=click.Choice([Operation.CREATE, Operation.UPDATE], case_sensitive=False),
-    help="What is done to the objects: CREATE, or UPDATE where --old is given.",
+    help="Operation to review.  [default: CREATE; with --old, UPDATE]",
 )
-@click.option("--old", metavar="FILE", help="The objects as they are stored before the update.")
-@click.option("--namespace", "-n", default="default", show_default=True, help="Of objects that name none.")
+@click.option("--old", metavar="FILE", help="Stored objects before the update.")
+@click.option("--namespace", "-n", default="default", show_default=True, help="Namespace of objects that set none.")
 @click.option(
     "--pod-security",
     metavar="LEVEL[:VERSION]",
     callback=_standard,
-    help="What the namespaces of jobs enforce on pods, as restricted or baseline:v1.34. A Namespace in FILEs says it "
-    "by its labels.",
+    help="Pod Security level that namespaces enforce, for example restricted or baseline:v1.34. Labels of a Namespace "
+    "in FILEs take precedence.",
 )
-@click.option("--user", default="", help="Who applies.")
+@click.option("--user", default="", help="Name of the user who applies the objects.")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @installation
 @click.pass_context
@@ -61,25 +61,25 @@ def review(  # noqa: PLR0913 - one argument an option
     pod_security: Standard | None,
     user: str,
     output: str,
-    told: Told,
+    configured: Configured,
 ) -> None:
-    """Show what the webhook would say of the objects in FILEs, with no cluster: faults, warnings, changes.
+    """Review the objects in FILEs as the webhook would, without a cluster: errors, warnings, changes.
 
-    FILE may be - for standard input. Exit status: 0 where all objects are allowed, 1 where one is denied, 2 where the
-    input is not usable, or holds no object of a kind that is known here.
+    FILE may be - for standard input. Exit status: 0 if all objects are allowed, 1 if one is denied, 2 if the input is
+    invalid or contains no object of a known kind.
     """
     if operation == Operation.UPDATE and old is None:
-        raise click.UsageError("an UPDATE changes something: name the stored objects with --old FILE")
+        raise click.UsageError("--operation UPDATE requires the stored objects: --old FILE")
     if operation == Operation.CREATE and old is not None:
-        raise click.UsageError("--old goes with --operation UPDATE")
+        raise click.UsageError("--old requires --operation UPDATE")
     stored, broken = _read((old,) if old else ())
     manifests, unreadable = _read(files)
     circumstances = Circumstances(
-        kinds=told.kinds,
+        kinds=configured.kinds,
         operation=Operation.UPDATE if old else Operation.CREATE,
         namespace=namespace,
         user=user,
-        settings=told.settings,
+        settings=configured.settings,
         stored=tuple(manifest.object for manifest in stored),
         objects=Files([manifest.object for manifest in manifests], namespace, pod_security),
     )
@@ -88,7 +88,7 @@ def review(  # noqa: PLR0913 - one argument an option
     if broken or unreadable:
         context.exit(2)
     if not any(verdict.reviewed for _, verdict in verdicts):
-        click.echo("nothing was reviewed: no object is of a kind that is known here", err=True)
+        click.echo("nothing was reviewed: no object is of a known kind", err=True)
         context.exit(2)
     context.exit(0 if all(verdict.allowed for _, verdict in verdicts) else 1)
 
@@ -103,7 +103,7 @@ def _judged(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
 
 
 def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
-    """Return the objects of all files that can be read, and whether one could not: it is told on standard error."""
+    """Return the objects of all readable files, and whether one is unreadable, which is reported on standard error."""
     manifests: list[Manifest] = []
     broken = False
     for file in files:
@@ -114,21 +114,19 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
             broken = True
         else:
             if not found:
-                click.echo(f"{file}: holds no object", err=True)
+                click.echo(f"{file}: contains no object", err=True)
                 broken = True
             manifests += found
     return manifests, broken
 
 
 def _wrong(file: str, error: UsageError) -> str:
-    """Return what is wrong with a file; of one of OpenPAI, how to make objects of it."""
+    """Return the error of a file; for an OpenPAI file, the command that imports it."""
     try:
         text = Path(file).read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError):
         return str(error)
-    return (
-        f"{file}: this is of OpenPAI; write: jobgate import openpai {file}" if looks_like_openpai(text) else str(error)
-    )
+    return f"{file}: is an OpenPAI file; run: jobgate import openpai {file}" if looks_like_openpai(text) else str(error)
 
 
 def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jobgate.cli.pod import identity, own_namespace
-from jobgate.cli.settings import Told, running, setting
+from jobgate.cli.settings import Configured, running, setting
 from jobgate.names import dns_subdomain
 
 
@@ -29,15 +29,15 @@ from jobgate.names import dns_subdomain
     type=click.IntRange(0, 65535),
     default=8080,
     show_default=True,
-    help="/healthz, /readyz and /metrics, over plain HTTP.",
+    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
 )
-@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="The address to listen on.")  # noqa: S104
+@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
 @setting(
     "--kubeconfig",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Credentials for the cluster, in the place of the pod's own.",
+    help="Kubeconfig file to use instead of the pod's service account.",
 )
-@setting("--lease-namespace", metavar="NAMESPACE", help="Where the Lease is.  [default: the pod's namespace]")
+@setting("--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]")
 @setting("--lease-name", default="jobgate-runner", show_default=True, help="Lease used for leader election.")
 @running
 @setting(
@@ -57,20 +57,20 @@ def run(  # noqa: PLR0913 - one for each setting
     lease_namespace: str | None,
     lease_name: str,
     requests_per_second: float,
-    told: Told,
+    configured: Configured,
 ) -> None:
     """Run the jobs of the kinds named by --run on Kubernetes' own Job controller, until SIGTERM or Ctrl-C."""
     try:
-        from jobgate.cli.leading import Place
         from jobgate.cli.running import run_until
         from jobgate.runner.queues import Unfit, read_queues
         from jobgate.runner.run import Beside, Settings
+        from jobgate.serving.leader import Place
         from webhook.server import log
     except ImportError as error:
         raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server,cluster]'") from None
 
     log.configure()
-    if not told.settings.runs:
+    if not configured.settings.runs:
         raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
     if fault := dns_subdomain(lease_name):
         raise click.BadParameter(fault, param_hint="--lease-name")
@@ -82,8 +82,8 @@ def run(  # noqa: PLR0913 - one for each setting
         waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
     except (Unfit, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
-    settings = Settings(told.settings.domain, gangs, requests_per_second, namespace=namespace, queues=waiting)
-    kinds = [kind for kind in told.kinds if kind.qualified_plural in told.settings.runs]
+    settings = Settings(configured.settings.domain, gangs, requests_per_second, namespace=namespace, queues=waiting)
+    kinds = [kind for kind in configured.kinds if kind.qualified_plural in configured.settings.runs]
     try:
         asyncio.run(run_until(kinds, kubeconfig, place, settings))
     except Beside as error:

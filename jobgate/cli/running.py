@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jobgate.cli.credentials import connect
-from jobgate.cli.leading import Place, lead_until_stopped
-from jobgate.controller import Metrics
+from jobgate.controller import ControllerMetrics
 from jobgate.runner.run import RunnerController, Settings
+from jobgate.serving.leader import Place, lead_until_stopped
 from webhook import Kind
 
 
@@ -20,7 +20,7 @@ async def run_until(kinds: Iterable[Kind], kubeconfig: Path | None, place: Place
         jobgate.runner.run.Beside: an operator of one of the kinds is alive.
         OSError: the port is taken, or may not be used.
     """
-    metrics, kinds = Metrics(), tuple(kinds)
+    metrics, kinds = ControllerMetrics(), tuple(kinds)
     for kind in kinds:
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     async with await connect(kubeconfig) as writer:
@@ -32,5 +32,5 @@ async def run_until(kinds: Iterable[Kind], kubeconfig: Path | None, place: Place
             runner.work,
             settled=lambda: runner.settled,
             metrics=metrics,
-            doing="running",
+            started="runner started",
         )

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
+import os
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from jobgate.cli.extras import NotInstalled
 from jobgate.cli.limits import limits_of
-from jobgate.cli.reload import Reloader
-from jobgate.cli.settings import Told, installation, setting
+from jobgate.cli.pod import own_namespace
+from jobgate.cli.settings import Configured, installation, setting
 from jobgate.names import dns_subdomain
+from jobgate.serving.reload import Reloader
 from webhook import Kind
+
+if TYPE_CHECKING:
+    from jobgate.serving.certificate import SecretName, SecretSource
+    from webhook.server.certificates import Certificates
+    from webhook.server.files import Files, Poller
+    from webhook.server.metrics import Metrics
+
+_logger = logging.getLogger("jobgate")
 
 
 def _host(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -25,25 +38,25 @@ def _host(_: click.Context, __: click.Parameter, value: str | None) -> str | Non
     return value
 
 
-#: What starts a worker.
+#: Command line of a worker process.
 _COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
-@setting("--port", type=click.IntRange(0, 65535), default=9443, show_default=True, help="Admission, over TLS.")
+@setting("--port", type=click.IntRange(0, 65535), default=9443, show_default=True, help="Port for admission, over TLS.")
 @setting(
     "--tls-secret",
     metavar="[NAMESPACE/]NAME",
-    help="The Secret of the certificate, watched through the API: a new one is served within a second.",
+    help="Secret with the certificate. It is watched: a new certificate is served within a second.",
 )
-@setting("--tls-cert", type=_FILE, help="The certificate chain, PEM; read again when it changes, as is ca.crt beside.")
-@setting("--tls-key", type=_FILE, help="Its private key, PEM.")
+@setting("--tls-cert", type=_FILE, help="Certificate chain, PEM. Reloaded when it changes, as is ca.crt beside it.")
+@setting("--tls-key", type=_FILE, help="Private key of the certificate, PEM.")
 @setting(
     "--tls-name",
     callback=_host,
     metavar="NAME",
-    help="By what name the API server calls: no certificate without it is served.  "
+    help="Server name that API servers use. A certificate without it is rejected.  "
     "[default: jobgate-webhook.<namespace of the Secret>.svc; with files, any]",
 )
 @setting(
@@ -51,41 +64,41 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.IntRange(0, 65535),
     default=8080,
     show_default=True,
-    help="/healthz, /readyz and /metrics, over plain HTTP.",
+    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
 )
-@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="The address to listen on.")  # noqa: S104
+@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
 @setting(
     "--drain-seconds",
     type=click.FloatRange(0, 300),
     default=0,
     show_default=True,
-    help="How long to go on serving after SIGTERM, so that callers move elsewhere first.",
+    help="Seconds to keep serving after SIGTERM, until endpoints are updated.",
 )
 @setting(
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="Processes that answer admission, one for each core. Each has connections, memory and caches of its own.",
+    help="Worker processes, at most one per core. Each has its own connections, memory and caches.",
 )
 @setting(
     "--cluster/--no-cluster",
     default=None,
-    help="Look up what rules ask for, and the jobs that pods belong to.  [default: where credentials are at hand]",
+    help="Look up objects and jobs in the cluster.  [default: if there are credentials]",
 )
 @setting(
     "--traces/--no-traces",
     default=False,
-    help="Record each request as a span, and send it by OTLP where the variables OTEL_EXPORTER_OTLP_… say.",
+    help="Export a span for each request over OTLP, configured by the variables OTEL_EXPORTER_OTLP_….",
 )
 @setting(
     "--limit",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A bound of the server, in bytes, seconds or numbers, as review-time=1.5; may be given several times. "
-    "docs/explanation/security.md lists them.",
+    help="Limit of the server in bytes, seconds or items, for example review-time=1.5; repeatable. "
+    "docs/explanation/security.md lists the limits.",
 )
-@setting("--kubeconfig", type=_FILE, help="Credentials for the cluster, in the place of the pod's own.")
+@setting("--kubeconfig", type=_FILE, help="Kubeconfig file to use instead of the pod's service account.")
 @installation
 def serve(  # noqa: PLR0913 - one argument an option
     *,
@@ -102,10 +115,10 @@ def serve(  # noqa: PLR0913 - one argument an option
     traces: bool,
     limit: tuple[str, ...],
     kubeconfig: Path | None,
-    told: Told,
+    configured: Configured,
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
-    from jobgate.cli import certificate, watching
+    from jobgate.serving import cluster as view
     from webhook import server
     from webhook.server import log
     from webhook.server.metrics import Metrics
@@ -114,8 +127,7 @@ def serve(  # noqa: PLR0913 - one argument an option
 
     log.configure()
     metrics = Metrics()
-    origin = certificate.origin(tls_secret, tls_cert, tls_key)
-    certificates, source = certificate.opened(origin, metrics, tls_name, kubeconfig)
+    certificates, source = _opened(_origin(tls_secret, tls_cert, tls_key), metrics, tls_name, kubeconfig)
     sockets = inherited()
 
     async def parent() -> None:
@@ -127,22 +139,22 @@ def serve(  # noqa: PLR0913 - one argument an option
         with _listening(bind, port, health_port):
             asyncio.run(parent())
         return
-    kinds = told.kinds
+    kinds = configured.kinds
     _compile(kinds)
     limits, pages = limits_of(limit)
-    known = watching.Cluster(
+    known = view.ClusterView(
         kinds,
-        told.settings,
-        reached=watching.reached(wanted=cluster, kubeconfig=kubeconfig),
+        configured.settings,
+        reached=_reached(wanted=cluster, kubeconfig=kubeconfig),
         kubeconfig=kubeconfig,
         metrics=metrics,
         pages=pages,
     )
     endpoint = server.Endpoint(
         kinds,
-        told.settings,
+        configured.settings,
         objects=known.cache,
-        further=watching.routes(known),
+        further=view.routes(known),
         limits=limits,
         metrics=metrics,
     )
@@ -159,7 +171,7 @@ def serve(  # noqa: PLR0913 - one argument an option
             stack.enter_context(server.stopping_on_signals(stop))
             if sockets is not None:
                 stop_with_parent(stop)
-            await stack.enter_async_context(_beside(Reloader(endpoint, told.kind_files).run()))
+            await stack.enter_async_context(_beside(Reloader(endpoint, configured.kind_files).run()))
             await stack.enter_async_context(_beside(known.run()))
             await stack.enter_async_context(_beside(source.run()))
             drain = server.Drain(delay=drain_seconds)
@@ -169,24 +181,73 @@ def serve(  # noqa: PLR0913 - one argument an option
         runner.run(run())
 
 
+def _origin(secret: str | None, certificate: Path | None, key: Path | None) -> SecretName | Files:
+    from jobgate.serving.certificate import NAMESPACE, SecretName
+    from webhook.server.files import Files
+
+    if secret is not None and certificate is None and key is None:
+        _need_client()
+        try:
+            return SecretName.parse(secret, own_namespace() or NAMESPACE)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--tls-secret") from None
+    if secret is None and certificate is not None and key is not None:
+        return Files(certificate, key)
+    raise click.UsageError("either --tls-secret, or both --tls-cert and --tls-key, are required")
+
+
+def _opened(
+    origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
+) -> tuple[Certificates, SecretSource | Poller]:
+    from jobgate.serving.certificate import opened
+    from webhook.server.candidate import Unfit
+    from webhook.server.files import Files
+
+    try:
+        return opened(origin, metrics, name, kubeconfig)
+    except Unfit as error:
+        files = f"{origin.certificate} and {origin.key}" if isinstance(origin, Files) else "certificate"
+        raise click.ClickException(f"{files} cannot be served: {error}") from None
+
+
+def _need_client() -> None:
+    if find_spec("kubernetes") is None:
+        raise NotInstalled("kubernetes", "cluster")
+
+
+def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
+    """Return whether a cluster is used; by default (`wanted` is None), if there are credentials."""
+    if wanted is False:
+        return False
+    if wanted or kubeconfig is not None:
+        _need_client()
+        return True
+    if "KUBERNETES_SERVICE_HOST" not in os.environ:
+        return False
+    if find_spec("kubernetes") is None:
+        _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
+        return False
+    return True
+
+
 def _compile(kinds: Iterable[Kind]) -> None:
-    """Compile the schemas now: the first request would wait for them, three times."""
+    """Compile the schemas, which the first requests would otherwise wait for."""
     for kind in kinds:
         for judge in (kind.schema.check, kind.schema.fits, kind.schema.plain):
             judge({})
 
 
 def _freeze() -> None:
-    """Keep the garbage collector from what has been made until now, and from looking at every review."""
+    """Exclude all present objects from garbage collection, and collect less often."""
     gc.collect()
     gc.freeze()
-    # Reviews make no cycles, but more containers than the collector lets pass by default: a tenth of their time.
+    # Reviews make no cycles, but many containers: with the default threshold, collections take a tenth of their time.
     gc.set_threshold(10_000)
 
 
 @contextmanager
 def _listening(bind: str, port: int, health_port: int) -> Iterator[None]:
-    """Say in plain words that an address cannot be listened on."""
+    """Report an address that cannot be listened on."""
     try:
         yield
     except OSError as error:
@@ -195,7 +256,7 @@ def _listening(bind: str, port: int, health_port: int) -> Iterator[None]:
 
 @asynccontextmanager
 async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Do work beside the server, and end it with it."""
+    """Run a coroutine until the context ends."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -206,7 +267,7 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def _loop_factory() -> type[asyncio.AbstractEventLoop] | None:
-    """Return uvloop's loop, a third faster over TLS, where there is one."""
+    """Return uvloop's event loop if installed: a third faster over TLS."""
     try:
         import uvloop
     except ImportError:

@@ -1,4 +1,4 @@
-"""Settings: each is a long flag, a variable `JOBGATE_…` and a key of one file (`config.py`); the first given wins."""
+"""Settings: each is a flag, a variable `JOBGATE_…` and a key of the settings file; the first that is set is used."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any, TypeVar, cast
 import click
 
 from jobgate import plugins
-from jobgate.cli.kind_settings import KindFile, Unfit, kind_files
+from jobgate.cli.kind_settings import kind_files
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import runner_of
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments
+from jobgate.serving.kind_settings import InvalidSettings, KindFile
 from webhook import Path, Registry, Settings
 from webhook.context import DOMAIN
 
@@ -26,19 +27,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
-    """Return an option that is a setting: `--tls-cert` is also `JOBGATE_TLS_CERT`, and `tls-cert` in the file."""
+    """Return an option with an environment variable: `--tls-cert` is also `JOBGATE_TLS_CERT`."""
     variable = "JOBGATE_" + flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
     return click.option(flag, *names, envvar=variable, show_envvar=True, **options)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the installation says of itself.
+class Configured:
+    """The settings of an installation.
 
     Attributes:
-        settings: what a review, and whoever wires pods, asks for.
-        kinds: those that are handled.
-        kind_files: the files that the settings of kinds come from.
+        settings: settings of reviews and of wiring pods.
+        kinds: enabled kinds.
+        kind_files: files with settings of kinds.
     """
 
     settings: Settings
@@ -47,21 +48,21 @@ class Told:
 
 
 def installation(command: F) -> F:
-    """Add the settings that say what an installation is like; the command gets them as one argument, `told`."""
-    return _told(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN, RUN))
+    """Add the settings of an installation, which the command receives as `configured`."""
+    return _configured(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN, RUN))
 
 
 def running(command: F) -> F:
-    """Add the settings of what runs jobs; as `told` too."""
-    return _told(command, _WIRING, (RUN,))
+    """Add the settings of the runner, as `configured`."""
+    return _configured(command, _WIRING, (RUN,))
 
 
 def wiring(command: F) -> F:
-    """Add those among them that say what is put into pods, for who makes what goes with it; as `told` too."""
-    return _told(command, _WIRING)
+    """Add the settings that decide what is put into pods, as `configured`."""
+    return _configured(command, _WIRING)
 
 
-def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
+def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
     @functools.wraps(command)
     def collected(  # noqa: PLR0913 - a setting each
         *args: Any,
@@ -79,7 +80,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
         leave_out(without_plugin)
         try:
             settings = {file.plural: file.read() for file in kind_settings}
-        except Unfit as error:
+        except InvalidSettings as error:
             raise click.BadParameter(str(error), param_hint="--kind-settings") from None
         said = Settings(
             operator_can=frozenset(operator_can),
@@ -90,7 +91,7 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             runs=frozenset(run),
             enforces=mode == _ENFORCE,
         )
-        return command(*args, told=Told(said, Registry(kinds, plugins.installed()), kind_settings), **rest)
+        return command(*args, configured=Configured(said, Registry(kinds, plugins.installed()), kind_settings), **rest)
 
     for option in (one for group in groups for one in group):
         collected = option(collected)
@@ -98,10 +99,10 @@ def _told(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
-    """Read `SYSTEM` or `SYSTEM=SCHEDULER`.
+    """Parse `SYSTEM` or `SYSTEM=SCHEDULER`.
 
     Raises:
-        click.BadParameter: it is neither.
+        click.BadParameter: the value has another form.
     """
     if value is None:
         return {}
@@ -114,20 +115,20 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
 
 
 def checked_queueing(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Take what `--queueing` takes, as it is written.
+    """Validate a value of `--queueing`, and return it unchanged.
 
     Raises:
-        click.BadParameter: it is nothing of the kind.
+        click.BadParameter: the value is invalid.
     """
     _queueing(context, parameter, value or None)
     return value
 
 
 def among(names: Iterable[str], known: Iterable[str]) -> None:
-    """Take names that are all known: a slip must not leave on what somebody wants off.
+    """Require that all names are known: a misspelt name must not leave enabled what should be disabled.
 
     Raises:
-        click.BadParameter: one is not.
+        click.BadParameter: a name is unknown.
     """
     known = list(known)
     if unknown := sorted(set(names) - set(known)):
@@ -141,10 +142,10 @@ def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 
 
 def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry:
-    """Return the kinds but those that are named.
+    """Return all kinds except the named ones.
 
     Raises:
-        click.BadParameter: one is none.
+        click.BadParameter: a name is unknown.
     """
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
@@ -158,47 +159,46 @@ def _domain(_: click.Context, __: click.Parameter, value: str) -> str:
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Take the user names of service accounts only.
+    """Require user names of service accounts.
 
     Raises:
-        click.BadParameter: somebody else is named: a person who removes a field means it, and would get it back.
+        click.BadParameter: a value names another user. A person may remove a field on purpose, and would get it back.
     """
     for value in values:
         system, account, namespace, name = [*value.split(":"), "", "", ""][:4]
         exact = value.count(":") == 3 and (system, account) == ("system", "serviceaccount")
         if not exact or dns_label(namespace) or dns_subdomain(name):
             raise click.BadParameter(
-                f"{value!r} must be one service account, as system:serviceaccount:<namespace>:<name>: what a forgetful "
-                "writer removes is put back, and a person, or a whole group, may mean it"
+                f"{value!r} must be a service account of the form system:serviceaccount:<namespace>:<name>: fields "
+                "that a forgetful writer removes are restored, but users and groups may remove them on purpose"
             )
     return values
 
 
 def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Take kinds that the runner can run.
+    """Require kinds that the runner can run.
 
     Raises:
-        click.BadParameter: one is none.
+        click.BadParameter: a name is unknown.
     """
     among(values, [kind.qualified_plural for kind in installed() if runner_of(kind) is not None])
     return values
 
 
-#: The kinds whose jobs the runner runs.
 RUN = setting(
     "--run",
     multiple=True,
     metavar="KIND",
     callback=_runnable,
-    help="A kind whose jobs `jobgate run` runs, as torchjobs.train.distributed.io; may be repeated.",
+    help="Kind whose jobs `jobgate run` runs, for example torchjobs.train.distributed.io; repeatable.",
 )
-#: Where the pods of jobs are queued whose operator knows no queues.
+
 QUEUEING = setting(
     "--queueing",
     metavar="SYSTEM[=SCHEDULER]",
     callback=_queueing,
-    help="What queues the pods of jobs whose operator knows no queues and gangs: kueue, coscheduling or volcano; and "
-    "the scheduler of their pods, where it has another name than usual.",
+    help="Queueing system for jobs whose operator has no queues and gangs: kueue, coscheduling or volcano. SCHEDULER "
+    "is the schedulerName of their pods, if not the default of the system.",
 )
 CLUSTER_DOMAIN = setting(
     "--cluster-domain",
@@ -211,7 +211,7 @@ _OPERATOR_CAN = setting(
     "--operator-can",
     multiple=True,
     metavar="PLURAL/WORD",
-    help="What an operator of this installation can do beyond its profile, as dijobs/preemptible.",
+    help="Capability of an operator in addition to its profile, for example dijobs/preemptible; repeatable.",
 )
 _FORGETFUL_WRITER = setting(
     "--forgetful-writer",
@@ -220,22 +220,22 @@ _FORGETFUL_WRITER = setting(
     default=(DI_ORCHESTRATOR_ACCOUNT,),
     show_default=True,
     callback=_service_accounts,
-    help="A client whose full updates erase fields that it does not know: they are put back. "
-    "As system:serviceaccount:<namespace>:<name>; those that are named take the place of the default.",
+    help="Client whose updates erase fields that it does not know, which are then restored, as "
+    "system:serviceaccount:<namespace>:<name>; repeatable. Accounts that you name replace the default.",
 )
 _KIND_SETTINGS = setting(
     "--kind-settings",
     multiple=True,
     metavar="PLURAL.GROUP=FILE",
     callback=kind_files,
-    help="A YAML file of what this installation says of one kind.",
+    help="YAML file with settings of a kind; repeatable.",
 )
 _MODE = setting(
     "--mode",
     type=click.Choice([_ENFORCE, _WARN]),
     default=_ENFORCE,
     show_default=True,
-    help="Whether what is wrong with a job is refused, or only told as a warning.",
+    help="Whether to deny invalid jobs, or only to warn.",
 )
 WITHOUT_KIND = setting(
     "--without-kind",
@@ -243,14 +243,14 @@ WITHOUT_KIND = setting(
     multiple=True,
     metavar="PLURAL.GROUP",
     callback=_kinds,
-    help="A kind of job that is not handled here.",
+    help="Kind of job to disable; repeatable.",
 )
 WITHOUT_PLUGIN = setting(
     "--without-plugin",
     multiple=True,
     metavar="NAME",
     callback=_plugins,
-    help="A plugin that is not offered here: jobs that ask for it are refused.",
+    help="Plugin to disable: jobs that use it are denied; repeatable.",
 )
 
 _WIRING = (WITHOUT_PLUGIN, WITHOUT_KIND, CLUSTER_DOMAIN, QUEUEING)

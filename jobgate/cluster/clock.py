@@ -38,7 +38,7 @@ class ServerClock(Client):
             response.release()
         said = date(response.headers.get("Date", ""))
         if said is None:
-            raise Unavailable("the answers of the API server have no Date, and nothing is judged by another clock")
+            raise Unavailable("responses of the API server have no Date header, which the rotation needs")
         return Reading(said, own - said)
 
     async def sleep(self, seconds: float) -> None:

@@ -141,6 +141,6 @@ async def shown(address: Address, server_name: str) -> Served:
                 await writer.wait_closed()
         return Served(written, (x509.load_der_x509_certificate(leaf),))
     except TimeoutError:
-        return Served(written, fault=f"no handshake within {HANDSHAKE:g} s")
+        return Served(written, fault=f"TLS handshake timed out after {HANDSHAKE:g}s")
     except (OSError, ValueError, TypeError) as error:
-        return Served(written, fault=f"no handshake: {error or type(error).__qualname__}")
+        return Served(written, fault=f"TLS handshake failed: {error or type(error).__qualname__}")

@@ -1,4 +1,4 @@
-"""Events: what `kubectl describe` tells of an object. Who writes them goes on whether they arrive or not."""
+"""Events, as `kubectl describe` shows them. A failure to write one is logged and otherwise ignored."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from jobgate.cluster.objects import Objects
 from jobgate.cluster.resource import Resource
 
 EVENTS: Final = Resource("events", "v1", "")
-#: How long the last ones are waited for at the end, in seconds.
-PATIENCE: Final = 5.0
-#: As much as the API server takes of a message (k8s.io/kubernetes, pkg/apis/core/validation/events.go).
-LONGEST: Final = 1024
+#: Seconds to wait at the end for pending writes.
+TIMEOUT: Final = 5.0
+#: Most characters of a message (k8s.io/kubernetes, pkg/apis/core/validation/events.go).
+MESSAGE_LIMIT: Final = 1024
 
 _logger = logging.getLogger("jobgate")
 
@@ -24,20 +24,20 @@ _logger = logging.getLogger("jobgate")
 def event(
     metadata: Mapping[str, str],
     about: Mapping[str, str],
-    told: tuple[Literal["Normal", "Warning"], str, str],
+    said: tuple[Literal["Normal", "Warning"], str, str],
     component: str,
     now: datetime,
 ) -> dict[str, Any]:
     """Return an Event.
 
     Args:
-        metadata: its own: the name, or the beginning of one that the API server makes, and the namespace.
-        about: the object, as `involvedObject` names it.
-        told: whether somebody should look into it; why, in one word, for machines; and for people, cut where too long.
-        component: who tells it.
+        metadata: name or generateName, and namespace.
+        about: the `involvedObject`.
+        said: type, reason and message; a message that is too long is truncated.
+        component: the reporting component.
         now: the time.
     """
-    kind, reason, message = told
+    kind, reason, message = said
     stamp = f"{now:%Y-%m-%dT%H:%M:%SZ}"
     return {
         "apiVersion": "v1",
@@ -46,7 +46,7 @@ def event(
         "involvedObject": dict(about),
         "type": kind,
         "reason": reason,
-        "message": message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…",
+        "message": message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 1]}…",
         "source": {"component": component},
         "reportingComponent": component,
         "firstTimestamp": stamp,
@@ -56,29 +56,29 @@ def event(
 
 
 class EventRecorder:
-    """Writes Events about one object, in its namespace. Use it in an `async with`: the last ones are waited for."""
+    """Writes Events about one object. Use it in an `async with`, which waits for pending writes."""
 
     def __init__(self, objects: Objects, about: Mapping[str, str], component: str) -> None:
-        """Take who writes.
+        """Create a recorder.
 
         Args:
             objects: the API server.
-            about: the object, as `involvedObject` names it; it is in a namespace.
-            component: who tells it.
+            about: the `involvedObject`, which has a namespace.
+            component: the reporting component.
         """
         self._objects = objects
         self._about = about
         self._component = component
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def tell(self, kind: Literal["Normal", "Warning"], reason: str, message: str, uid: str = "") -> None:
-        """Write an Event, without waiting for it.
+    def record(self, kind: Literal["Normal", "Warning"], reason: str, message: str, uid: str = "") -> None:
+        """Write an Event in the background.
 
         Args:
-            kind: whether somebody should look into it.
-            reason: in one word, for machines.
-            message: for people; what is too long is cut.
-            uid: of the object, where it is known: by it `kubectl describe` finds the Event.
+            kind: type of the Event.
+            reason: reason in CamelCase.
+            message: description; truncated if too long.
+            uid: uid of the object if known: `kubectl describe` finds Events by it.
         """
         metadata = {"generateName": f"{self._about['name']}.", "namespace": self._about["namespace"]}
         about = {**self._about, **({"uid": uid} if uid else {})}
@@ -91,11 +91,11 @@ class EventRecorder:
         try:
             await self._objects.create(EVENTS, event)
         except (Refused, OSError, TimeoutError) as error:
-            _logger.warning("an Event could not be written: %s", error)
+            _logger.warning("failed to write an Event", extra={"fields": {"reason": str(error)}})
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=PATIENCE)
+            await asyncio.wait(self._tasks, timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""One resource in memory: listed once, then watched from there on."""
+"""A cache of one resource: listed once, then watched."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import orjson
 
 from jobgate.cluster.resource import Resource
 
-#: Between two watches, in seconds: an API server that ends each at once is not called without a pause.
-PAUSE = 1.0
-#: So long after the last word of the API server, in seconds, what it said is no longer held for true.
+#: Seconds between two watches, for an API server that ends each watch at once.
+RETRY_PERIOD = 1.0
+#: Seconds without a response of the API server after which the cache is discarded.
 STALE = 60.0
-#: After so many objects of a list others have their turn: a long list must not keep a server from answering.
-TURN = 20
-#: Objects of more than so many bytes are read in a thread: the largest take a third of a second.
+#: Objects of a list that are read at once before other tasks run: a long list must not block a server.
+BATCH = 20
+#: Objects with more bytes than this are read in a thread: the largest take a third of a second.
 LARGE = 64 * 1024
-#: One thread for all informers: what it takes to read a large object, many times its size, is taken once.
-_aside = ThreadPoolExecutor(1, "jobgate-reader")
+#: One thread for all informers bounds the memory: reading an object takes many times its size.
+_reader = ThreadPoolExecutor(1, "jobgate-reader")
 
-#: After so many failures in a row, nobody waits any longer for what there is.
-PATIENCE = 3
+#: Failures in a row after which an informer counts as settled, so that nothing waits for it.
+MAX_FAILURES = 3
 
 T = TypeVar("T")
 #: Namespace and name of an object; the namespace is empty where it has none.
@@ -37,19 +37,19 @@ _logger = logging.getLogger("jobgate")
 
 
 class Refused(Exception):
-    """The API server did not do what it was asked for."""
+    """The API server rejected a request."""
 
     def __init__(self, code: int) -> None:
-        super().__init__(f"the API server answers {code}")
+        super().__init__(f"the API server responded with {code}")
         self.code = code
 
 
 class Page(NamedTuple):
-    """A part of a list.
+    """A page of a list.
 
     Attributes:
-        items: the objects, which can be gone through once: none is held longer than it is looked at.
-        version: the resourceVersion at which the whole list was so.
+        items: the objects; can be iterated once, so that only one is in memory at a time.
+        version: resourceVersion of the whole list.
     """
 
     items: Iterable[dict[str, Any]]
@@ -57,32 +57,32 @@ class Page(NamedTuple):
 
 
 class Api(Protocol):
-    """What an informer asks of an API server."""
+    """The requests of an informer."""
 
     def pages(self, resource: Resource) -> AsyncIterator[Page]:
-        """Yield all objects, page by page; one page at least.
+        """Yield all objects by page, at least one page.
 
         Raises:
-            Refused: with the answer's code.
+            Refused: with the code of the response.
         """
 
     def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
-        """Yield the events since a resourceVersion, until the API server ends them.
+        """Yield the events since a resourceVersion, until the API server ends the watch.
 
         Raises:
-            Refused: with the answer's code.
+            Refused: with the code of the response.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long to wait after failures, in seconds: each time twice as long."""
+    """Exponential backoff, in seconds."""
 
     first: float = 5.0
     most: float = 60.0
 
     def seconds(self, failures: int) -> float:
-        """Return the wait after so many failures in a row."""
+        """Return the delay after a number of failures in a row."""
         return min(self.most, self.first * 2.0 ** min(failures - 1, 32))
 
 
@@ -92,14 +92,14 @@ def slim(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def labels(found: dict[str, Any]) -> dict[str, Any]:
-    """Return of an object its labels alone."""
+    """Return an object with its labels only."""
     return {"metadata": {"labels": found["metadata"].get("labels") or {}}}
 
 
 class Informer(Generic[T]):
-    """Keeps one resource. It knows nothing until it has listed, and again once the resource is not served any more.
+    """Caches one resource. The cache is unknown before the first list, and when the resource is no longer served.
 
-    Of each object it keeps what `keep` makes of it, and nothing else; `slim` keeps the object itself.
+    It stores what `keep` returns for each object; `slim` keeps the object itself.
     """
 
     def __init__(
@@ -110,14 +110,14 @@ class Informer(Generic[T]):
         keep: Callable[[dict[str, Any]], T],
         changed: Callable[[Key], None] | None = None,
     ) -> None:
-        """Make an informer, which does nothing yet.
+        """Create an informer that is not running.
 
         Args:
-            resource: that is kept.
-            backoff: how long to wait after failures.
-            keep: gives what is kept of an object. It must not raise: one object would hold up all others.
-            changed: told the key of each object that came, went, or of which something else is kept than before. It
-                must be quick, and not raise.
+            resource: the resource.
+            backoff: delays after failures.
+            keep: returns what is stored of an object. It must not raise: one object would block all others.
+            changed: called with the key of each object that was added or deleted, or whose stored part changed. It
+                must be quick and not raise.
         """
         self._resource = resource
         self._backoff = backoff or Backoff()
@@ -126,24 +126,23 @@ class Informer(Generic[T]):
         self._objects: dict[Key, T] | None = None
         self._version = ""
         self._heard = 0.0
-        self._told = ""
-        # Whether it has been seen once what there is: all objects, that there is no such resource, or that the API
-        # server will not tell soon. Others need not wait for it then.
+        self._logged = ""
+        # Whether others need no longer wait: the resource was listed, does not exist, or cannot be listed for now.
         self.settled = False
 
     def get(self, name: str, namespace: str = "") -> T | None:
-        """Return what is kept of an object, or None where there is no such object.
+        """Return what is stored of an object, or None if it does not exist.
 
         Raises:
-            LookupError: nothing is known.
+            LookupError: the cache is unknown.
         """
         return self._known().get((namespace, name))
 
     @property
     def age(self) -> float:
-        """How long ago, in seconds, the API server was last heard of; infinite where it never was.
+        """Seconds since the last response of the API server; infinite before the first.
 
-        A resource in which nothing happens is told of every minute.
+        Bookmarks arrive about every minute if nothing changes.
         """
         return time.monotonic() - self._heard if self._heard else float("inf")
 
@@ -151,7 +150,7 @@ class Informer(Generic[T]):
         """Return the keys of all objects.
 
         Raises:
-            LookupError: nothing is known.
+            LookupError: the cache is unknown.
         """
         return list(self._known())
 
@@ -161,7 +160,7 @@ class Informer(Generic[T]):
         return self._objects
 
     async def run(self, api: Api) -> None:
-        """Keep the objects up to date, for ever, whatever the API server does."""
+        """Keep the cache up to date, until cancelled."""
         failures = 0
         while True:
             try:
@@ -169,8 +168,8 @@ class Informer(Generic[T]):
                     await self._list(api)
                 failures = 0
                 await self._watch(api)
-                wait = PAUSE
-            except Exception as error:  # noqa: BLE001  # whatever it is: the server goes on, and so does this
+                wait = RETRY_PERIOD
+            except Exception as error:  # noqa: BLE001  # no failure may end the informer
                 failures += 1
                 wait = self._failed(error, failures)
             await asyncio.sleep(wait)
@@ -182,12 +181,12 @@ class Informer(Generic[T]):
             for item in page.items:
                 objects[_key(item)] = await self._kept(item)
                 count += 1
-                if count % TURN == 0:
+                if count % BATCH == 0:
                     await asyncio.sleep(0)
             version = page.version
         self._objects, self._version, self._heard = objects, version, time.monotonic()
         self.settled = True
-        self._tell(logging.INFO, "watching", "")
+        self._log(logging.INFO, "watching", "")
         for key in known.keys() | objects.keys():
             if key not in known or key not in objects or known[key] != objects[key]:
                 self._changed(key)
@@ -200,13 +199,13 @@ class Informer(Generic[T]):
     async def _kept(self, found: dict[str, Any]) -> T:
         if _size(found) <= LARGE:
             return self._keep(found)
-        return await asyncio.get_running_loop().run_in_executor(_aside, self._keep, found)
+        return await asyncio.get_running_loop().run_in_executor(_reader, self._keep, found)
 
     async def _take(self, change: str, found: dict[str, Any]) -> None:
-        """Take one event over.
+        """Apply one watch event.
 
         Raises:
-            Refused: it is an error of the API server's.
+            Refused: the event is an error.
         """
         if change == "ERROR":
             raise Refused(int(found.get("code") or 500))
@@ -220,35 +219,35 @@ class Informer(Generic[T]):
                 objects[key] = await self._kept(found)
             if objects.get(key) != before:
                 self._changed(key)
-        # A BOOKMARK has the version alone.
+        # A BOOKMARK has only a resourceVersion.
         self._version, self._heard = found["metadata"]["resourceVersion"], time.monotonic()
 
     def _failed(self, error: Exception, failures: int) -> float:
-        """Return how long to wait after a failure, and forget what it makes doubtful."""
+        """Return the delay after a failure, and discard a cache that may be wrong."""
         code = error.code if isinstance(error, Refused) else 0
         if code == _GONE:
-            self._version = ""  # too old to go on from: what is known stays until it is listed anew
-            return PAUSE if failures == 1 else self._backoff.seconds(failures)
+            self._version = ""  # too old to watch from: the cache stays until the next list
+            return RETRY_PERIOD if failures == 1 else self._backoff.seconds(failures)
         refused = 400 <= code < 500 and code != 429
         if refused or time.monotonic() - self._heard > STALE:
             self._objects, self._version = None, ""
-        self.settled = self.settled or refused or failures >= PATIENCE
+        self.settled = self.settled or refused or failures >= MAX_FAILURES
         if code == _NOT_FOUND:
-            self._tell(logging.INFO, "not installed", "")
+            self._log(logging.INFO, "resource not installed", "")
         else:
-            self._tell(logging.WARNING, "cannot watch", f"{type(error).__qualname__}: {error}")
+            self._log(logging.WARNING, "failed to watch", f"{type(error).__qualname__}: {error}")
         return self._backoff.seconds(failures)
 
-    def _tell(self, level: int, message: str, reason: str) -> None:
-        """Log a state once, however long it lasts."""
-        if self._told != message + reason:
-            self._told = message + reason
+    def _log(self, level: int, message: str, reason: str) -> None:
+        """Log a state when it begins."""
+        if self._logged != message + reason:
+            self._logged = message + reason
             fields = {"resource": str(self._resource)} | ({"reason": reason} if reason else {})
             _logger.log(level, message, extra={"fields": fields})
 
 
 def _size(found: Mapping[str, Any]) -> int:
-    """Return how many bytes an object has as JSON."""
+    """Return the size of an object as JSON, in bytes."""
     return len(orjson.dumps(found))
 
 

@@ -1,8 +1,7 @@
-"""Leader election: of all who want to work, the one that holds a Lease does.
+"""Leader election with a Lease.
 
-The protocol is that of client-go, so that other tools read it: a holder renews its Lease; who waits counts by its own
-clock how long the Lease has not changed, so that clocks need not agree. Every write is made under the resourceVersion
-that was seen.
+The protocol is that of client-go: the holder renews its Lease; candidates measure with their own clocks how long the
+Lease has not changed, so clocks need not agree. Every write has the resourceVersion that was read.
 """
 
 from __future__ import annotations
@@ -28,14 +27,13 @@ _logger = logging.getLogger("jobgate")
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Of a Lease, in seconds; client-go's.
+    """Durations of leader election, in seconds. The defaults are those of client-go.
 
     Attributes:
-        duration: so long after its last change a Lease is free for others.
-        deadline: so long after it was last renewed its holder stops to work; less than `duration`, so that it has
-            stopped before another begins.
-        retry: between two tries.
-        call: how long one call may take.
+        duration: lease duration: time after its last change when others may acquire the Lease.
+        deadline: renew deadline: time after the last renewal when the holder stops working; less than `duration`.
+        retry: retry period.
+        call: timeout of a request.
     """
 
     duration: float = 15.0
@@ -45,17 +43,17 @@ class Times:
 
 
 class Lease:
-    """A Lease that one of many holds."""
+    """A Lease that at most one process holds."""
 
     def __init__(self, objects: Objects, namespace: str, name: str, identity: str, times: Times | None = None) -> None:
-        """Make one that is not held.
+        """Create a Lease that is not held.
 
         Args:
             objects: the API server.
-            namespace: of the Lease.
-            name: of the Lease.
-            identity: of who would hold it; nobody else's, not even one's own before a restart.
-            times: how long all takes.
+            namespace: namespace of the Lease.
+            name: name of the Lease.
+            identity: holder identity, unique to this run of the process.
+            times: durations.
         """
         self.held = False
         self._objects = objects
@@ -66,17 +64,17 @@ class Lease:
         self._found: Mapping[str, Any] | None = None
         self._changed = 0.0
         self._renewed = 0.0
-        self._told = ""
+        self._logged = ""
 
     async def lead(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Work whenever the Lease is held, for ever. When this is cancelled, the work ends, and then the Lease is free.
+        """Work while the Lease is held. Cancelling this ends the work, then releases the Lease.
 
-        Work that ends by itself, with or without an error, ends this.
+        Returns when the work returns, and raises what it raises.
         """
         while True:
-            while not await self._tried():  # noqa: ASYNC110  # what is waited for is elsewhere
-                await asyncio.sleep(self._times.retry * random.uniform(1.0, 1.2))  # noqa: S311  # only apart from others
-            _logger.info("leading", extra={"fields": {"lease": self._name, "identity": self._identity}})
+            while not await self._tried():  # noqa: ASYNC110  # the condition is remote
+                await asyncio.sleep(self._times.retry * random.uniform(1.0, 1.2))  # noqa: S311  # jitter
+            _logger.info("acquired the lease", extra={"fields": {"lease": self._name, "identity": self._identity}})
             self.held = True
             task = asyncio.ensure_future(work())
             try:
@@ -88,10 +86,10 @@ class Lease:
                 await self._release()
             if not task.cancelled():
                 return task.result()
-            _logger.warning("no longer leading", extra={"fields": {"lease": self._name}})
+            _logger.warning("lost the lease", extra={"fields": {"lease": self._name}})
 
     async def _renew(self, task: asyncio.Future[None]) -> None:
-        """Come back when the Lease is lost, or the work has ended."""
+        """Renew the Lease; return when it is lost or the work has ended."""
         while time.monotonic() - self._renewed < self._times.deadline:
             await asyncio.wait({task}, timeout=self._times.retry)
             if task.done():
@@ -101,20 +99,20 @@ class Lease:
                 return
 
     async def _tried(self, within: float | None = None) -> bool:
-        """Try to get or to renew the Lease, and tell whether it is held now."""
+        """Try to acquire or renew the Lease, and return whether it is held."""
         try:
             async with asyncio.timeout(self._times.call if within is None else min(self._times.call, within)):
                 held = await self._try()
         except (Refused, OSError, TimeoutError) as error:
-            # A write without an answer may have been done: what is stored is looked at anew.
+            # A write without a response may have succeeded: read the Lease again.
             self._forget_version()
-            self._tell(f"{type(error).__qualname__}: {error}")
+            self._log(f"{type(error).__qualname__}: {error}")
             return False
-        self._tell("")
+        self._log("")
         return held
 
     async def _try(self) -> bool:
-        # By when this was begun, not by when it was answered, others count too.
+        # Measured from the request, not the response: candidates may see the change before the response arrives.
         now = time.monotonic()
         if not (self.held and self._found):
             await self._look()
@@ -135,7 +133,7 @@ class Lease:
         self._found = found
 
     async def _release(self) -> None:
-        """Let others have the Lease at once, unless that takes long."""
+        """Release the Lease, unless that takes too long."""
         found = self._found
         if found is None or not self._is_ours(found):
             return
@@ -156,7 +154,7 @@ class Lease:
         return self._found is not None and not self._is_ours(self._found)
 
     def _forget_version(self) -> None:
-        """Look anew before the next write; a waiter goes on counting from what it saw last."""
+        """Read the Lease again before the next write. A candidate keeps its last state, and continues to measure."""
         if self.held:
             self._found = None
 
@@ -176,11 +174,11 @@ class Lease:
             spec |= {"acquireTime": now, "leaseTransitions": taken}
         return spec
 
-    def _tell(self, reason: str) -> None:
-        """Log a state once, however long it lasts."""
-        if reason and reason != self._told:
+    def _log(self, reason: str) -> None:
+        """Log a failure when it begins."""
+        if reason and reason != self._logged:
             _logger.warning("failed to acquire the lease", extra={"fields": {"lease": self._name, "reason": reason}})
-        self._told = reason
+        self._logged = reason
 
 
 def _version(found: Mapping[str, Any]) -> str:

@@ -41,7 +41,7 @@ class Rejected(Refused):
         self.after = after
 
     def __str__(self) -> str:
-        said = f"the API server answers {self.code} {self.reason}".rstrip()
+        said = f"the API server responded with {self.code} {self.reason}".rstrip()
         return f"{said}: {self.message}" if self.message else said
 
     @property

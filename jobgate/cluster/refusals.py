@@ -1,4 +1,4 @@
-"""What the API server's refusals mean to the rotation of certificates."""
+"""Errors of requests, as errors of the certificate rotation."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY = 401, 403, 429
 
 @contextmanager
 def understood(verb: str, resource: Resource, name: str = "", namespace: str = "") -> Iterator[None]:
-    """Turn what a call may fail with into what the rotation knows.
+    """Translate the errors of a request.
 
     Args:
-        verb: the right that the call needs, as RBAC calls it.
-        resource: that is called for.
-        name: of the object; empty where all are listed.
-        namespace: of the object, if it has one.
+        verb: RBAC verb of the request.
+        resource: the resource.
+        name: name of the object; empty for lists.
+        namespace: namespace of the object, if any.
 
     Raises:
-        Conflict, Refusal, Unavailable: in the place of `Refused`, `OSError`, `TimeoutError` and aiohttp's errors.
+        Conflict, Refusal, Unavailable: instead of `Refused`, `OSError`, `TimeoutError` and aiohttp's errors.
     """
     kind = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
     what = f"{kind} {namespace}/{name}".rstrip("/") if namespace else f"{kind} {name}".rstrip()
@@ -36,12 +36,12 @@ def understood(verb: str, resource: Resource, name: str = "", namespace: str = "
         if isinstance(error, Rejected) and (error.conflict or error.exists):
             raise Conflict(f"{what} has changed") from error
         if error.code == _FORBIDDEN:
-            raise Refusal(f"the right to {verb} {what} is missing: grant it to the account of this process") from error
+            raise Refusal(f"cannot {verb} {what}: forbidden: grant the permission to this account") from error
         if error.code == _UNAUTHORIZED:
-            raise Refusal(f"the API server does not know the credentials of this process: {verb} {what}") from error
+            raise Refusal(f"cannot {verb} {what}: unauthorized: the credentials are invalid") from error
         if error.code == _TOO_MANY or error.code >= 500:
             after = error.after if isinstance(error, Rejected) else None
-            raise Unavailable(f"{verb} {what}: {error}", after) from error
-        raise Refusal(f"{verb} {what}: {error}") from error
+            raise Unavailable(f"cannot {verb} {what}: {error}", after) from error
+        raise Refusal(f"cannot {verb} {what}: {error}") from error
     except (ClientError, OSError, TimeoutError) as error:
-        raise Unavailable(f"{verb} {what}: no answer ({type(error).__qualname__})") from error
+        raise Unavailable(f"cannot {verb} {what}: no response ({type(error).__qualname__})") from error

@@ -35,7 +35,7 @@ class Server(Client):
         try:
             return str(orjson.loads(text)["gitVersion"])
         except (ValueError, KeyError, TypeError):
-            raise Refusal("the API server tells no version") from None
+            raise Refusal("the API server reports no version") from None
 
     @property
     def is_local(self) -> bool:

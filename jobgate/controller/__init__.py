@@ -12,7 +12,7 @@
 - `run`: its life
 """
 
-from jobgate.controller.metrics import Metrics
+from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.run import Cluster, Controller, Settings
 
-__all__ = ["Cluster", "Controller", "Metrics", "Settings"]
+__all__ = ["Cluster", "Controller", "ControllerMetrics", "Settings"]

@@ -97,7 +97,7 @@ def unsupported(crew: Crew) -> list[str]:
     """Return what plugins declare that the controller has no way to make, in words for the job's owner."""
     known = ", ".join(dict.fromkeys(kind for _, kind in _RESOURCES))
     return [
-        f"plugin {plugin} declares a {declared.manifest['kind']}; the controller makes only: {known}"
+        f"plugin {plugin} declares a {declared.manifest['kind']}; the controller supports only {known}"
         for plugin, declared in _declared(crew)
         if _resource(declared) is None
     ]

@@ -1,4 +1,4 @@
-"""What is to be done with an object that was found in the place of one that has to be there."""
+"""Compares an object in the cluster with the desired one, and decides what to do."""
 
 from __future__ import annotations
 
@@ -16,57 +16,55 @@ _CLOSED = frozenset({"data", "binaryData", "selector", "matchLabels", "podSelect
 _FILLED_IN = {"protocol": "TCP", "targetPort": None}
 
 
-class Verdict(Enum):
-    """What an object is to us, and so what is done."""
+class Ownership(Enum):
+    """The state of an object, which decides what is done."""
 
-    ABSENT = "it is made"
-    FINE = "nothing is done"
-    CHANGED = "it is changed back"
-    INCOMPLETE = "it has lost what is made only once, and cannot be mended"
-    GOING = "it is being deleted, and is made anew then"
-    LEFT = "it is of an earlier job of the name, and goes soon"
-    FOREIGN = "it is not touched"
+    ABSENT = "created"
+    FINE = "left unchanged"
+    CHANGED = "changed back"
+    INCOMPLETE = "left unchanged: a part that is generated only once is missing"
+    GOING = "created again after its deletion"
+    LEFT = "created again after garbage collection: an earlier job of the same name owns it"
+    FOREIGN = "left unchanged: not created by the controller"
 
 
 class Judgement(NamedTuple):
-    """What an object is to us.
+    """The result of a comparison.
 
     Attributes:
-        verdict: on it.
-        changes: what has to change in it, as a JSON merge patch.
-        why: in words for the job's owner, where something is wrong.
+        verdict: state of the object.
+        changes: changes to make, as a JSON merge patch.
+        why: message for the job's owner; empty if nothing is wrong.
     """
 
-    verdict: Verdict
+    verdict: Ownership
     changes: Mapping[str, Any] = {}
     why: str = ""
 
 
 def judge(desired: Desired, found: Mapping[str, Any] | None) -> Judgement:
-    """Judge what was found. Only what has both our label and the job's uid as an owner is ours."""
+    """Compare. An object belongs to the controller only if it has its label and the job's uid as an owner."""
     if found is None:
-        return Judgement(Verdict.ABSENT)
+        return Judgement(Ownership.ABSENT)
     ours, theirs = desired.manifest["metadata"]["ownerReferences"][0], _owners(found)
     marked, owned = is_marked(found), any(one.get("uid") == ours["uid"] for one in theirs)
     if not (marked and owned):
         if marked and any((one.get("kind"), one.get("name")) == (ours["kind"], ours["name"]) for one in theirs):
-            return Judgement(
-                Verdict.LEFT, why=f"{desired.called} is of an earlier job of this name, and is not gone yet"
-            )
-        return Judgement(Verdict.FOREIGN, why=_foreign(desired, marked=marked, owned=owned))
+            return Judgement(Ownership.LEFT, why=f"{desired.called} of an earlier job of this name is not deleted yet")
+        return Judgement(Ownership.FOREIGN, why=_foreign(desired, marked=marked, owned=owned))
     if found["metadata"].get("deletionTimestamp"):
-        return Judgement(Verdict.GOING, why=f"{desired.called} is being deleted, and not gone yet")
+        return Judgement(Ownership.GOING, why=f"{desired.called} is being deleted")
     if not desired.declared.complete(found):
         return Judgement(
-            Verdict.INCOMPLETE,
-            why=f"{desired.called} has lost a part that is made only once: delete it, and it is made anew",
+            Ownership.INCOMPLETE,
+            why=f"{desired.called} lacks data that is generated only once: delete it, and it is created again",
         )
     changes = _changes(_said(desired), found)
-    return Judgement(Verdict.CHANGED, changes) if changes else Judgement(Verdict.FINE)
+    return Judgement(Ownership.CHANGED, changes) if changes else Judgement(Ownership.FINE)
 
 
 def is_marked(found: Mapping[str, Any]) -> bool:
-    """Tell whether an object carries our label."""
+    """Return whether an object has the controller's label."""
     key, value = MANAGED_BY
     labels = found["metadata"].get("labels") or {}
     return bool(labels.get(key) == value)
@@ -79,9 +77,9 @@ def _owners(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _foreign(desired: Desired, *, marked: bool, owned: bool) -> str:
     if owned:
         mark = "=".join(MANAGED_BY)
-        return f"{desired.called} has lost its label {mark}, and is left alone: put the label back, or delete it"
-    whose = "belongs to somebody else" if marked else "was not made by jobgate"
-    return f"{desired.called} {whose}, and is left alone: give it or this job another name, or delete it"
+        return f"{desired.called} lacks the label {mark}, and is not updated: restore the label or delete the object"
+    whose = "has another owner" if marked else "was not created by jobgate"
+    return f"{desired.called} {whose}, and is not updated: rename it or this job, or delete it"
 
 
 def _said(desired: Desired) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Events on a job: what keeps the controller from what it asks for. Each is told once, and counted from then on."""
+"""Warning Events on jobs. Repeated Events are counted."""
 
 from __future__ import annotations
 
@@ -19,63 +19,63 @@ from jobgate.plugins import Crew
 
 SOURCE = "jobgate-controller"
 
-#: What is still so is told again after so many seconds, sooner than the API server forgets Events (an hour).
-AGAIN = 600.0
-#: How many different Events are remembered; of more, some may be told sooner again.
+#: Seconds after which an Event is repeated: less than the lifetime of Events (1h by default).
+RESYNC = 600.0
+#: Most Events that are remembered.
 REMEMBERED = 4096
 
 _logger = logging.getLogger("jobgate")
 
 
 @dataclass(slots=True)
-class _Told:
+class _Recorded:
     when: float
     count: int
     event: Mapping[str, Any]
 
 
 class Events:
-    """Tells owners of jobs what is in the way. A failure to tell is logged, and holds up nothing."""
+    """Records warning Events on jobs. A failure is logged and otherwise ignored."""
 
     def __init__(self, objects: Objects, clock: Callable[[], float] = time.monotonic) -> None:
         self._objects = objects
         self._clock = clock
-        self._told: OrderedDict[str, _Told] = OrderedDict()
+        self._recorded: OrderedDict[str, _Recorded] = OrderedDict()
 
     async def warn(self, crew: Crew, reason: str, message: str) -> None:
-        """Tell something of a job, unless that was done lately."""
+        """Record an Event, unless it was recorded recently."""
         manifest = event(crew, reason, message, datetime.now(UTC))
         name = manifest["metadata"]["name"]
-        told = self._told.get(name)
-        if told and self._clock() - told.when < AGAIN:
+        recorded = self._recorded.get(name)
+        if recorded and self._clock() - recorded.when < RESYNC:
             return
         try:
-            stored, count = await self._tell(manifest, told)
+            stored, count = await self._tell(manifest, recorded)
         except (Refused, OSError, TimeoutError) as error:
             fields = {
                 "job": f"{crew.namespace}/{crew.name}",
                 "reason": reason,
                 "error": f"{type(error).__qualname__}: {error}",
             }
-            _logger.warning("an event could not be told", extra={"fields": fields})
+            _logger.warning("failed to write an Event", extra={"fields": fields})
             return
-        self._told[name] = _Told(self._clock(), count, stored)
-        self._told.move_to_end(name)
-        while len(self._told) > REMEMBERED:
-            self._told.popitem(last=False)
+        self._recorded[name] = _Recorded(self._clock(), count, stored)
+        self._recorded.move_to_end(name)
+        while len(self._recorded) > REMEMBERED:
+            self._recorded.popitem(last=False)
 
-    async def _tell(self, manifest: Mapping[str, Any], told: _Told | None) -> tuple[Mapping[str, Any], int]:
-        """Make the Event, or count one on that is there."""
-        if told is None:
+    async def _tell(self, manifest: Mapping[str, Any], recorded: _Recorded | None) -> tuple[Mapping[str, Any], int]:
+        """Create the Event, or increase the count of the existing one."""
+        if recorded is None:
             try:
                 return await self._objects.create(EVENTS, manifest), 1
             except Rejected as error:
                 if not error.exists:
                     raise
-            # Of the time before a restart; the resourceVersion is not looked up: nobody else writes it.
+            # From before a restart. No resourceVersion is needed: no other client writes it.
             return await self._again(manifest, {"lastTimestamp": manifest["lastTimestamp"]}), 1
-        changes = {"lastTimestamp": manifest["lastTimestamp"], "count": told.count + 1}
-        return await self._again(manifest, changes), told.count + 1
+        changes = {"lastTimestamp": manifest["lastTimestamp"], "count": recorded.count + 1}
+        return await self._again(manifest, changes), recorded.count + 1
 
     async def _again(self, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
@@ -87,7 +87,7 @@ class Events:
 
 
 def event(crew: Crew, reason: str, message: str, now: datetime) -> dict[str, Any]:
-    """Return an Event on a job; the same of the same job has the same name."""
+    """Return an Event on a job. Its name is a function of job, reason and message."""
     digest = hashlib.sha256(f"{crew.uid}\0{reason}\0{message}".encode()).hexdigest()[:16]
     metadata = {"name": f"{crew.name[:230].rstrip('.-')}.{digest}", "namespace": crew.namespace}
     about = {

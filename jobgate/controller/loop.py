@@ -1,6 +1,6 @@
-"""One look at one job: what is there is compared with what has to be there, and made so.
+"""Reconciles one job: makes the objects in the cluster match the desired ones.
 
-Nothing is remembered from look to look, so that it does not matter when a controller dies.
+Nothing is stored between two reconciliations, so a controller can stop at any time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from jobgate.cluster.objects import Objects, Rejected
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
 from jobgate.controller.desired import Desired, desired, unsupported
-from jobgate.controller.difference import Verdict, is_marked, judge
+from jobgate.controller.difference import Ownership, is_marked, judge
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
-from jobgate.controller.metrics import Metrics
+from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.owned import Owned, is_partial
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
@@ -34,17 +34,23 @@ _NOT_RUN = "no operator has taken up this job: see whether the operator of its k
 
 _FORBIDDEN = 403
 _NO_SECRETS = (
-    "the controller may not get and create Secrets in this namespace: `jobgate manifests --secrets-in {}` allows it"
+    "the controller has no permission for Secrets in this namespace: grant it with `jobgate manifests --secrets-in {}`"
 )
 
 _logger = logging.getLogger("jobgate")
 
 
 class Loop:
-    """Looks at jobs."""
+    """Reconciles jobs."""
 
     def __init__(
-        self, jobs: Jobs, owned: Owned, objects: Objects, events: Events, metrics: Metrics, territory: Territory
+        self,
+        jobs: Jobs,
+        owned: Owned,
+        objects: Objects,
+        events: Events,
+        metrics: ControllerMetrics,
+        territory: Territory,
     ) -> None:
         self._jobs = jobs
         self._owned = owned
@@ -54,11 +60,11 @@ class Loop:
         self._territory = territory
 
     async def reconcile(self, key: Key) -> Outcome:
-        """Look at a job, and tell what came of it.
+        """Reconcile a job.
 
         Raises:
-            Refused: the API server did not do what it should, for a reason that may pass.
-            OSError, TimeoutError: there is no answer.
+            Refused: the API server rejected a request; to be retried.
+            OSError, TimeoutError: there is no response.
         """
         if key.namespace not in self._territory:
             return Outcome.FINE
@@ -82,7 +88,7 @@ class Loop:
         return next((one for one in (Outcome.AGAIN, Outcome.WROTE) if one in outcomes), Outcome.FINE)
 
     async def _keep(self, crew: Crew, one: Desired) -> Outcome:
-        """Make one object what it has to be."""
+        """Create or update one object."""
         try:
             if one.resource == SECRETS:
                 found = await self._objects.get(SECRETS, one.name, crew.namespace)
@@ -92,7 +98,7 @@ class Loop:
                     found = await self._objects.get(one.resource, one.name, crew.namespace)
             return await self._settle(crew, one, found)
         except LookupError:
-            # The API server is away, or serves no such resource: that holds up this object, and no other.
+            # The cache is unknown, because the API server is unavailable or does not serve the resource.
             self._metrics.blocked.labels(one.resource.plural, "unknown").inc()
             return Outcome.AGAIN
         except Refused as error:
@@ -103,12 +109,12 @@ class Loop:
     async def _settle(self, crew: Crew, one: Desired, found: Mapping[str, Any] | None) -> Outcome:
         if found is None:
             try:
-                # Keys take their time: the Lease is kept meanwhile.
+                # In a thread: generating keys takes time, in which the Lease must be renewed.
                 await self._objects.create(one.resource, await asyncio.to_thread(one.made))
             except Rejected as error:
                 if not error.exists:
                     raise
-                # Somebody's, or ours and not yet in the cache.
+                # It exists, but is not in the cache: it lacks the label, or is too new.
                 if (found := await self._objects.get(one.resource, one.name, crew.namespace)) is None:
                     return Outcome.AGAIN
             else:
@@ -116,22 +122,22 @@ class Loop:
                 return Outcome.WROTE
         judgement = judge(one, found)
         verdict = judgement.verdict
-        if verdict is Verdict.FINE:
+        if verdict is Ownership.FINE:
             return Outcome.FINE
-        if verdict is Verdict.CHANGED:
+        if verdict is Ownership.CHANGED:
             return await self._change(crew, one, found, judgement.changes)
         self._metrics.blocked.labels(one.resource.plural, verdict.name.lower()).inc()
-        if verdict is Verdict.FOREIGN:
+        if verdict is Ownership.FOREIGN:
             await self._events.warn(crew, IN_THE_WAY, judgement.why)
-        elif verdict is Verdict.INCOMPLETE:
+        elif verdict is Ownership.INCOMPLETE:
             await self._events.warn(crew, INCOMPLETE, judgement.why)
         else:
             fields = {"namespace": crew.namespace, "job": crew.name, "reason": judgement.why}
-            _logger.info("waiting", extra={"fields": fields})
+            _logger.info("waiting for an object to be deleted", extra={"fields": fields})
         return Outcome.AGAIN
 
     async def _change(self, crew: Crew, one: Desired, found: Mapping[str, Any], changes: Mapping[str, Any]) -> Outcome:
-        """Change an object of ours back. What cannot be changed any more is made anew."""
+        """Change an object back. An object that cannot be changed is deleted, and created again later."""
         try:
             stored = await self._objects.patch(one.resource, found, changes)
         except Rejected as error:
@@ -143,14 +149,14 @@ class Loop:
             self._wrote(crew, one.resource, one.name, "replace")
             return Outcome.AGAIN
         self._wrote(crew, one.resource, one.name, "patch")
-        if judge(one, stored).verdict is Verdict.CHANGED:
-            # The API server, or a webhook, will not have it so: not to be tried again at once.
+        if judge(one, stored).verdict is Ownership.CHANGED:
+            # The API server or a webhook reverts the change: retry with backoff.
             self._metrics.blocked.labels(one.resource.plural, "reverted").inc()
             return Outcome.AGAIN
         return Outcome.WROTE
 
     async def _could_be_made(self, one: Desired) -> bool:
-        """Tell whether an object is valid by itself: then it is taken, but for its name, which is in use."""
+        """Return whether an object is valid: then a dry run fails only because it exists."""
         try:
             await self._objects.create(one.resource, one.manifest, dry=True)
         except Rejected as error:
@@ -160,8 +166,8 @@ class Loop:
     def _undeclared(self, crew: Crew, wanted: list[Desired]) -> list[tuple[Resource, Mapping[str, Any]]]:
         """Return the objects of a job that were declared once, and are no longer.
 
-        ConfigMaps stay, and Secrets, which are not known: pods that run mount them, and one that is created again would
-        hang without them. They go with the job.
+        ConfigMaps stay until the job ends, because running pods mount them and a restarted one would hang without them.
+        Secrets are not cached, and stay too.
         """
         names = {(one.resource, one.name) for one in wanted}
         return [
@@ -189,7 +195,7 @@ class Loop:
         return Outcome.WROTE
 
     async def _explained(self, crew: Crew, one: Desired, error: Refused) -> bool:
-        """Tell the job's owner why an object cannot be made, where waiting will not help; return whether it is so."""
+        """Record an Event if an object cannot be created and retrying does not help; return whether it is so."""
         if error.code == _FORBIDDEN:
             why = _NO_SECRETS.format(crew.namespace) if one.resource == SECRETS else str(error)
         elif isinstance(error, Rejected) and error.invalid:
@@ -215,5 +221,5 @@ def _age(timestamp: str) -> float:
 
 
 def _passing(error: Refused) -> bool:
-    """Tell whether an object is not, or no longer, what it was taken for: soon the cache will know."""
+    """Return whether an error will pass when the cache is up to date."""
     return isinstance(error, Rejected) and (error.conflict or error.absent or error.terminating)

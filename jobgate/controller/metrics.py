@@ -1,4 +1,4 @@
-"""What the controller counts. Where controller-runtime counts the same, the names are its own."""
+"""Prometheus metrics of the controller, with the names of controller-runtime where it has them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 NAME = "jobgate"
 
 
-class Metrics:
+class ControllerMetrics:
     """The metrics of one controller, in a registry of their own."""
 
     content_type = CONTENT_TYPE_LATEST
@@ -20,47 +20,50 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.reconciles = Counter(
             "controller_runtime_reconcile",
-            "Looks at a job, by what came of it (fine, wrote, again).",
+            "Reconciliations by result (fine, wrote, again).",
             ["controller", "result"],
             registry=self.registry,
         )
         self.errors = Counter(
             "controller_runtime_reconcile_errors",
-            "Looks at a job that ended with an error.",
+            "Reconciliations that failed with an error.",
             ["controller"],
             registry=self.registry,
         )
         self.latency = Histogram(
             "controller_runtime_reconcile_time_seconds",
-            "Time of a look at a job, in seconds.",
+            "Duration of reconciliations in seconds.",
             ["controller"],
             registry=self.registry,
             buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60),
         )
         self.writes = Counter(
             "jobgate_controller_writes",
-            "Objects made, changed and deleted.",
+            "Objects created, changed and deleted.",
             ["resource", "action"],
             registry=self.registry,
         )
         self.blocked = Counter(
             "jobgate_controller_blocked",
-            "Looks at an object that could not be made or kept, by why.",
-            ["resource", "why"],
+            "Objects that could not be created or updated, by reason.",
+            ["resource", "reason"],
             registry=self.registry,
         )
-        self.depth = Gauge("workqueue_depth", "Jobs that wait to be looked at.", ["name"], registry=self.registry)
+        self.depth = Gauge("workqueue_depth", "Jobs in the work queue.", ["name"], registry=self.registry)
         self.struggling = Gauge(
             "jobgate_controller_unsettled_jobs",
-            "Jobs that were not found as they should be when they were last looked at.",
+            "Jobs whose last reconciliation failed or changed something.",
             registry=self.registry,
         )
         self.leader = Gauge(
-            "leader_election_master_status", "Whether this is the one that works.", ["name"], registry=self.registry
+            "leader_election_master_status",
+            "1 if this process holds the Lease, else 0.",
+            ["name"],
+            registry=self.registry,
         )
 
     def follow(self, name: str, *, depth: Callable[[], float], struggling: Callable[[], float]) -> None:
-        """Take what a queue holds from the queue."""
+        """Read the gauges of the work queue from these functions."""
         self.depth.labels(name).set_function(depth)
         self.struggling.set_function(struggling)
 

@@ -1,4 +1,4 @@
-"""The work queue: what is to be done, each thing once however often it is asked for, and by one worker at a time."""
+"""A work queue: each key is queued once, and processed by one worker at a time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from jobgate.cluster import Backoff
 
 K = TypeVar("K", bound=Hashable)
 
-#: After a failure, in seconds: not sooner again, whatever has changed.
-BREATH = 1.0
+#: Shortest delay after a failure, in seconds.
+RETRY_PERIOD = 1.0
 #: Times that are no longer asked for, and may wait to be dropped, beside as many as there is work.
 _SPARE = 64
 
@@ -94,7 +94,7 @@ class Queue(Generic[K]):
             self._strikes[key] = self._strikes.get(key, 0) + 1
             pause = self._backoff.seconds(self._strikes[key])
             again = outcome is Outcome.AGAIN
-            self._not_before[key] = self._clock() + (min(pause, BREATH) if again else pause)
+            self._not_before[key] = self._clock() + (min(pause, RETRY_PERIOD) if again else pause)
             if again:
                 self.add(key, pause)
         if asked is not None:

@@ -18,7 +18,7 @@ from jobgate.controller.desired import followed
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.loop import Loop
-from jobgate.controller.metrics import NAME, Metrics
+from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace
 from jobgate.controller.queue import Outcome, Queue
@@ -67,7 +67,7 @@ class Settings:
 class Controller:
     """Makes what the plugins of jobs declare, and keeps it so, while `work` runs."""
 
-    def __init__(self, cluster: Cluster, kinds: Iterable[Kind], settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, cluster: Cluster, kinds: Iterable[Kind], settings: Settings, metrics: ControllerMetrics) -> None:
         self._cluster = cluster
         self._settings = settings
         self._metrics = metrics
@@ -138,7 +138,7 @@ class Controller:
         known = isinstance(error, Refused | OSError | TimeoutError | LookupError)
         reason = f"{type(error).__qualname__}: {error}" if known else type(error).__qualname__
         fields = {"kind": key.resource.plural, "job": f"{key.namespace}/{key.name}", "reason": reason}
-        _logger.warning("not done, tried again later", extra={"fields": fields})
+        _logger.warning("reconciliation failed, will be retried", extra={"fields": fields})
 
 
 class Paced:

@@ -107,6 +107,6 @@ class Statuses:
             if isinstance(error, Refused) and error.code in {_CONFLICT, _NOT_FOUND}:
                 return True  # it changed meanwhile, which is seen by itself
             fields = {"item": f"{resource.plural}/{found['metadata']['name']}", "reason": type(error).__qualname__}
-            _logger.warning("status not written", extra={"fields": fields})
+            _logger.warning("failed to write a status", extra={"fields": fields})
             return False
         return True

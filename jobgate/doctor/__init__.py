@@ -1,4 +1,4 @@
-"""What is wrong with an installation in a cluster, and how to mend it.
+"""What is wrong with an installation in a cluster, and how to fix it.
 
 - `finding`: what is said of a fault, its severity and its stable id
 - `observed`: what was seen of a cluster, and what could not be looked at

@@ -14,24 +14,24 @@ from jobgate.doctor.targets import Trust, targets
 
 EMPTY = error(
     "bundle-empty",
-    "An entry has no `caBundle`: the API server trusts the machine's own CAs instead, which did not sign our "
-    "certificate. A manifest that states it empty wipes it at each apply.",
-    f"{ROTATE}; let GitOps ignore `caBundle`; with a CA of your own give `jobgate manifests --ca-bundle FILE`",
+    "A webhook has no `caBundle`, so the API server trusts only its system CAs, which did not sign the certificate. A "
+    "manifest with an empty `caBundle` removes it at each apply.",
+    f"{ROTATE}; make GitOps tools ignore `caBundle`; for a CA of your own use `jobgate manifests --ca-bundle FILE`",
 )
 UNREADABLE = error(
     "bundle-unreadable",
-    "An entry's `caBundle` holds no certificate, but a placeholder or garbage: each call fails.",
-    f"{ROTATE}; with a CA of your own give `jobgate manifests --ca-bundle FILE`",
+    "The `caBundle` of a webhook contains no certificate: every call fails.",
+    f"{ROTATE}; for a CA of your own use `jobgate manifests --ca-bundle FILE`",
 )
 LACKS_CA = error(
     "bundle-lacks-served-ca",
-    "The CA of the certificate that is served is not in an entry's `caBundle`: each call fails. Something replaced one "
-    "without the other.",
-    f"add that CA to the bundle, beside those that are in it; {ROTATE}",
+    "The `caBundle` of a webhook lacks the CA of the served certificate: every call fails. One was replaced without "
+    "the other.",
+    f"add the CA to the bundle, in addition to those in it; {ROTATE}",
 )
 CA_EXPIRED = error(
     "bundle-ca-expired",
-    "The CA by which an entry trusts the server has expired: each call fails.",
+    "The CA in the `caBundle` of a webhook has expired: every call fails.",
     RENEW,
 )
 
@@ -55,15 +55,15 @@ def _faults(trust: Trust, sources: Sequence[Source], now: datetime | None) -> It
         return
     bundle = read_certificates(trust.bundle or b"")
     if not bundle:
-        yield UNREADABLE, "caBundle holds no certificate"
+        yield UNREADABLE, "caBundle contains no certificate"
         return
     for source in sources:
         if source.chain[0] in bundle:
             continue  # Go takes a certificate that is itself in the bundle
         if anchor(source.chain, bundle) is None:
             if source.whole:
-                yield LACKS_CA, f"no CA in caBundle signed what is served ({source.where})"
+                yield LACKS_CA, f"no CA in caBundle signed the served certificate ({source.where})"
         elif now is not None:
             valid = [one for one in bundle if holds(one, now)]
             if anchor(source.chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
-                yield CA_EXPIRED, f"the CA in caBundle that signed what is served ({source.where}) has expired"
+                yield CA_EXPIRED, f"the CA in caBundle that signed the served certificate ({source.where}) has expired"

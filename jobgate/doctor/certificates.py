@@ -31,67 +31,67 @@ RELOADED = timedelta(minutes=10)
 #: Any time: of what is judged at it, nothing is kept but what holds at all times.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-ROTATE = "`jobgate certs status` says what keeps the rotation; `jobgate certs rotate` does what is due"
-RENEW = f"renew it: {ROTATE}; one of your own you replace in the Secret, after its CA is in all bundles"
+ROTATE = "run `jobgate certs status` to see what blocks the rotation, and `jobgate certs rotate` to continue it"
+RENEW = f"renew it: {ROTATE}; replace a certificate of your own after its CA is in all bundles"
 _OURS = {Rotation.WATCH, Rotation.CRONJOB}
 
 SECRET_MISSING = error(
     "secret-missing",
-    "The Secret of the server's certificate is not there: servers that start now are never ready.",
-    f"{ROTATE}; where cert-manager or you keep it, see why it is not made",
+    "The Secret with the server's certificate does not exist: new servers do not become ready.",
+    f"{ROTATE}; if cert-manager or you manage it, find out why it was not created",
 )
 SECRET_UNREADABLE = error(
     "secret-unreadable",
-    "The Secret holds no certificate that can be read: servers go on with the last good one, and new ones never start.",
-    f"put a PEM certificate into tls.crt, and its key into tls.key; {ROTATE}",
+    "The Secret contains no readable certificate: running servers keep the last good one, new servers do not start.",
+    f"store a PEM certificate in tls.crt and its key in tls.key; {ROTATE}",
 )
 SECRET_KEPT = error(
     "secret-kept-by-another",
-    "Another tool keeps the Secret that our rotation should keep, which therefore does nothing.",
-    "render the installation with the rotation that is meant (`--rotation`), or name another Secret",
+    "Another tool manages the Secret, so the rotation of jobgate does nothing.",
+    "set the intended `--rotation` in `jobgate manifests`, or use another Secret",
 )
 KEY_MISMATCH = error(
     "key-mismatch",
-    "The key in the Secret is none, or that of another certificate: no server can start with them.",
-    f"put the certificate's own key into tls.key; {ROTATE}",
+    "The key in the Secret is missing or does not match the certificate: servers cannot use them.",
+    f"store the key of the certificate in tls.key; {ROTATE}",
 )
 UNFIT = error(
     "certificate-unfit",
-    "What the Secret holds is no server's certificate, or not signed by the CA beside it.",
-    f"tls.crt must begin with a certificate for servers, signed by ca.crt; {ROTATE}",
+    "The certificate in the Secret is not a server certificate, or not signed by its ca.crt.",
+    f"start tls.crt with a server certificate that ca.crt signed; {ROTATE}",
 )
 LACKS_NAME = error(
     "certificate-lacks-name",
-    "The certificate is not for the name that the API server asks for, `<service>.<namespace>.svc`: each call fails.",
-    f"issue it for that name as a DNS subject alternative name; {ROTATE}",
+    "The certificate is not valid for the name that API servers use, `<service>.<namespace>.svc`: every call fails.",
+    f"issue it with that name as a DNS subject alternative name; {ROTATE}",
 )
-EXPIRED = error("certificate-expired", "The certificate or its CA has expired: each call fails.", RENEW)
+EXPIRED = error("certificate-expired", "The certificate or its CA has expired: every call fails.", RENEW)
 EARLY = error(
     "certificate-not-yet-valid",
-    "The certificate or its CA is valid from a later time on only: each call fails until then.",
-    "set the clock of who issued it right, and issue it again",
+    "The certificate or its CA is not valid yet: every call fails until then.",
+    "correct the clock of the issuer, and issue the certificate again",
 )
 LATERENEWAL = warning(
     "certificate-expires-soon",
-    "The certificate or its CA should have been renewed by now: there is less than a sixth of its life left, and less "
-    "than 14 days.",
+    "The certificate or its CA should have been renewed: less than a sixth of its lifetime and less than 14 days are "
+    "left.",
     RENEW,
 )
 STANDS_STILL = warning(
     "rotation-stands-still",
-    "A rotation of certificates was begun and has got no further for more than an hour.",
+    "A certificate rotation has made no progress for more than an hour.",
     ROTATE,
 )
 UNREACHABLE = error(
     "server-unreachable",
-    "No server answers at an address that this machine reaches as the API server does.",
-    "start the server, or let the Service name the host and port at which it listens",
+    "No server responds at an address.",
+    "start the server, or correct the host and port of the Service",
 )
 BEHIND = warning(
     "server-serves-another",
-    "A server shows another certificate than the Secret holds, which it should have read by now.",
-    "look into that server's log for why it does not load the Secret (a right to watch it, a faulty content), or "
-    f"restart it; and {APPLY}",
+    "A server serves a certificate that differs from the one in the Secret.",
+    "read the log of that server: it may lack the permission to watch the Secret, or the content may be invalid; "
+    f"restart it; {APPLY}",
 )
 
 FAULTS = (
@@ -173,14 +173,14 @@ def _secret_findings(observed: Observed, expected: Expected, secret: Stored | No
     if secret is None:
         missing = observed.missing(SECRETS, expected.installation.secret, expected.namespace)
         if missing and not expected.outside:  # outside, servers read files
-            yield SECRET_MISSING.at(where, "it is not there")
+            yield SECRET_MISSING.at(where, "not found")
         return
     ours = expected.installation.rotation in _OURS
     if ours and secret.keeper:
-        yield SECRET_KEPT.at(where, f"{secret.keeper} keeps it, and rotation is {expected.installation.rotation}")
+        yield SECRET_KEPT.at(where, f"managed by {secret.keeper}, but rotation is {expected.installation.rotation}")
     pair = _timeless(secret.contents)
     if pair is None or pair.leaf is None:
-        yield SECRET_UNREADABLE.at(where, "tls.crt holds no certificate that can be read")
+        yield SECRET_UNREADABLE.at(where, "tls.crt contains no readable certificate")
         return
     for fault in pair.faults:
         yield (KEY_MISMATCH if fault.startswith(KEY) else UNFIT).at(where, fault)
@@ -201,18 +201,18 @@ def _leaf_findings(
     leaf: x509.Certificate, authority: x509.Certificate | None, expected: Expected, now: datetime | None, where: str
 ) -> Iterator[Finding]:
     if lacks(leaf, expected.server_name):
-        yield LACKS_NAME.at(where, f"it is not for {expected.server_name}")
+        yield LACKS_NAME.at(where, f"not valid for {expected.server_name}")
     if now is None:
         return
     both = [leaf, *([authority] if authority is not None else [])]
     begins = max(one.not_valid_before_utc for one in both)
     ends = min(one.not_valid_after_utc for one in both)
     if now > ends:
-        yield EXPIRED.at(where, f"it expired at {_time(ends)}")
+        yield EXPIRED.at(where, f"expired at {_time(ends)}")
     elif now < begins:
-        yield EARLY.at(where, f"it is valid from {_time(begins)} on, and it is {_time(now)}")
+        yield EARLY.at(where, f"not valid before {_time(begins)}; the time is {_time(now)}")
     elif ends - now < min(LATE_DAYS, (ends - begins) * LATE):
-        yield LATERENEWAL.at(where, f"it ends at {_time(ends)}")
+        yield LATERENEWAL.at(where, f"expires at {_time(ends)}")
 
 
 def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -> Iterator[Finding]:
@@ -222,12 +222,12 @@ def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -
         begun = staged[0].not_valid_before_utc + CLOCK_SKEW
         if now - begun > STANDSTILL:
             number = issuing_number(staged[0])
-            yield STANDS_STILL.at(where, f"generation {number} is staged since {_time(begun)} and not yet promoted")
+            yield STANDS_STILL.at(where, f"generation {number} was staged at {_time(begun)} and is not promoted")
     elif _is_unverified(state, now):
         promoted = state.stamped(Stamp.PROMOTED_AT)
         assert promoted is not None
-        what = f"generation {state.number} is promoted since {_time(promoted)}, and not all servers were seen to serve"
-        yield STANDS_STILL.at(where, f"{what} it")
+        what = f"generation {state.number} was promoted at {_time(promoted)}, but not all servers serve it"
+        yield STANDS_STILL.at(where, what)
 
 
 def _is_unverified(state: State, now: datetime) -> bool:
@@ -237,8 +237,8 @@ def _is_unverified(state: State, now: datetime) -> bool:
 def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:
     is_, should = issuing_number(leaf), issuing_number(stored)
     if is_ == should:
-        return "it shows another certificate than the Secret holds"
-    return f"it shows generation {is_}, and the Secret holds generation {should}"
+        return "serves another certificate than the one in the Secret"
+    return f"serves generation {is_}; the Secret contains generation {should}"
 
 
 def _just_written(stored: Stored, now: datetime | None) -> bool:
@@ -265,6 +265,6 @@ def without_strangers(observed: Observed, expected: Expected) -> Observed:
         leaf = shown.served.leaf
         if shown.certain or leaf is None or leaf in chain or not lacks(leaf, expected.server_name):
             return shown
-        return replace(shown, served=replace(shown.served, chain=(), fault="another host answers there"))
+        return replace(shown, served=replace(shown.served, chain=(), fault="another host responds"))
 
     return replace(observed, served=[known(one) for one in observed.shown]) if observed.shown else observed

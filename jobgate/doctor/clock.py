@@ -21,24 +21,23 @@ AHEAD = timedelta(minutes=1)
 
 CLOCK_SKEW = warning(
     "clock-skew",
-    "This machine's clock, or that of a holder of a Lease, is not the API server's: certificates that it issues or "
-    "judges are valid at other times, and the rotation stands still.",
-    "set the wrong clock right, by NTP",
+    "The clock of this machine, or of a holder of a Lease, differs from the API server's: the rotation stops.",
+    "synchronize the clocks, for example with NTP",
 )
 MISSING = warning(
     "lease-missing",
-    "The Lease under which the controller or the rotation works is not there: none has worked yet.",
-    "see the logs of its pods: `kubectl logs deployment/NAME`",
+    "The Lease of the controller or the rotation does not exist: it has never run.",
+    "read the logs of its pods: `kubectl logs deployment/NAME`",
 )
 FREE = warning(
     "lease-free",
-    "Nobody holds the Lease under which the controller or the rotation works: none works.",
-    "see whether its pods run, and their logs: `kubectl logs deployment/NAME`",
+    "The Lease of the controller or the rotation has no holder: it is not running.",
+    "check that its pods run, and read their logs: `kubectl logs deployment/NAME`",
 )
 STALE_LEASE = warning(
     "lease-stale",
-    "The holder of a Lease has not renewed it, and nobody took it over: the controller or the rotation does not work.",
-    "see whether its pods run, and their logs: `kubectl logs deployment/NAME`",
+    "The Lease of the controller or the rotation was not renewed: it is not running.",
+    "check that its pods run, and read their logs: `kubectl logs deployment/NAME`",
 )
 
 FAULTS = (CLOCK_SKEW, MISSING, FREE, STALE_LEASE)
@@ -48,12 +47,12 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     """Yield which clocks are wrong, and which Leases nobody keeps."""
     if not isinstance(observed.clock, Unseen) and abs(observed.clock.skew) > SKEW:
         side = "ahead of" if observed.clock.skew > timedelta() else "behind"
-        what = f"its clock is {round(abs(observed.clock.skew).total_seconds())} s {side} the API server's"
+        what = f"the clock is {round(abs(observed.clock.skew).total_seconds())}s {side} the API server's"
         yield CLOCK_SKEW.at("this machine", what)
     for name in leases(expected):
         where = place(LEASES, name, expected.namespace)
         if observed.missing(LEASES, name, expected.namespace):
-            yield MISSING.at(where, "it is not there")
+            yield MISSING.at(where, "not found")
         elif (found := observed.get(LEASES, name, expected.namespace)) is not None:
             yield from _held(found, observed.now, where)
 
@@ -68,7 +67,7 @@ def leases(expected: Expected) -> list[str]:
 def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[Finding]:
     spec = lease.get("spec") or {}
     if not spec.get("holderIdentity"):
-        yield FREE.at(where, "nobody holds it")
+        yield FREE.at(where, "it has no holder")
         return
     if now is None or not spec.get("renewTime"):
         return
@@ -76,7 +75,9 @@ def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterato
     duration = timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
     if now - renewed > max(STALE, 4 * duration):
         said = f"{renewed:%Y-%m-%d %H:%M:%S} UTC"
-        yield STALE_LEASE.at(where, f"{spec['holderIdentity']} renewed it last at {said}, and holds it still")
+        yield STALE_LEASE.at(where, f"the holder {spec['holderIdentity']} last renewed it at {said}")
     elif renewed - now > AHEAD:
         ahead = round((renewed - now).total_seconds())
-        yield CLOCK_SKEW.at(where, f"{spec['holderIdentity']} renews it {ahead} s in the future: its clock is ahead")
+        yield CLOCK_SKEW.at(
+            where, f"the holder {spec['holderIdentity']} renews it {ahead}s in the future: its clock is ahead"
+        )

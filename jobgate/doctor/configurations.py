@@ -14,46 +14,46 @@ from webhook import Kind
 
 MISSING = error(
     "configuration-missing",
-    "A webhook configuration is not there: nothing is defaulted, or nothing is checked.",
+    "A webhook configuration does not exist: jobs are not defaulted, or not validated.",
     APPLY,
 )
 ENTRY_MISSING = error(
     "entry-missing",
-    "A webhook configuration lacks the entry of a kind, or of its pods: these are not sent to the server.",
+    "A webhook configuration lacks the webhook of a kind or of its pods, which are therefore not reviewed.",
     APPLY,
 )
 ENTRY_UNKNOWN = warning(
     "entry-unknown",
-    "Our webhook configuration has an entry that is not shipped, or not with these choices: what it sends is allowed "
-    "unchecked, and refused while no server answers.",
-    "remove the entry, or move it into a configuration of its own",
+    "The webhook configuration contains an unknown webhook: the server allows all its requests, which fail while no "
+    "server is available.",
+    "remove the webhook, or move it to a configuration of its own",
 )
 SERVICE = error(
     "entry-calls-elsewhere",
-    "An entry calls another Service, namespace, port or URL than that of the server.",
+    "A webhook calls a Service, namespace, port or URL other than the server's.",
     APPLY,
 )
 PATH = error(
     "entry-path-wrong",
-    "An entry calls a path at which the server does not judge what is sent: each call is answered with an error.",
+    "A webhook calls the wrong path of the server: every call fails.",
     APPLY,
 )
 RULES = error(
     "entry-rules-differ",
-    "An entry sends other groups, versions, operations or resources than those that the server judges.",
+    "The rules of a webhook have other groups, versions, operations or resources than the installation.",
     APPLY,
 )
 OTHER = notice(
     "other-webhook",
-    "Another webhook configuration names the same kinds, such as the operator's own: it may change what we defaulted, "
-    "or refuse what we allow.",
-    "see whether both are wanted; mutating ones are called in the order of their configurations' names",
+    "Another webhook configuration, such as the operator's, has rules for the same kinds: it may change what jobgate "
+    "defaulted, or deny what jobgate allows.",
+    "check whether both are needed; mutating webhooks are called in the order of their configurations' names",
 )
 OTHER_DEAD = warning(
     "other-webhook-dead",
-    "Another webhook configuration calls a Service that is not there, and fails closed: what it matches of our kinds "
-    "is refused.",
-    "remove that configuration, if its software is gone, or install its software again",
+    "Another webhook configuration with `failurePolicy: Fail` calls a Service that does not exist: objects of the same "
+    "kinds are denied.",
+    "remove that configuration if its software was uninstalled, or install the software again",
 )
 
 FAULTS = (MISSING, ENTRY_MISSING, ENTRY_UNKNOWN, SERVICE, PATH, RULES, OTHER, OTHER_DEAD)
@@ -63,7 +63,7 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     """Yield what is wrong with the webhook configurations."""
     for resource in CONFIGURATIONS:
         if observed.missing(resource, NAME):
-            yield MISSING.at(place(resource, NAME), "it is not there")
+            yield MISSING.at(place(resource, NAME), "not found")
         elif (found := observed.get(resource, NAME)) is not None:
             yield from _entries(resource, found, expected)
     yield from grouped(_calls(observed, expected))
@@ -88,9 +88,9 @@ def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -
     there = [entry["name"] for entry in entries_of(found)]
     where = place(resource, NAME)
     if absent := [name for name in shipped if name not in there]:
-        yield ENTRY_MISSING.at(where, f"it lacks {', '.join(absent)}")
+        yield ENTRY_MISSING.at(where, f"missing: {', '.join(absent)}")
     if unknown := [name for name in there if name not in shipped]:
-        yield ENTRY_UNKNOWN.at(where, f"it has {', '.join(unknown)}")
+        yield ENTRY_UNKNOWN.at(where, f"unknown: {', '.join(unknown)}")
 
 
 def _calls(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Resource, str, str]]:
@@ -99,11 +99,11 @@ def _calls(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Reso
         name, wanted = entry["name"], shipped["clientConfig"]["service"]
         client = entry["clientConfig"]
         if (called := _called(client)) != (right := _called(shipped["clientConfig"])):
-            yield SERVICE, resource, name, f"it calls {called}, and must call {right}"
+            yield SERVICE, resource, name, f"calls {called}, must call {right}"
         elif (path := client["service"].get("path") or "/") != wanted["path"]:
-            yield PATH, resource, name, f"it calls {path}, and must call {wanted['path']}"
+            yield PATH, resource, name, f"calls {path}, must call {wanted['path']}"
         if (rules := _rules(entry)) != _rules(shipped):
-            yield RULES, resource, name, f"it is for {rules}, and must be for {_rules(shipped)}"
+            yield RULES, resource, name, f"rules are {rules}, must be {_rules(shipped)}"
 
 
 def _called(client: Mapping[str, Any]) -> str:
@@ -149,9 +149,9 @@ def _other(
                 dead.add(place(SERVICES, name, namespace))
     where = place(resource, configuration["metadata"]["name"])
     if kinds:
-        yield OTHER.at(where, f"it is for {_list(kinds)} too")
+        yield OTHER.at(where, f"also has rules for {_list(kinds)}")
     if dead:
-        yield OTHER_DEAD.at(where, f"it calls {_list(dead)}, which is not there, and fails closed")
+        yield OTHER_DEAD.at(where, f"calls {_list(dead)}, which does not exist, with failurePolicy Fail")
 
 
 def _names(entry: Mapping[str, Any], kind: Kind) -> bool:

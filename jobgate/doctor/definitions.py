@@ -14,57 +14,55 @@ from jobgate.offline.fit import Outcome, misfits
 from jobgate.render.installation import LABELS
 from webhook import Kind
 
-_OWNER = "apply our CRD (`jobgate manifests`, `manifests/crds`), or bring the chart that owns it to a version that fits"
+_OWNER = "apply the CRD of jobgate (`manifests/crds`), or update the chart that owns it to a compatible version"
 
-MISSING = error("crd-missing", "The CRD of a kind is not there: no job of it can be made.", APPLY)
+MISSING = error("crd-missing", "The CRD of a kind does not exist: its jobs cannot be created.", APPLY)
 NOT_ESTABLISHED = error(
     "crd-not-established",
-    "The API server does not serve a CRD: its names are another's, or its conversion has no valid bundle.",
+    "The API server does not serve a CRD: its names conflict with another CRD, or its conversion has no valid bundle.",
     "read its conditions: `kubectl describe crd NAME`",
 )
-SCOPE = error(
-    "crd-scope-differs", "A CRD is for the whole cluster, and the entries are for what is in namespaces.", _OWNER
-)
+SCOPE = error("crd-scope-differs", "A CRD is cluster-scoped, but the webhooks are for namespaced objects.", _OWNER)
 VERSION_MISSING = error(
     "crd-version-missing",
-    "A CRD has no such version as the server judges, or does not serve it: jobs of it cannot be made, or go unchecked.",
+    "A CRD lacks or does not serve a version that jobgate reviews: its jobs cannot be created, or are not reviewed.",
     _OWNER,
 )
 NOT_STORED = warning(
     "crd-version-not-stored",
-    "A CRD stores another version than the one that the server judges: what is stored need not be what was judged.",
+    "The storage version of a CRD is not the version that jobgate reviews: stored jobs may differ from reviewed ones.",
     _OWNER,
 )
 LACKS_FIELDS = error(
     "crd-schema-lacks-fields",
-    "A CRD's schema lacks fields that this version knows: the API server drops them from what users write.",
+    "The schema of a CRD lacks fields of this version: the API server drops them.",
     _OWNER,
 )
 DIFFERS = warning(
     "crd-schema-differs",
-    "A CRD of ours says something else than this version ships: it is of another version, or somebody changed it.",
+    "A CRD of jobgate differs from the one in this version: it is of another version, or was changed.",
     "apply the CRDs of this version: `kubectl apply --server-side -k manifests/crds`",
 )
 REFUSES = error(
     "crd-refuses",
-    "A CRD of another chart refuses what this version admits, or what its defaults write.",
+    "A CRD of another chart rejects values that this version allows or sets as defaults.",
     _OWNER,
 )
 DEFAULTS = notice(
     "crd-defaults-differ",
-    "A CRD of another chart has another default than was meant: a job says more, or something else, than it should.",
-    "see whether that is wanted; what a job says itself is not touched",
+    "A CRD of another chart has different defaults than this version.",
+    "check whether that is intended; values that a job sets are not affected",
 )
 STATUS = error(
     "crd-lacks-status",
-    "A CRD has no subresource `status`: what operators write there changes the whole job, and is judged.",
+    "A CRD has no `status` subresource: status updates of operators are updates of the job, and are reviewed.",
     _OWNER,
 )
 NOWHERE = error(
     "conversion-points-nowhere",
-    "A CRD is converted by a webhook whose Service is not there: nothing of the kind can be read in another version "
-    "than it is stored in, or listed.",
-    "install the software that converts it, or set `spec.conversion.strategy` to `None`",
+    "The conversion webhook of a CRD has a Service that does not exist: objects cannot be listed, or read in other "
+    "versions than the stored one.",
+    "install the software that serves the conversion webhook, or set `spec.conversion.strategy` to `None`",
 )
 
 FAULTS = (
@@ -93,7 +91,7 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
         name = shipped["metadata"]["name"]
         where = place(CRDS, name)
         if observed.missing(CRDS, name):
-            yield MISSING.at(where, "it is not there")
+            yield MISSING.at(where, "not found")
         elif (found := observed.get(CRDS, name)) is not None:
             yield from _whole(found, shipped, where)
             yield from _versions(found, shipped, where)
@@ -108,10 +106,10 @@ def _whole(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> 
     established = conditions.get("Established") or {}
     if established.get("status") != "True":
         names = conditions.get("NamesAccepted") or {}
-        said = (names if names.get("status") == "False" else established).get("message") or "no condition says why"
-        yield NOT_ESTABLISHED.at(where, f"it is not Established: {said}")
+        said = (names if names.get("status") == "False" else established).get("message") or "no condition has a message"
+        yield NOT_ESTABLISHED.at(where, f"not Established: {said}")
     if found["spec"]["scope"] != shipped["spec"]["scope"]:
-        yield SCOPE.at(where, f"its scope is {found['spec']['scope']}, and must be {shipped['spec']['scope']}")
+        yield SCOPE.at(where, f"scope is {found['spec']['scope']}, must be {shipped['spec']['scope']}")
 
 
 def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -119,13 +117,13 @@ def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) 
     for version in shipped["spec"]["versions"]:
         name = version["name"]
         if name not in there:
-            yield VERSION_MISSING.at(where, f"it has no version {name}, but {', '.join(there)}")
+            yield VERSION_MISSING.at(where, f"has no version {name}, only {', '.join(there)}")
         elif not there[name]["served"]:
             yield VERSION_MISSING.at(where, f"version {name} is not served")
         else:
             if version["storage"] and not there[name]["storage"]:
                 stored = next((one for one in there if there[one]["storage"]), "none")
-                yield NOT_STORED.at(where, f"it stores {stored}, and not {name}")
+                yield NOT_STORED.at(where, f"stores {stored}, must store {name}")
             yield from _version(there[name], version, where, ours=_is_ours(found))
 
 
@@ -133,11 +131,11 @@ def _version(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str, *
     mine, stored = _schema(shipped), _schema(found)
     if ours and mine != stored:  # mostly they are alike, and large
         if lacks := list(lacking(mine, stored)):
-            yield LACKS_FIELDS.at(f"{where}, version {shipped['name']}", f"it lacks {_some(lacks)}")
+            yield LACKS_FIELDS.at(f"{where}, version {shipped['name']}", f"missing: {_some(lacks)}")
         if others := list(differing(mine, stored)):
-            yield DIFFERS.at(f"{where}, version {shipped['name']}", f"it differs in {_some(others)}")
+            yield DIFFERS.at(f"{where}, version {shipped['name']}", f"differs in {_some(others)}")
     if "status" in (shipped.get("subresources") or {}) and "status" not in (found.get("subresources") or {}):
-        yield STATUS.at(f"{where}, version {shipped['name']}", "it has no subresource status")
+        yield STATUS.at(f"{where}, version {shipped['name']}", "has no status subresource")
 
 
 def _fits(found: Mapping[str, Any], kinds: Iterable[Kind], where: str) -> Iterator[Finding]:
@@ -156,7 +154,7 @@ def _conversion(observed: Observed, found: Mapping[str, Any], where: str) -> Ite
     service = (client or {}).get("service")
     if service and observed.missing(SERVICES, service["name"], service["namespace"]):
         there = place(SERVICES, service["name"], service["namespace"])
-        yield NOWHERE.at(where, f"its conversion calls {there}, which is not there")
+        yield NOWHERE.at(where, f"its conversion calls {there}, which does not exist")
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:

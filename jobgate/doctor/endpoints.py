@@ -13,34 +13,32 @@ from jobgate.doctor.observed import CONFIGURATIONS, DEPLOYMENTS, PODS, SERVICES,
 from jobgate.render.configurations import NAME
 from jobgate.render.workload import ACCOUNT, SELECTOR
 
-SERVICE_MISSING = error("service-missing", "The Service that entries call is not there: each call fails.", APPLY)
+SERVICE_MISSING = error("service-missing", "The Service that webhooks call does not exist: every call fails.", APPLY)
 SELECTS_NOTHING = error(
     "service-selects-nothing",
-    "The Service's selector selects no pod: it has no endpoints, and each call fails.",
-    f"{APPLY}; if the selector is right, see why there are no pods: `kubectl describe deployment`",
+    "The selector of the Service matches no pod: it has no endpoints, and every call fails.",
+    f"{APPLY}; if the selector is correct, find out why there are no pods: `kubectl describe deployment`",
 )
 SELECTS_OTHERS = error(
     "service-selects-others",
-    "The Service's selector selects pods that are no servers: calls that reach them fail.",
+    "The selector of the Service matches pods that are not servers: calls that reach them fail.",
     APPLY,
 )
-PORT_WRONG = error(
-    "service-port-wrong", "The Service does not have the port that entries call: each call fails.", APPLY
-)
+PORT_WRONG = error("service-port-wrong", "The Service lacks the port that webhooks call: every call fails.", APPLY)
 TARGET_WRONG = error(
     "target-port-wrong",
-    "The Service's `targetPort` is not the port at which the server listens: each call fails.",
+    "The `targetPort` of the Service is not the port of the server: every call fails.",
     APPLY,
 )
 NONE_READY = error(
     "no-ready-endpoint",
-    "No server is ready: with `failurePolicy: Fail` jobs are refused, with `Ignore` they go unchecked.",
-    "see why pods are not ready: `kubectl describe pod`, and their logs; a server without a certificate is never ready",
+    "No server is ready: with `failurePolicy: Fail` jobs are denied, with `Ignore` they are not reviewed.",
+    "find out why pods are not ready with `kubectl describe pod` and their logs; a server needs a certificate",
 )
 SINGLE = warning(
     "single-server",
-    "There is one server only, and `failurePolicy` is `Fail`: jobs are refused whenever its node or pod goes.",
-    "`jobgate manifests --replicas 2` or more; where more are asked for, see why they are not ready",
+    "There is only one server, and `failurePolicy` is `Fail`: jobs are denied while it is unavailable.",
+    "set `--replicas` to 2 or more; if it is, find out why the other servers are not ready",
 )
 
 FAULTS = (SERVICE_MISSING, SELECTS_NOTHING, SELECTS_OTHERS, PORT_WRONG, TARGET_WRONG, NONE_READY, SINGLE)
@@ -53,7 +51,7 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     name, namespace = expected.installation.service, expected.namespace
     where = place(SERVICES, name, namespace)
     if observed.missing(SERVICES, name, namespace):
-        yield SERVICE_MISSING.at(where, "it is not there")
+        yield SERVICE_MISSING.at(where, "not found")
         return
     service = observed.get(SERVICES, name, namespace)
     if service is not None:
@@ -65,7 +63,7 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     if service is not None and pods is not None and selector:
         selected = [pod for pod in pods if matches({"matchLabels": selector}, _labels(pod))]
         if not selected:
-            yield SELECTS_NOTHING.at(where, f"no pod has the labels {_said(selector)}")
+            yield SELECTS_NOTHING.at(where, f"no pod has labels {_said(selector)}")
             return
         yield from _selected(expected, service, selected, where)
     yield from _ready(observed, expected, where)
@@ -82,7 +80,7 @@ def _ports(observed: Observed, expected: Expected, service: Mapping[str, Any], w
     }
     if absent := sorted(called - ports):
         has = ", ".join(map(str, sorted(ports))) or "none"
-        yield PORT_WRONG.at(where, f"entries call port {', '.join(map(str, absent))}, and it has {has}")
+        yield PORT_WRONG.at(where, f"webhooks call port {', '.join(map(str, absent))}; its ports are {has}")
 
 
 def _selected(
@@ -90,15 +88,15 @@ def _selected(
 ) -> Iterator[Finding]:
     others = [pod["metadata"]["name"] for pod in pods if not matches({"matchLabels": SELECTOR}, _labels(pod))]
     if others:
-        yield SELECTS_OTHERS.at(where, f"it selects {', '.join(sorted(others))}")
+        yield SELECTS_OTHERS.at(where, f"matches {', '.join(sorted(others))}")
         return
     listens = expected.installation.target_port
     for port in _ours(service["spec"].get("ports") or ()):
         target = port.get("targetPort") or port["port"]
         reached = {_number(target, pod) for pod in pods}
         if reached != {listens}:
-            what = f"a port called {target}, which pods do not have" if reached == {None} else f"port {target}"
-            yield TARGET_WRONG.at(where, f"targetPort is {what}, and the server listens on {listens}")
+            what = f"{target}, which pods do not define" if reached == {None} else f"{target}"
+            yield TARGET_WRONG.at(where, f"targetPort is {what}; the server listens on {listens}")
 
 
 def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
@@ -120,13 +118,13 @@ def _ready(observed: Observed, expected: Expected, where: str) -> Iterator[Findi
     slices = observed.all(SLICES, namespace)
     ready = None if slices is None else _ready_endpoints(slices)
     if ready is not None and not ready:
-        yield NONE_READY.at(where, "none of its endpoints is ready")
+        yield NONE_READY.at(where, "no ready endpoints")
     elif expected.installation.failure_policy != "Fail":
         return
     elif replicas == 1:
-        yield SINGLE.at(place(DEPLOYMENTS, ACCOUNT, namespace), "it asks for one replica")
+        yield SINGLE.at(place(DEPLOYMENTS, ACCOUNT, namespace), "spec.replicas is 1")
     elif ready is not None and len(ready) == 1:
-        yield SINGLE.at(where, f"of its endpoints only {', '.join(ready)} is ready")
+        yield SINGLE.at(where, f"only one endpoint is ready: {', '.join(ready)}")
 
 
 def _ready_endpoints(slices: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -31,14 +31,14 @@ class Finding:
         severity: of the fault.
         where: the object, as kubectl names it, and the part of it.
         what: is wrong there.
-        mend: what to do.
+        fix: what to do.
     """
 
     id: str
     severity: Severity
     where: str
     what: str
-    mend: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +49,33 @@ class Fault:
         id: stable.
         severity: how bad it is.
         cause: what it does, and where it comes from, in one sentence.
-        mend: what to do about it.
+        fix: what to do about it.
     """
 
     id: str
     severity: Severity
     cause: str
-    mend: str
+    fix: str
 
     def at(self, where: str, what: str) -> Finding:
         """Return it as found somewhere."""
-        return Finding(self.id, self.severity, where, what, self.mend)
+        return Finding(self.id, self.severity, where, what, self.fix)
 
 
-def error(name: str, cause: str, mend: str) -> Fault:
+def error(name: str, cause: str, fix: str) -> Fault:
     """Return a fault by which jobs are refused or unchecked now."""
-    return Fault(name, Severity.ERROR, cause, mend)
+    return Fault(name, Severity.ERROR, cause, fix)
 
 
-def warning(name: str, cause: str, mend: str) -> Fault:
+def warning(name: str, cause: str, fix: str) -> Fault:
     """Return a fault that does harm later."""
-    return Fault(name, Severity.WARNING, cause, mend)
+    return Fault(name, Severity.WARNING, cause, fix)
 
 
-def notice(name: str, cause: str, mend: str) -> Fault:
+def notice(name: str, cause: str, fix: str) -> Fault:
     """Return what is worth knowing and no fault."""
-    return Fault(name, Severity.NOTICE, cause, mend)
+    return Fault(name, Severity.NOTICE, cause, fix)
 
 
 #: What mends whatever was rendered once and is now otherwise.
-APPLY = "apply the manifests again, as `jobgate manifests`, kustomize or Helm gives them"
+APPLY = "apply the manifests again with kubectl, kustomize or Helm"

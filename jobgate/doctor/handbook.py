@@ -34,8 +34,8 @@ def page(text: str) -> str:
 
 
 def _table(family: str) -> list[str]:
-    rows = [f"| `{one.id}` | {one.severity} | {_cell(one.cause)} | {_cell(one.mend)} |" for one in CATALOGUE[family]]
-    return [f"## {family.capitalize()}", "", "| id | | what it means | how to mend it |", "|---|---|---|---|", *rows]
+    rows = [f"| `{one.id}` | {one.severity} | {_cell(one.cause)} | {_cell(one.fix)} |" for one in CATALOGUE[family]]
+    return [f"## {family.capitalize()}", "", "| ID | Severity | Meaning | Fix |", "|---|---|---|---|", *rows]
 
 
 def _cell(text: str) -> str:
@@ -53,7 +53,7 @@ def main() -> int:
     if "--check" not in sys.argv:
         PAGE.write_text(wanted, encoding="utf-8")
     elif text != wanted:
-        print(f"{PAGE} is not what the code gives", file=sys.stderr)  # noqa: T201 - a command
+        print(f"{PAGE} is out of date; run `make docs`", file=sys.stderr)  # noqa: T201 - a command
         return 1
     return 0
 

@@ -108,7 +108,7 @@ async def look(
     if all(isinstance(eyes.objects[Ref(resource, NAME)], Unseen) for resource in CONFIGURATIONS):
         why = eyes.objects[Ref(CONFIGURATIONS[0], NAME)]
         assert isinstance(why, Unseen)
-        raise CannotLook(f"no webhook configuration can be read: {why.why}")
+        raise CannotLook(f"webhook configurations cannot be read: {why.why}")
 
     configurations = [eyes.observed().get(resource, NAME) for resource in CONFIGURATIONS]
     namespace = namespace_of(configurations, told)
@@ -120,7 +120,7 @@ async def look(
     try:
         wanted = expected(kinds, read_back(eyes.observed(), kinds, namespace, told), shipped)
     except ValueError as error:
-        raise CannotLook(f"these choices make no installation: {error}") from error
+        raise CannotLook(f"invalid installation: {error}") from error
     await eyes.gather(
         Ref(SECRETS, wanted.installation.secret, namespace), *_opted_out_jobs(eyes, wanted), *_jobs(wanted)
     )
@@ -198,7 +198,7 @@ async def _served(client: Writer, observed: Observed, wanted: Expected, way: Way
         with suppress(TimeoutError):
             async with asyncio.timeout(way.patience):
                 return Shown(await shown(address, wanted.server_name), certain)
-        fault = f"no handshake within {min(way.patience, HANDSHAKE):g} s"
+        fault = f"TLS handshake timed out after {min(way.patience, HANDSHAKE):g}s"
         return Shown(Served(f"{address[0]}:{address[1]}", fault=fault), certain)
 
     return await asyncio.gather(*map(one, dict.fromkeys(addresses)))
@@ -213,8 +213,8 @@ class _Eyes:
         self.objects: dict[Ref, Mapping[str, Any] | Unseen | None] = {}
         self._lists: dict[Ref, Sequence[Mapping[str, Any]] | Unseen] = {}
         self._access: dict[Access, bool | Unseen] = {}
-        self._clock: Reading | Unseen = Unseen("was not looked at")
-        self._version: str | Unseen = Unseen("was not looked at")
+        self._clock: Reading | Unseen = Unseen("not checked")
+        self._version: str | Unseen = Unseen("not checked")
         #: Of lists that are narrowed.
         self.selectors: dict[Ref, Mapping[str, str]] = {Ref(BINDINGS): {"labelSelector": _NAMED}}
 
@@ -305,7 +305,7 @@ class _Eyes:
                 return await self._repeated(understandable)
             except Refusal as refusal:
                 if isinstance(refusal.__cause__, Refused) and refusal.__cause__.code == _FORBIDDEN:
-                    return Unseen(f"this account lacks the right to {verb} {ref.resource.plural}")
+                    return Unseen(f"this account cannot {verb} {ref.resource.plural}")
                 return Unseen(str(refusal))
             except Unavailable as error:
                 return Unseen(str(error))

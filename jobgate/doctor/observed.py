@@ -175,13 +175,13 @@ class Observed:
             ("the API server's time", self.clock),
             ("the API server's version", self.version),
             *((str(ref), one) for ref, one in (*self.objects.items(), *self.lists.items())),
-            *((f"the rights of {access.account}", one) for access, one in self.access.items()),
-            ("what servers serve", self.served),
+            *((f"permissions of {access.account}", one) for access, one in self.access.items()),
+            ("certificates that servers serve", self.served),
         ]
         yield from ((what, one.why) for what, one in seen if isinstance(one, Unseen))
         for one in self.shown:
             if one.served.fault and not one.certain:
-                yield f"what {one.served.address} serves", f"not reached from here: {one.served.fault}"
+                yield f"certificate of {one.served.address}", f"not reachable: {one.served.fault}"
 
 
 def place(resource: Resource, name: str = "", namespace: str = "") -> str:

@@ -14,52 +14,51 @@ from jobgate.render.configurations import NAME
 
 FAILURE_POLICY = error(
     "failure-policy-differs",
-    "An entry's `failurePolicy` is not that of the installation: with `Ignore` what it should send goes unchecked "
-    "while no server answers; with `Fail` it is refused.",
+    "The `failurePolicy` of a webhook is not that of the installation. While no server is available, `Ignore` allows "
+    "requests without a review, and `Fail` denies them.",
     APPLY,
 )
 IGNORES = notice(
     "failure-policy-ignores",
-    "All entries have `failurePolicy: Ignore`: jobs go unchecked while no server answers.",
-    "once servers have run well for a while: `jobgate manifests --failure-policy Fail`",
+    "All webhooks have `failurePolicy: Ignore`: jobs are not reviewed while no server is available.",
+    "set `--failure-policy Fail` in `jobgate manifests` when servers have run reliably",
 )
 TIMEOUT = warning(
     "timeout-differs",
-    "An entry's `timeoutSeconds` is not the shipped one: a short one fails calls that are only slow, a long one holds "
-    "users up, and several of them exceed what a whole request may take.",
+    "The `timeoutSeconds` of a webhook is not the shipped one: with a short timeout slow calls fail, with a long one "
+    "requests wait.",
     APPLY,
 )
 MATCH_POLICY = error(
     "match-policy-differs",
-    "An entry's `matchPolicy` is `Exact`: what is written in another version of its kind is not sent.",
+    "The `matchPolicy` of a webhook is `Exact`: requests in other versions of the kind are not reviewed.",
     APPLY,
 )
 SIDE_EFFECTS = warning(
     "side-effects-differ",
-    "An entry's `sideEffects` is not `None`, which is the truth.",
+    "The `sideEffects` of a webhook is not `None`.",
     APPLY,
 )
 CONDITIONS = error(
     "match-conditions-differ",
-    "An entry's `matchConditions` are not the shipped ones: it is called for less, or for writes that need not wait "
-    "for it, as those of an operator.",
+    "The `matchConditions` of a webhook are not the shipped ones: it is called for too few requests, or for updates "
+    "that need no review, such as those of an operator.",
     APPLY,
 )
 REINVOCATION = warning(
     "reinvocation-differs",
-    "An entry's `reinvocationPolicy` is not `IfNeeded`: what later webhooks change is not defaulted.",
+    "The `reinvocationPolicy` of a webhook is not `IfNeeded`: changes of later webhooks are not defaulted.",
     APPLY,
 )
 REVIEWS = error(
     "review-versions-differ",
-    "An entry's `admissionReviewVersions` are others than `v1`, which is what the server speaks.",
+    "The `admissionReviewVersions` of a webhook are not `v1`, the only version that the server supports.",
     APPLY,
 )
 POLICY_MISSING = warning(
     "admission-policy-missing",
-    "An admission policy of one of our accounts is not there, is not bound, or says something else: the rotation can "
-    "create any Secret of its namespace, a token of another account among them; the controller can change objects that "
-    "are no job's.",
+    "An admission policy of a service account is missing, not bound, or changed: the rotation may create any Secret in "
+    "its namespace, including tokens of other accounts, and the controller may change objects that no job owns.",
     APPLY,
 )
 
@@ -85,7 +84,7 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     entries = [entry for resource in CONFIGURATIONS for entry in entries_of(observed.get(resource, NAME))]
     if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
         where = ", ".join(place(resource, NAME) for resource in CONFIGURATIONS)
-        yield IGNORES.at(where, "failurePolicy is Ignore in all entries")
+        yield IGNORES.at(where, "failurePolicy is Ignore in all webhooks")
     yield from _policy(observed, expected)
 
 
@@ -95,7 +94,7 @@ def _fields(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Res
         for field, (fault, absent) in _FIELDS.items():
             is_, must = entry.get(field, absent), shipped.get(field, absent)
             if is_ != must:
-                yield fault, resource, entry["name"], f"{field} is {_said(is_)}, and must be {_said(must)}"
+                yield fault, resource, entry["name"], f"{field} is {_said(is_)}, must be {_said(must)}"
 
 
 def _said(value: Any) -> str:
@@ -112,9 +111,9 @@ def _policy(observed: Observed, expected: Expected) -> Iterator[Finding]:
         for shipped in expected.of(kind):
             name = shipped["metadata"]["name"]
             if observed.missing(resource, name):
-                yield POLICY_MISSING.at(place(resource, name), "it is not there")
+                yield POLICY_MISSING.at(place(resource, name), "not found")
             elif (found := observed.get(resource, name)) is not None and not _is_within(shipped["spec"], found["spec"]):
-                yield POLICY_MISSING.at(place(resource, name), "it is not the one that is shipped")
+                yield POLICY_MISSING.at(place(resource, name), "differs from the shipped policy")
 
 
 def _is_within(shipped: Any, found: Any) -> bool:

@@ -11,20 +11,20 @@ from jobgate.doctor.observed import ACCOUNTS, Access, Observed, place
 
 ACCOUNT_MISSING = error(
     "account-missing",
-    "A ServiceAccount of ours is not there: its pods cannot be made, and have no rights.",
+    "A ServiceAccount does not exist: its pods cannot be created.",
     APPLY,
 )
 MISSING = error(
     "right-missing",
-    "An account may not do what it has to: the server cannot read its certificate, or what rules look up; the "
-    "controller cannot make what plugins need; the rotation gets no further.",
-    f"{APPLY}; see who changed its Role, ClusterRole or their bindings",
+    "An account lacks a permission: the server cannot read its certificate or objects that rules look up, the "
+    "controller cannot create objects of plugins, or the rotation is blocked.",
+    f"{APPLY}; find out what changed its Role, ClusterRole or their bindings",
 )
 TOO_WIDE = error(
     "right-too-wide",
-    "An account may do what it never needs and nobody should do by it: who takes that pod over may do it, too.",
-    "find and remove the binding that grants it: `kubectl get rolebindings,clusterrolebindings -A -o wide`, and "
-    "look for the account and for its groups, `system:serviceaccounts` and `system:authenticated`",
+    "An account has a dangerous permission that it does not need: an attacker in its pod has it too.",
+    "find and remove the binding that grants it, to the account or to its groups `system:serviceaccounts` and "
+    "`system:authenticated`: `kubectl get rolebindings,clusterrolebindings -A -o wide`",
 )
 
 FAULTS = (ACCOUNT_MISSING, MISSING, TOO_WIDE)
@@ -147,13 +147,13 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
         where = place(ACCOUNTS, account, expected.namespace)
         if observed.missing(ACCOUNTS, account, expected.namespace):
             if not expected.outside:  # outside, it may run as anybody
-                yield ACCOUNT_MISSING.at(where, "it is not there")
+                yield ACCOUNT_MISSING.at(where, "not found")
             continue
         if lacks := [one for one in need if one.account == account and observed.access[one] is False]:
-            yield MISSING.at(where, f"it may not {_said(lacks)}")
+            yield MISSING.at(where, f"cannot {_said(lacks)}")
         if excess := [one for one in danger if one.account == account and observed.access[one] is True]:
             everything = next((one for one in excess if one.verb == "*"), None)
-            yield TOO_WIDE.at(where, "it may do everything" if everything else f"it may {_said(excess)}")
+            yield TOO_WIDE.at(where, "can do everything" if everything else f"can {_said(excess)}")
 
 
 def _said(accesses: Sequence[Access]) -> str:

@@ -36,7 +36,7 @@ def differing(shipped: Mapping[str, Any], found: Mapping[str, Any], path: str = 
     for name in {**mine, **other}:
         inner = f"{path}.{name}"
         if name not in mine:
-            yield f"{inner.removeprefix('.')}: it is not shipped"
+            yield f"{inner.removeprefix('.')}: not in this version"
         elif name in other:
             yield from differing(mine[name], other[name], inner)
     for keyword, mark in (("items", "[]"), ("additionalProperties", "{}")):

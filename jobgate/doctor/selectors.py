@@ -1,4 +1,4 @@
-"""Which namespaces and objects entries are for: none that the cluster needs to mend itself, and all others."""
+"""Namespace and object selectors: they must exclude the namespaces that the cluster needs to recover, and no others."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from jobgate.render.configurations import NAME
 
 CATCHES_SYSTEM = error(
     "selector-catches-system",
-    "An entry's `namespaceSelector` does not exclude a namespace of the cluster, or our own: while no server answers, "
-    "what is needed to start one may be refused, and the cluster cannot mend itself.",
+    "The `namespaceSelector` of a webhook includes a system namespace or that of jobgate: while no server is "
+    "available, requests that are needed to start one may be denied, and the cluster cannot recover.",
     APPLY,
 )
 CATCHES_NOTHING = error(
     "selector-catches-nothing",
-    "An entry's `namespaceSelector` selects no namespace of this cluster: it is never called.",
+    "The `namespaceSelector` of a webhook matches no namespace: it is never called.",
     APPLY,
 )
 NAMESPACES_DIFFER = warning(
     "namespace-selector-differs",
-    "An entry's `namespaceSelector` is not the shipped one: namespaces go unchecked, or opting out has no effect.",
-    f"{APPLY}; a namespace opts out by the label {OPT_OUT_LABEL}=disabled",
+    "The `namespaceSelector` of a webhook is not the shipped one: namespaces are not reviewed, or cannot opt out.",
+    f"{APPLY}; a namespace opts out with the label {OPT_OUT_LABEL}=disabled",
 )
 OBJECTS_DIFFER = error(
     "object-selector-differs",
-    "An entry's `objectSelector` is not the shipped one: jobs, or pods of jobs, without certain labels go unchecked.",
+    "The `objectSelector` of a webhook is not the shipped one: some jobs, or pods of jobs, are not reviewed.",
     APPLY,
 )
 OPTED_OUT = notice(
     "namespace-opted-out",
-    "A namespace has opted out, and has jobs: nothing of them is defaulted or checked.",
-    f"when its jobs are ready for it: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
+    "A namespace that has opted out contains jobs: they are neither defaulted nor reviewed.",
+    f"to opt in again: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
 )
 OPT_OUT_MISSPELT = warning(
     "opt-out-misspelt",
-    "A namespace has the label by which namespaces opt out, with a value that means nothing: it has not opted out.",
-    f"set it to `disabled`, or remove it: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
+    "The opt-out label of a namespace has an unknown value: the namespace has not opted out.",
+    f"set the label to `disabled`, or remove it: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
 )
 
 FAULTS = (CATCHES_SYSTEM, CATCHES_NOTHING, NAMESPACES_DIFFER, OBJECTS_DIFFER, OPTED_OUT, OPT_OUT_MISSPELT)
@@ -70,7 +70,7 @@ def _entries(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Re
         for fault, what in _selects(shipped, entry, namespaces, expected):
             yield fault, resource, entry["name"], what
         if (objects := entry.get("objectSelector") or {}) != (wanted := shipped.get("objectSelector") or {}):
-            what = f"objectSelector is {said(objects)}, and must be {said(wanted)}"
+            what = f"objectSelector is {said(objects)}, must be {said(wanted)}"
             yield OBJECTS_DIFFER, resource, entry["name"], what
 
 
@@ -83,11 +83,11 @@ def _selects(
         return
     system = [{_NAME_LABEL: name} for name in (*SYSTEM_NAMESPACES, expected.namespace)]
     if caught := [labels[_NAME_LABEL] for labels in system if matches(is_, labels)]:
-        yield CATCHES_SYSTEM, f"namespaceSelector selects {', '.join(caught)}"
+        yield CATCHES_SYSTEM, f"namespaceSelector matches {', '.join(caught)}"
     elif any(matches(must, one) for one in namespaces) and not any(matches(is_, one) for one in namespaces):
-        yield CATCHES_NOTHING, f"namespaceSelector selects no namespace: {said(is_)}"
+        yield CATCHES_NOTHING, f"namespaceSelector matches no namespace: {said(is_)}"
     else:
-        yield NAMESPACES_DIFFER, f"namespaceSelector is {said(is_)}, and must be {said(must)}"
+        yield NAMESPACES_DIFFER, f"namespaceSelector is {said(is_)}, must be {said(must)}"
 
 
 def said(selector: Mapping[str, Any]) -> str:
@@ -105,7 +105,7 @@ def _opting_out(observed: Observed, expected: Expected, namespace: Mapping[str, 
     if value is None:
         return
     if value != "disabled":
-        yield OPT_OUT_MISSPELT.at(where, f"its label {OPT_OUT_LABEL} is {value!r}, and only 'disabled' means anything")
+        yield OPT_OUT_MISSPELT.at(where, f"label {OPT_OUT_LABEL} is {value!r}, must be 'disabled'")
         return
     jobs = [
         kind.qualified_plural
@@ -114,7 +114,7 @@ def _opting_out(observed: Observed, expected: Expected, namespace: Mapping[str, 
         and observed.all(Resource(kind.plural, kind.version, kind.group), name)
     ]
     if jobs:
-        yield OPTED_OUT.at(where, f"it has opted out, and has {', '.join(jobs)}")
+        yield OPTED_OUT.at(where, f"has opted out, and contains {', '.join(jobs)}")
 
 
 def _labels(namespace: Mapping[str, Any]) -> dict[str, str]:

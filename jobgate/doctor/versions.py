@@ -18,25 +18,24 @@ OLDEST = 30
 
 TOO_OLD = error(
     "api-server-too-old",
-    "The API server is older than Kubernetes 1.30: it lacks match conditions or admission policies in their stable "
-    "version, so part of the installation cannot be stored.",
+    "The API server is older than Kubernetes 1.30, and lacks stable match conditions and admission policies.",
     "upgrade the cluster",
 )
 SKEW = warning(
     "version-skew",
-    "Pods run another version than this command's: what it compares with is not what belongs to them.",
-    "use the doctor of their version, or install this one",
+    "Pods run another version than this command, which therefore compares them with the wrong version.",
+    "use the command of their version, or install this version",
 )
 UNKNOWN = notice(
     "version-unknown",
-    "The tag of an image tells no version, so that nobody can say here whether pods run that of this command.",
-    "tag images by their version, or see `jobgate --version` in a pod",
+    "The tag of an image is not a version, so it cannot be compared with this command.",
+    "use versions as image tags, or run `jobgate --version` in a pod",
 )
 MIXED = warning(
     "versions-mixed",
-    "Pods of ours run different images: a rollout is under way, or does not get on; servers and controllers of "
-    "different versions may wire pods differently.",
-    "`kubectl rollout status deployment`; where it stands still, see why its new pods are not ready",
+    "Pods of jobgate run different images: a rollout is in progress or stuck. Servers and controllers of different "
+    "versions may configure pods differently.",
+    "run `kubectl rollout status deployment`; if it is stuck, find out why new pods are not ready",
 )
 
 FAULTS = (TOO_OLD, SKEW, UNKNOWN, MIXED)
@@ -49,19 +48,19 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     if not isinstance(observed.version, Unseen):
         found = re.match(r"v?1\.(\d+)", observed.version)
         if found and int(found[1]) < OLDEST:
-            yield TOO_OLD.at("the API server", f"it is {observed.version}")
+            yield TOO_OLD.at("the API server", f"version {observed.version}")
     if expected.outside:
         return
     images = _images(observed, expected)
     if len(images) > 1:
         said = "; ".join(f"{image}: {', '.join(sorted(where))}" for image, where in sorted(images.items()))
-        yield MIXED.at(f"pods in {expected.namespace}", f"they run different images: {said}")
+        yield MIXED.at(f"pods in {expected.namespace}", f"different images: {said}")
     for image, where in sorted(images.items()):
         version = version_of(image)
         if version is None:
-            yield UNKNOWN.at(", ".join(sorted(where)), f"it runs {image}, and this command is of version {__version__}")
+            yield UNKNOWN.at(", ".join(sorted(where)), f"runs {image}; this command has version {__version__}")
         elif version != __version__:
-            yield SKEW.at(", ".join(sorted(where)), f"it runs {image}, and this command is of version {__version__}")
+            yield SKEW.at(", ".join(sorted(where)), f"runs {image}; this command has version {__version__}")
 
 
 def version_of(image: str) -> str | None:

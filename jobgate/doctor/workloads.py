@@ -13,23 +13,23 @@ from jobgate.render.workload import ACCOUNT
 
 NOT_INSTALLED = error(
     "not-installed",
-    "There is nothing of jobgate: no webhook configuration, no Service, no server.",
-    "install it, or name its namespace with `--namespace`",
+    "jobgate is not installed: there is no webhook configuration, Service or server.",
+    "install it, or set its namespace with `--namespace`",
 )
 MISSING = error(
     "workload-missing",
-    "A Deployment or CronJob of the installation is not there: nobody serves, wires pods or renews the certificate.",
+    "A Deployment or CronJob of the installation does not exist.",
     APPLY,
 )
 STOPPED = warning(
     "workload-stopped",
-    "A workload is scaled to nothing, or suspended: nobody serves, makes what plugins need, or renews the certificate.",
-    "`kubectl scale` it up, or set its `suspend` to false",
+    "A workload is scaled to 0 replicas or suspended.",
+    "scale it up with `kubectl scale`, or set its `suspend` to false",
 )
 UNAVAILABLE = warning(
     "workload-unavailable",
-    "Fewer pods of a Deployment are available than it asks for.",
-    "see why: `kubectl describe deployment`, `kubectl describe pod`, and the logs of its pods",
+    "A Deployment has fewer available replicas than desired.",
+    "find out why with `kubectl describe deployment`, `kubectl describe pod` and the logs of its pods",
 )
 
 FAULTS = (NOT_INSTALLED, MISSING, STOPPED, UNAVAILABLE)
@@ -43,7 +43,7 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
             name = shipped["metadata"]["name"]
             where = place(resource, name, namespace)
             if observed.missing(resource, name, namespace):
-                yield MISSING.at(where, "it is not there")
+                yield MISSING.at(where, "not found")
             elif (found := observed.get(resource, name, namespace)) is not None:
                 yield from _runs(found, where)
 
@@ -54,18 +54,18 @@ def not_installed(observed: Observed, expected: Expected) -> Finding | None:
     refs = [(resource, NAME, "") for resource in CONFIGURATIONS]
     refs += [(SERVICES, expected.installation.service, namespace), (DEPLOYMENTS, ACCOUNT, namespace)]
     if all(observed.missing(*ref) for ref in refs):
-        return NOT_INSTALLED.at(f"namespaces/{namespace}", "nothing of jobgate is there")
+        return NOT_INSTALLED.at(f"namespaces/{namespace}", "jobgate is not installed")
     return None
 
 
 def _runs(workload: Mapping[str, Any], where: str) -> Iterator[Finding]:
     spec = workload["spec"]
     if spec.get("suspend"):
-        yield STOPPED.at(where, "it is suspended")
+        yield STOPPED.at(where, "suspended")
     if "schedule" in spec:
         return
     asked, available = spec.get("replicas", 1), (workload.get("status") or {}).get("availableReplicas", 0)
     if not asked:
-        yield STOPPED.at(where, "it asks for 0 replicas")
+        yield STOPPED.at(where, "spec.replicas is 0")
     elif available < asked:
         yield UNAVAILABLE.at(where, f"{available} of {asked} replicas are available")

@@ -38,7 +38,7 @@ class Outcome(StrEnum):
 
     UNSERVED = "not served"
     DROPPED = "dropped"
-    REFUSED = "refused"
+    REFUSED = "rejected"
     DIFFERS = "differs"
 
 
@@ -73,9 +73,9 @@ def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
     versions = [one for one in spec.get("versions") or () if isinstance(one, Mapping)]
     version = next((one for one in versions if one.get("name") == kind.version), None)
     if version is None or not version.get("served"):
-        said = "is there and not served" if version is not None else "is not there"
+        said = "is not served" if version is not None else "does not exist"
         others = ", ".join(str(one.get("name")) for one in versions if one.get("served")) or "none"
-        message = f"the version {kind.version} {said}; served: {others}"
+        message = f"version {kind.version} {said}; served versions: {others}"
         return [*found, Misfit("spec.versions", Outcome.UNSERVED, message)]
     theirs = _mapping(_mapping(version.get("schema")).get("openAPIV3Schema"))
     ours = shape_of(kind).node
@@ -95,7 +95,7 @@ def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
         ("spec.scope", spec.get("scope"), "Namespaced"),
     ):
         if theirs != ours:
-            yield Misfit(path, Outcome.UNSERVED, f"is {shown(theirs)}, and must be {shown(ours)}")
+            yield Misfit(path, Outcome.UNSERVED, f"is {shown(theirs)}, must be {shown(ours)}")
 
 
 def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misfit]:
@@ -114,13 +114,11 @@ def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     mine, other = _types(ours), _types(theirs)
     refused = {one for one in mine if not any(one in _TAKES.get(sort, {sort}) for sort in other)} if other else set()
     if refused:
-        said = (
-            f"a value of type {' or '.join(sorted(refused))} is refused, the schema wants {' or '.join(sorted(other))}"
-        )
+        said = f"a value of type {' or '.join(sorted(refused))} is rejected, must be {' or '.join(sorted(other))}"
         yield Misfit(path, Outcome.REFUSED, said)
         return
     if ours.get("nullable") and other and not theirs.get("nullable"):
-        yield Misfit(path, Outcome.REFUSED, "null is refused")
+        yield Misfit(path, Outcome.REFUSED, "null is rejected")
     yield from _values(ours, theirs, path)
     for name, child in _mapping(ours.get("properties")).items():
         yield from _member(child, theirs, name, f"{path}.{name}")

@@ -77,9 +77,7 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     old = _old(sent, kind, circumstances)
     warnings = [*_unknown_fields(document, pruned), *unchecked_rules(kind)]
     if old is None and circumstances.operation is Operation.UPDATE:
-        warnings.append(
-            "reviewed as if it were new: the stored objects that were given hold none of this kind and name"
-        )
+        warnings.append("reviewed as a new object: --old contains no object of this kind and name")
     mutation = _review(Phase.MUTATE, kind, sent, old, circumstances)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, circumstances) if mutation.allowed else mutation
@@ -96,17 +94,15 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     """Return the verdict on what is of no kind of ours: denied where it was meant to be one, else passed over."""
     known = ", ".join(f"{one.gvk.api_version} {one.kind}" for one in kinds)
     if any(one.conversion is not None and one.conversion(document) is not None for one in kinds):
-        cause = Invalid(
-            "apiVersion", document.get("apiVersion"), "no longer served: `jobgate convert` writes the new shape"
-        )
+        cause = Invalid("apiVersion", document.get("apiVersion"), "is no longer served: use `jobgate convert`")
     elif _meant(document, kinds):
         cause = Invalid(
-            "kind", document.get("kind"), f"is not served in {document.get('apiVersion')}; known are {known}"
+            "kind", document.get("kind"), f"is not a kind of {document.get('apiVersion')}; known kinds: {known}"
         )
     else:
-        warning = f"not reviewed: the kinds known here are {known}"
+        warning = f"not reviewed; known kinds: {known}"
         if is_namespace(document):
-            warning = "not reviewed itself: jobs in it are held to its Pod Security labels"
+            warning = "not reviewed; its Pod Security labels apply to jobs in it"
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
     subject = (
         str(document.get("kind")),
@@ -168,7 +164,7 @@ def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 def _unknown_fields(document: Mapping[str, Any], pruned: Any) -> Iterator[str]:
     for path in _lost({key: value for key, value in document.items() if key != "status"}, pruned, ""):
-        yield f"{path}: unknown field: kubectl refuses it, other clients see it dropped"
+        yield f"{path}: unknown field: rejected by kubectl, dropped for other clients"
 
 
 def _lost(before: Any, after: Any, path: str) -> Iterator[str]:

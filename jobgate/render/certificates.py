@@ -86,7 +86,7 @@ def _policy() -> list[dict[str, Any]]:
         "resourceRules": [rules("", "secrets", versions="v1", operations=["CREATE"])],
     }
     expression = joined("object.metadata.name == '", _SECRET, "' && object.type == 'kubernetes.io/tls'")
-    message = joined("this account creates the Secret ", _SECRET, " of kubernetes.io/tls only")
+    message = joined("this account may create only the Secret ", _SECRET, " of type kubernetes.io/tls")
     return policy(ACCOUNT, constraints, [holds(expression, message)])
 
 

@@ -31,9 +31,9 @@ _KUBERNETES = ">=1.30.0-0"
 
 _NOTES = """jobgate {{ .Chart.AppVersion }} is installed in {{ .Release.Namespace }}.
 {{- if eq .Values.rotation "none" }}
-The Secret {{ .Values.secret }} is yours to keep: it needs tls.crt and tls.key.
+Create the Secret {{ .Values.secret }} with tls.crt and tls.key.
 {{- end }}
-Its servers are ready once there is a certificate:
+Servers become ready when they have a certificate:
 
   kubectl --namespace {{ .Release.Namespace }} rollout status deployment/jobgate-webhook
 """

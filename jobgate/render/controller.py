@@ -142,7 +142,7 @@ def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
     opted_out = _labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
     inside = "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"
     selective = "object.spec.podSelector.?matchLabels.orValue({}).size() > 0"
-    may = "this account writes"
+    may = "this account may write"
     validations = [
         holds(joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"),
         holds(f"!({opted_out})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),

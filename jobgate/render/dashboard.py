@@ -56,7 +56,7 @@ PANELS = (
         (
             ("sum(controller_runtime_webhook_requests_in_flight)", "in flight"),
             ("sum(jobgate_connections)", "connections"),
-            ("sum(rate(jobgate_shed_requests_total[$__rate_interval]))", "told to come back, per second"),
+            ("sum(rate(jobgate_shed_requests_total[$__rate_interval]))", "rejected by overload, per second"),
         ),
     ),
 )

@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
         outdated = stale(files, FOLDER)
         for path in outdated:
-            print(f"not what the code gives; run `make docs`: {path}", file=sys.stderr)  # noqa: T201 - a command
+            print(f"out of date; run `make docs`: {path}", file=sys.stderr)  # noqa: T201 - a command
         return 1 if outdated else 0
     write(files, FOLDER)
     return 0

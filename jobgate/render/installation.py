@@ -1,4 +1,4 @@
-"""The names and choices of one installation: the source of the command's options and of the chart's values."""
+"""The settings of an installation: the source of the options of `jobgate manifests` and of the chart's values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "job
 
 
 class Rotation(StrEnum):
-    """Who issues the server's certificate and renews it."""
+    """What issues and renews the server's certificate."""
 
     WATCH = "watch"
     CRONJOB = "cronjob"
@@ -34,107 +34,109 @@ Pem = Annotated[bytes, WithJsonSchema({"type": "string"})]
 
 
 class Installation(BaseModel):
-    """Where and how jobgate is installed. A kind or plugin that is not named is on.
+    """The settings of an installation. Kinds and plugins that are not named are enabled.
 
     Raises:
-        pydantic.ValidationError: a choice is none, or two exclude each other.
+        pydantic.ValidationError: a value is invalid, or two values conflict.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
-    namespace: Annotated[Label, Field(description="Where jobgate runs.")] = "jobgate-system"
-    create_namespace: Annotated[bool, Field(description="Make the namespace, held to restricted Pod Security.")] = True
-    service: Annotated[Label, Field(description="The Service; the certificate is for <service>.<namespace>.svc.")] = (
-        "jobgate-webhook"
-    )
-    service_port: Annotated[Port, Field(description="The port that the API server calls.")] = 443
-    target_port: Annotated[Port, Field(description="The port that the server listens on.")] = 9443
-    health_port: Annotated[Port, Field(description="The plain port of probes and metrics.")] = 8080
-    image: Annotated[str, Field(min_length=1, description="The image of all containers.")] = f"jobgate:{__version__}"
-    replicas: Annotated[int, Field(ge=1, le=100, description="How many servers.")] = 2
-    required_spread: Annotated[bool, Field(description="Leave a server unscheduled rather than two on one node.")] = (
-        False
-    )
-    priority_class: Annotated[str, Field(description="Of the server's and the rotation's pods; empty for none.")] = (
+    namespace: Annotated[Label, Field(description="Namespace of jobgate.")] = "jobgate-system"
+    create_namespace: Annotated[
+        bool, Field(description="Create the namespace, which enforces the restricted Pod Security level.")
+    ] = True
+    service: Annotated[
+        Label, Field(description="Name of the Service; the certificate is issued for <service>.<namespace>.svc.")
+    ] = "jobgate-webhook"
+    service_port: Annotated[Port, Field(description="Port of the Service that API servers call.")] = 443
+    target_port: Annotated[Port, Field(description="Port that the server listens on.")] = 9443
+    health_port: Annotated[Port, Field(description="Port for probes and metrics, over plain HTTP.")] = 8080
+    image: Annotated[str, Field(min_length=1, description="Image of all containers.")] = f"jobgate:{__version__}"
+    replicas: Annotated[int, Field(ge=1, le=100, description="Number of servers.")] = 2
+    required_spread: Annotated[bool, Field(description="Require servers to run on different nodes.")] = False
+    priority_class: Annotated[str, Field(description="Priority class of server and rotation pods; empty for none.")] = (
         "system-cluster-critical"
     )
     failure_policy: Annotated[
-        Literal["Fail", "Ignore"], Field(description="What becomes of jobs and their pods while no server answers.")
+        Literal["Fail", "Ignore"],
+        Field(description="Whether to deny (Fail) or allow (Ignore) jobs and pods while no server is available."),
     ] = "Fail"
-    mode: Annotated[
-        Literal["enforce", "warn"], Field(description="Whether what is wrong is refused, or only told as a warning.")
-    ] = "enforce"
-    crds: Annotated[bool, Field(description="Install the CustomResourceDefinitions; not where another chart does.")] = (
-        True
+    mode: Annotated[Literal["enforce", "warn"], Field(description="Whether to deny invalid jobs, or only to warn.")] = (
+        "enforce"
     )
-    kinds: Annotated[dict[str, bool], Field(description="Which kinds of job are handled, as <plural>.<group>.")] = {}
-    plugins: Annotated[dict[str, bool], Field(description="Which plugins jobs can ask for.")] = {}
+    crds: Annotated[
+        bool, Field(description="Install the CustomResourceDefinitions; disable if another chart does.")
+    ] = True
+    kinds: Annotated[dict[str, bool], Field(description="Enabled kinds of jobs, by <plural>.<group>.")] = {}
+    plugins: Annotated[dict[str, bool], Field(description="Enabled plugins.")] = {}
     rotation: Annotated[
         Rotation,
         Field(
-            description="Who renews the certificate: our own Deployment (watch) or CronJob (cronjob), cert-manager, or "
-            "somebody else (none), who keeps the Secret and gives caBundle."
+            description="How the certificate is renewed: by a Deployment (watch) or CronJob (cronjob) of jobgate, by "
+            "cert-manager, or by you (none), with a Secret and caBundle of your own."
         ),
     ] = Rotation.WATCH
-    secret: Annotated[Subdomain, Field(description="The Secret with tls.crt and tls.key.")] = "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
+    secret: Annotated[Subdomain, Field(description="Name of the Secret with tls.crt and tls.key.")] = (
+        "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
+    )
     ca_bundle: Annotated[
-        Pem, Field(description="PEM of who signed the certificate, with rotation none; empty where it is injected.")
+        Pem, Field(description="CA bundle of the certificate, PEM; requires rotation none. Empty if it is injected.")
     ] = b""
     secrets_in: Annotated[
-        tuple[Label, ...], Field(description="Namespaces in which the controller may make Secrets, as ssh needs them.")
+        tuple[Label, ...],
+        Field(description="Namespaces in which the controller may create Secrets, which the plugin ssh needs."),
     ] = ()
     queueing: Annotated[
         str,
         Field(
             pattern=r"^((kueue|coscheduling|volcano)(=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?)?$",
-            description="What queues the pods of jobs whose operator knows no queues: SYSTEM[=SCHEDULER].",
+            description="Queueing system for jobs whose operator has no queues: SYSTEM[=SCHEDULER].",
         ),
     ] = ""
-    run: Annotated[
-        tuple[Subdomain, ...], Field(description="Kinds whose jobs jobgate itself runs, as <plural>.<group>.")
-    ] = ()
+    run: Annotated[tuple[Subdomain, ...], Field(description="Kinds whose jobs jobgate runs, as <plural>.<group>.")] = ()
     gangs: Annotated[
-        bool, Field(description="Start the pods of a job together: needs Kubernetes' own PodGroups, 1.36 or newer.")
+        bool, Field(description="Start the pods of a job together; requires PodGroups of Kubernetes 1.36 or newer.")
     ] = False
-    queues: Annotated[
-        str, Field(description="Queues that jobs wait in which jobgate runs: YAML text, see --queues.")
-    ] = ""
-    cluster_domain: Annotated[Subdomain, Field(description="The domain of the cluster's Services.")] = DOMAIN
+    queues: Annotated[str, Field(description="Queues of the jobs that jobgate runs: YAML text, see --queues.")] = ""
+    cluster_domain: Annotated[Subdomain, Field(description="DNS domain of the cluster's Services.")] = DOMAIN
     conversion_crds: Annotated[
         tuple[Subdomain, ...],
-        Field(description="CRDs whose conversion webhook our Service answers: the rotation keeps their bundles too."),
+        Field(description="CRDs whose conversion webhook is this server: the rotation also maintains their bundles."),
     ] = ()
     operator_can: Annotated[
-        tuple[str, ...], Field(description="What operators can do beyond their profile, as dijobs/preemptible.")
+        tuple[str, ...],
+        Field(description="Capabilities of operators beyond their profiles, for example dijobs/preemptible."),
     ] = ()
     forgetful_writers: Annotated[
         tuple[Annotated[str, Field(pattern=r"^system:serviceaccount:[-a-z0-9]+:[-.a-z0-9]+$")], ...],
         Field(
-            description="Service accounts whose full updates erase fields that they do not know: these are put back. "
+            description="Service accounts whose updates erase fields that they do not know, which are then restored. "
             "With none, DI-orchestrator's: system:serviceaccount:di-system:di-orchestrator."
         ),
     ] = ()
     kind_settings: Annotated[
-        dict[str, str], Field(description="What the installation says of one kind: YAML text by <plural>.<group>.")
+        dict[str, str], Field(description="Settings of kinds: YAML text by <plural>.<group>.")
     ] = {}
-    network_policy: Annotated[bool, Field(description="NetworkPolicies for our pods.")] = False
+    network_policy: Annotated[bool, Field(description="Create NetworkPolicies for the pods of jobgate.")] = False
     api_server_ports: Annotated[
-        tuple[Port, ...], Field(min_length=1, description="Ports of the API server that our pods may reach.")
+        tuple[Port, ...], Field(min_length=1, description="Ports of API servers that NetworkPolicies allow.")
     ] = (443, 6443)
     monitoring: Annotated[
-        bool, Field(description="ServiceMonitor, alerts and a dashboard; needs the Prometheus operator's CRDs.")
+        bool,
+        Field(
+            description="Create a ServiceMonitor, alerts and a dashboard; requires the CRDs of the Prometheus operator."
+        ),
     ] = False
     external_name: Annotated[
-        str, Field(description="A host outside the cluster that runs the server; nothing runs in it then.")
+        str, Field(description="Host outside the cluster that runs the server; if set, no workloads are created.")
     ] = ""
 
     @model_validator(mode="after")
     def _bundle_has_one_owner(self) -> Self:
         """Where something injects the bundle, one that is rendered too would put it back at each apply."""
         if self.ca_bundle and self.rotation is not Rotation.NONE and not self.external_name:
-            raise ValueError(
-                f"caBundle is given, and with rotation {self.rotation} it is injected: give rotation none, or no bundle"
-            )
+            raise ValueError(f"caBundle requires rotation none: with rotation {self.rotation}, the bundle is injected")
         return self
 
     def on(self, choice: str, name: str) -> bool:

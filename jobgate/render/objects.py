@@ -74,6 +74,6 @@ def _check(kinds: Registry, installation: Installation) -> None:
         ("kind that can be run", installation.run, [kind.qualified_plural for kind in kinds if runner_of(kind)]),
     ):
         if unknown := sorted(set(said) - set(known)):
-            raise ValueError(f"{unknown[0]!r} is no {what} of this installation: there are {', '.join(known)}")
+            raise ValueError(f"{unknown[0]!r} is not a known {what}; known: {', '.join(known)}")
     if not any(installation.on("kinds", name) for name in names):
-        raise ValueError("no kind is on: there is nothing to install")
+        raise ValueError("all kinds are disabled: there is nothing to install")

@@ -17,7 +17,7 @@ from jobgate.cluster import Informer, Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects, Rejected
-from jobgate.controller.metrics import Metrics
+from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
@@ -56,7 +56,7 @@ class Loop:
         jobs: Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]],
         seen: Seen,
         objects: Writes,
-        metrics: Metrics,
+        metrics: ControllerMetrics,
         territory: Territory,
         *,
         clock: Callable[[], datetime],

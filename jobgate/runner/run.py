@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
 from jobgate.cluster.informer import Refused, slim
-from jobgate.controller.metrics import Metrics
+from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.pace import Pace
 from jobgate.controller.queue import Outcome, Queue
 from jobgate.controller.run import Paced
@@ -79,7 +79,7 @@ class Settings:
 class RunnerController:
     """Runs jobs of these kinds while `work` runs."""
 
-    def __init__(self, cluster: Cluster, kinds: Iterable[Kind], settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, cluster: Cluster, kinds: Iterable[Kind], settings: Settings, metrics: ControllerMetrics) -> None:
         self._cluster = cluster
         self._kinds = tuple(kinds)
         self._settings = settings

@@ -16,6 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from certs import CLUSTER_DOMAIN, LIFETIME, Generation, KeyType
+from jobgate.cli import main
 from jobgate.cli.certs import certs_group, issue
 from jobgate.cli.rotation import status
 from tests.certs.handshake import handshake, server_context, strict_context
@@ -45,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_files_serve_a_client_that_trusts_the_ca(folder: Path, tmp_path: Path) -> None:
-    assert run("--dir", folder, "--ip-address", "127.0.0.1").exit_code == 0
+    assert run("--dir", folder, "--extra-name", "127.0.0.1").exit_code == 0
     generation = read(folder)
     for name in ("jobgate-webhook.jobgate-system.svc", "127.0.0.1"):
         handshake(strict_context(generation), server_context(generation, tmp_path), name)
@@ -71,11 +72,11 @@ def test_only_the_owner_can_read_the_key(folder: Path, open_umask: None) -> None
 
 
 def test_the_text_says_what_was_written_until_when_it_holds_and_what_to_do_next(folder: Path) -> None:
-    result = run("--dir", folder, "--dns-name", "a.example.com", "--ip-address", "127.0.0.1", "--days", "30")
+    result = run("--dir", folder, "--extra-name", "a.example.com", "--extra-name", "127.0.0.1", "--days", "30")
     until = read(folder).validity.not_after
     assert result.stderr == ""
     assert result.stdout.splitlines() == [
-        f"Wrote ca.crt, tls.crt and tls.key into {folder}.",
+        f"Wrote ca.crt, tls.crt and tls.key to {folder}.",
         f"Valid until {until:%Y-%m-%d %H:%M} UTC, for:",
         "  jobgate-webhook",
         "  jobgate-webhook.jobgate-system",
@@ -84,7 +85,7 @@ def test_the_text_says_what_was_written_until_when_it_holds_and_what_to_do_next(
         "  a.example.com",
         "  127.0.0.1",
         f"Next: jobgate serve --tls-cert {folder}/tls.crt --tls-key {folder}/tls.key",
-        f"and jobgate manifests --ca-bundle {folder}/ca.crt, for what tells the API server of it.",
+        f"and jobgate manifests --ca-bundle {folder}/ca.crt, so that API servers trust it.",
     ]
     assert abs(until - datetime.now(UTC) - timedelta(days=30)) < timedelta(minutes=5)
 
@@ -126,7 +127,7 @@ def test_a_file_that_is_there_is_not_overwritten(there: str, folder: Path) -> No
     result = run("--dir", folder)
     assert (result.exit_code, result.stderr) == (
         1,
-        f"Error: {folder} has {there} already: choose another --dir, or overwrite with --force\n",
+        f"Error: {folder} already contains {there}: choose another --dir, or overwrite with --force\n",
     )
     assert {path.name: path.read_text() for path in folder.iterdir()} == {there: "mine"}
 
@@ -188,8 +189,8 @@ def test_the_secrets_text_goes_beside_it_and_names_no_key() -> None:
     assert result.stderr.splitlines()[0] == "Secret jobgate-system/jobgate-webhook-tls printed."
     assert f"Valid until {until:%Y-%m-%d}" in result.stderr
     assert result.stderr.splitlines()[-2:] == [
-        "Next: pipe it into `kubectl apply -f -`,",
-        "and give its ca.crt, decoded, to `jobgate manifests --ca-bundle FILE`.",
+        "Next: pipe the Secret into `kubectl apply -f -`,",
+        "and pass its decoded ca.crt to `jobgate manifests --ca-bundle FILE`.",
     ]
     assert yaml.safe_load(result.stdout)["data"]["tls.key"] not in result.stderr
 
@@ -205,17 +206,17 @@ def test_the_key_is_printed_in_the_secret_only(folder: Path) -> None:
 def test_files_or_a_secret_must_be_chosen(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
-    assert "Error: give either --dir DIR, to write files, or --secret, to print a Kubernetes Secret\n" in result.stderr
+    assert "Error: exactly one of --dir DIR (write files) and --secret (print a Secret) is required\n" in result.stderr
 
 
 def test_bad_names_are_told_all_at_once_and_nothing_is_written(folder: Path) -> None:
-    result = run("--dir", folder, "--service", "Gate", "--dns-name", "10.0.0.1", "--ip-address", "localhost")
+    result = run("--dir", folder, "--service", "Gate", "--extra-name", "fd00::1%eth0", "--extra-name", "local.")
     assert result.exit_code == 2
     service, *others = result.stderr.partition("Error: ")[2].splitlines()
     assert service.startswith("Service name 'Gate': must be at most 63 lower-case letters")
     assert others == [
-        "DNS name '10.0.0.1': is an IP address, and must be given as one",
-        "IP address 'localhost': must be one IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1",
+        "DNS name 'local.': must not end with a dot: 'local'",
+        "IP address 'fd00::1%eth0': must have no zone: 'fd00::1'",
     ]
     assert not folder.exists()
 
@@ -236,8 +237,8 @@ def without_cryptography(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_package_is_told_with_the_command_that_mends_it(without_cryptography: None, folder: Path) -> None:
-    result = run("--dir", folder)
+    result = CliRunner().invoke(main, ["certs", "issue", "--dir", str(folder)])
     assert (result.exit_code, result.stderr) == (
-        1,
-        "Error: the package cryptography is missing: install it with `pip install 'jobgate[certs]'`\n",
+        2,
+        "Error: cryptography is not installed: pip install 'jobgate[server,certs,cluster]'\n",
     )

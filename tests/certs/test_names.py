@@ -71,7 +71,7 @@ def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
         ),
         (
             {"service": "a" * 63, "namespace": "b" * 63, "cluster_domain": f"{'c' * 63}.{'d' * 63}"},
-            f"the Service's longest name {LONG!r}: must be at most 253 characters, and has {len(LONG)}",
+            f"the Service's longest name {LONG!r}: must have at most 253 characters, and has {len(LONG)}",
         ),
         ({"dns_names": ["a_b"]}, f"DNS name 'a_b': {NAME}"),
         ({"dns_names": ["a.*.b"]}, f"DNS name 'a.*.b': {NAME}"),
@@ -79,10 +79,10 @@ def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
         ({"dns_names": ["*.*.b"]}, f"DNS name '*.*.b': {NAME}"),
         ({"dns_names": ["a.example.com."]}, "DNS name 'a.example.com.': must not end with a dot: 'a.example.com'"),
         ({"dns_names": ["*.local"]}, "DNS name '*.local': must have at least two labels after '*.'"),
-        ({"dns_names": ["10.0.0.1"]}, "DNS name '10.0.0.1': is an IP address, and must be given as one"),
+        ({"dns_names": ["10.0.0.1"]}, "DNS name '10.0.0.1': must be a DNS name, and is an IP address"),
         (
             {"dns_names": [f"{'a' * 63}." * 3 + "a" * 62]},
-            f"DNS name '{('a' * 63 + '.') * 3 + 'a' * 62}': must be at most 253 characters, and has 254",
+            f"DNS name '{('a' * 63 + '.') * 3 + 'a' * 62}': must have at most 253 characters, and has 254",
         ),
         (
             {"ip_addresses": ["10.0.0.0/8"]},

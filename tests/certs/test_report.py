@@ -31,8 +31,8 @@ async def test_before_the_first_generation_all_that_is_missing_is_told() -> None
     found = await reported(World())
     assert found.generation is None
     assert isinstance(found.next, Stage)
-    assert found.problems[0] == "the Secret holds no certificate yet"
-    assert "mutating/jobgate: a trusts nobody: its caBundle holds no certificate" in found.problems
+    assert found.problems[0] == "the Secret contains no certificate"
+    assert "mutating/jobgate: the caBundle of a contains no certificate" in found.problems
     assert "10.0.0.1:9443 cannot be reached: connection refused" in found.problems
 
 
@@ -41,7 +41,8 @@ async def test_a_bundle_that_does_not_fit_what_is_served_is_told_with_both() -> 
     world.wipe(CRD, FOREIGN)
     found = await reported(world)
     assert found.problems == tuple(
-        f"crds/dijobs: conversion does not trust what 10.0.0.{server}:9443 serves (generation 1)" for server in (1, 2)
+        f"crds/dijobs: conversion does not trust the certificate of 10.0.0.{server}:9443 (generation 1)"
+        for server in (1, 2)
     )
     assert isinstance(found.next, Trust)
 
@@ -53,7 +54,9 @@ async def test_a_server_that_serves_something_else_is_told() -> None:
     await world.rotation().run(timedelta(seconds=320))
     found = await reported(world)
     assert found.generation == 2
-    assert found.problems == ("1 of 2 servers do not serve it: 10.0.0.1:9443 (another certificate)",)
+    assert found.problems == (
+        "1 of 2 servers do not serve the current certificate: 10.0.0.1:9443 (another certificate)",
+    )
 
 
 async def test_what_is_expired_is_told_of_secret_and_servers() -> None:
@@ -69,5 +72,5 @@ async def test_a_target_that_is_not_there_and_a_wrong_clock_are_told() -> None:
     del world.objects[CRD]
     world.own_ahead = timedelta(days=-1)
     problems = (await reported(world)).problems
-    assert problems[0] == "crds/dijobs is not there"
-    assert "this machine's clock is 86400 s behind the API server's" in problems[1]
+    assert problems[0] == "crds/dijobs does not exist"
+    assert "this machine's clock is 86400s behind the API server's" in problems[1]

@@ -303,7 +303,7 @@ async def test_without_servers_nothing_is_retired() -> None:
     world.time += DUE
     done = await settled(world, patience=1500)
     assert isinstance(done, Wait)
-    assert "no server is there yet" in done.why
+    assert "there are no servers" in done.why
 
 
 @pytest.mark.parametrize("day", [91, 500], ids=["just expired", "long expired"])
@@ -386,7 +386,7 @@ async def test_a_sleep_beyond_expiry_is_made_good_in_the_first_pass() -> None:
 
 
 @pytest.mark.parametrize("steps", range(12))
-async def test_a_bundle_wiped_at_any_time_is_mended_and_nothing_is_promoted_before(steps: int) -> None:
+async def test_a_bundle_wiped_at_any_time_is_repaired_and_nothing_is_promoted_before(steps: int) -> None:
     world = await installed()
     world.time += DUE
     rotation = world.rotation()
@@ -442,12 +442,12 @@ async def test_a_fight_over_a_bundle_ends_in_words() -> None:
 
     world.wipe(MUTATING)
     world.faults.append(wiper)
-    with pytest.raises(Conflict, match=r"mutating/jobgate was mended 12 times.*overwrites"):
+    with pytest.raises(Conflict, match=r"gave up after repairing mutating/jobgate 12 times.*overwrites"):
         await settled(world)
 
 
 @pytest.mark.parametrize(
-    "error", [Conflict("changed"), Unavailable("429", 7.0), Unavailable("500"), Unavailable("no answer")], ids=str
+    "error", [Conflict("changed"), Unavailable("429", 7.0), Unavailable("500"), Unavailable("no response")], ids=str
 )
 async def test_a_storm_of_errors_is_borne_and_makes_no_second_generation(error: Exception) -> None:
     world = await installed()
@@ -484,7 +484,7 @@ async def test_an_api_server_that_is_gone_ends_a_pass_in_bounded_time() -> None:
     world = await installed()
 
     def gone(verb: str, name: str) -> None:
-        raise Unavailable("no answer")
+        raise Unavailable("no response")
 
     world.faults.append(gone)
     before = world.slept
@@ -502,7 +502,7 @@ async def test_an_api_server_that_lags_by_half_a_minute_is_covered_by_the_soak()
         sound(world)
 
 
-async def test_an_entry_that_is_added_is_mended() -> None:
+async def test_an_entry_that_is_added_is_repaired() -> None:
     world = await installed()
     world.edit(MUTATING, {**world.objects[MUTATING].bundles, "c": b""})
     world.failures.clear()
@@ -525,7 +525,7 @@ async def test_an_entry_that_is_renamed_and_one_that_is_removed_are_no_trouble()
 
 
 @pytest.mark.parametrize("steps", [0, 2, 4, 6])
-async def test_a_configuration_that_is_made_anew_is_mended_and_soaked_again(steps: int) -> None:
+async def test_a_configuration_that_is_made_anew_is_repaired_and_soaked_again(steps: int) -> None:
     world = await installed()
     world.time += DUE
     rotation = world.rotation()
@@ -563,7 +563,7 @@ async def test_a_right_that_is_missing_for_one_target_stops_promotion_and_is_nam
         assert world.number == 1
         assert world.trusted(MUTATING) == world.trusted(VALIDATING) == [2, 2]
         assert world.failures == []
-        # Others are mended all the same.
+        # Others are repaired all the same.
         world.wipe(VALIDATING)
         await settled(world)
         assert world.trusted(VALIDATING) == [2, 2]
@@ -574,7 +574,7 @@ async def test_a_right_that_is_missing_for_one_target_stops_promotion_and_is_nam
     sound(world)
 
 
-async def test_configurations_that_come_after_the_secret_are_mended() -> None:
+async def test_configurations_that_come_after_the_secret_are_repaired() -> None:
     world = World()
     world.objects.clear()
     await settled(world)

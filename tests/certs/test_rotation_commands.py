@@ -15,7 +15,7 @@ from jobgate.cli.certs import certs_group
 @pytest.mark.parametrize(
     "option, said",
     [
-        ("--address=10.0.0.1", "must be HOST:PORT, as 10.0.0.1:9443"),
+        ("--address=10.0.0.1", "must be HOST:PORT, for example 10.0.0.1:9443"),
         ("--address=10.0.0.1:70000", "must be HOST:PORT"),
         ("--extra-name=Not_A_Name", "DNS name 'Not_A_Name': must be labels"),
         ("--service=a.b", "Service name 'a.b': must be at most 63"),

@@ -5,13 +5,13 @@ import re
 import sys
 from pathlib import Path
 
-from jobgate.cli.watching import Cluster
 from jobgate.kinds import installed
+from jobgate.serving.cluster import ClusterView
 
 
 async def main() -> None:
     """Read them."""
-    cluster = Cluster(installed(), reached=True, kubeconfig=Path(sys.argv[1]))
+    cluster = ClusterView(installed(), reached=True, kubeconfig=Path(sys.argv[1]))
     running = asyncio.create_task(cluster.run())
     while cluster.waits_for():  # noqa: ASYNC110
         await asyncio.sleep(0.05)

@@ -33,11 +33,11 @@ def test_stored_jobs_are_told_by_job_and_rule(
         assert status == 201, answer
     told = run(controlplane, namespace)
     assert told.exit_code == 1, told.output
-    assert f"dijobs.diengine.opendilab.org {namespace}/broken: would be refused" in told.output
+    assert f"dijobs.diengine.opendilab.org {namespace}/broken: would be denied" in told.output
     assert "* spec.tasks[1].type: Duplicate value" in told.output
     assert "[at_most_one_task_of_each_type]" in told.output
     assert "at_most_one_task_of_each_type: 1 job\n" in told.output
-    assert "2 jobs, of which 1 would be refused today" in told.output
+    assert "2 jobs, 1 would be denied" in told.output
     assert "sound" not in told.output
 
     as_json: dict[str, Any] = json.loads(run(controlplane, namespace, "--output", "json").stdout)
@@ -82,7 +82,7 @@ def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(
     arguments = ["audit", "--kubeconfig", str(controlplane.kubeconfig_for(who)), "--namespace", namespace]
     told = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert told.exit_code == 0, told.output
-    assert "warning: namespaces.v1 cannot be listed: the API server answers 403" in told.stderr
+    assert "warning: namespaces.v1 cannot be listed: the API server responded with 403" in told.stderr
 
 
 def test_who_may_not_list_jobs_is_told_so(controlplane: ControlPlane, cluster_api: ClusterApi) -> None:
@@ -90,7 +90,7 @@ def test_who_may_not_list_jobs_is_told_so(controlplane: ControlPlane, cluster_ap
     kubeconfig = controlplane.kubeconfig_for("nobody-in-particular")
     told = CliRunner().invoke(main, ["audit", "--kubeconfig", str(kubeconfig)], catch_exceptions=False)
     assert told.exit_code == 2
-    assert "cannot be listed: the API server answers 403" in told.stderr
+    assert "cannot be listed: the API server responded with 403" in told.stderr
 
 
 def test_what_was_not_listed_is_not_known() -> None:

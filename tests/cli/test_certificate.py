@@ -27,8 +27,8 @@ from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import environment
 from jobgate.cli import main
-from jobgate.cli.certificate import SecretName, SecretSource
 from jobgate.cluster import Page, Resource
+from jobgate.serving.certificate import SecretName, SecretSource
 from tests.webhook.server.wire import shown_files, until
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
@@ -76,7 +76,7 @@ def test_the_certificate_comes_from_one_place(flags: tuple[str, ...], tmp_path: 
     file.touch()
     result = CliRunner().invoke(main, ["serve", *(flag.replace("FILE", str(file)) for flag in flags)])
     assert result.exit_code == 2
-    assert "either from --tls-secret, or from --tls-cert and --tls-key together" in " ".join(result.output.split())
+    assert "either --tls-secret, or both --tls-cert and --tls-key, are required" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("text", ["", "/", "a/", "A", "a/b/c", "a b", "a/B"])

@@ -96,7 +96,7 @@ def test_an_extra_runs_its_commands_and_others_name_the_extra_that_they_need(
     assert "Traceback" not in output
     if name in extras:
         assert said in output
-        assert "not installed" not in output
+        assert "resource not installed" not in output
     else:
         assert (result.returncode, "is not installed: pip install 'jobgate[" in output) == (2, True)
 

@@ -35,7 +35,7 @@ def lacking() -> dict[str, Any]:
 def test_a_file_that_fits_is_told_so() -> None:
     told = fit(f"manifests/crds/{MXJOB.group}_{MXJOB.plural}.yaml")
     assert told.exit_code == 0, told.output
-    assert told.output == f"{NAME}: fits\n"
+    assert told.output == f"{NAME}: compatible\n"
 
 
 def test_a_file_that_does_not_fit_is_told_by_field(tmp_path: Path) -> None:
@@ -43,14 +43,14 @@ def test_a_file_that_does_not_fit_is_told_by_field(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(lacking()))
     told = fit(str(file))
     assert told.exit_code == 1
-    assert told.output == f"{NAME}: does not fit\n  * spec.jobMode: dropped: the schema has no such field\n"
+    assert told.output == f"{NAME}: not compatible\n  * spec.jobMode: dropped: the schema has no such field\n"
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     file = tmp_path / "other.yaml"
     file.write_text("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n")
     assert fit(str(file)).exit_code == 2
-    assert "hold no CRD of a kind that is known here" in fit(str(file)).stderr
+    assert "contain no CRD of a known kind" in fit(str(file)).stderr
     assert fit(str(tmp_path / "none.yaml")).exit_code == 2
 
 

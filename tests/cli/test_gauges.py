@@ -4,12 +4,12 @@ from functools import partial
 
 import pytest
 
-from jobgate.cli.gauges import CountedLookup, pod_lookups, watch_age
-from jobgate.cli.watching import Cluster
 from jobgate.cluster import Informer, Resource, slim
 from jobgate.kinds import installed
 from jobgate.kinds.common.members import Claim
 from jobgate.pods.digest import Digest
+from jobgate.serving.cluster import ClusterView
+from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from webhook.server.metrics import Metrics
 
 
@@ -45,7 +45,7 @@ def test_what_was_never_heard_of_is_infinitely_old() -> None:
 @pytest.mark.parametrize("reached", [True, False])
 def test_ages_are_shown_of_what_is_watched(reached: bool) -> None:
     metrics = Metrics()
-    Cluster(installed(), reached=reached, metrics=metrics)
+    ClusterView(installed(), reached=reached, metrics=metrics)
     ages = [
         line for line in metrics.exposition().decode().splitlines() if line.startswith("jobgate_cache_age_seconds{")
     ]

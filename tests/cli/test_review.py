@@ -50,7 +50,7 @@ def test_a_person_reads_the_verdict_the_faults_and_the_changes() -> None:
         "  * metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end "
         "with a letter or a digit: DI-orchestrator names the pods <job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters",
         "<stdin>:9: DIJob job: allowed",
-        "  would be stored with these changes:",
+        "  changes when stored:",
         "    + spec.tasks[0].replicas: 1",
         '    + spec.tasks[0].name: "learner"',
         "    + spec.backoffLimit: 3",
@@ -100,8 +100,8 @@ def test_an_unknown_field_is_pruned_and_told() -> None:
     (entry,) = entries("-", text=SOUND.replace("image: ding", "image: ding, imagePullPolciy: Always"))
     assert entry["allowed"]
     assert entry["warnings"] == [
-        "spec.tasks[0].template.spec.containers[0].imagePullPolciy: unknown field: kubectl refuses it, "
-        "other clients see it dropped"
+        "spec.tasks[0].template.spec.containers[0].imagePullPolciy: unknown field: rejected by kubectl, "
+        "dropped for other clients"
     ]
     assert {"op": "remove", "path": "/spec/tasks/0/template/spec/containers/0/imagePullPolciy"} in entry["patch"]
 
@@ -114,24 +114,24 @@ def test_yaml_is_read_as_kubectl_reads_it() -> None:
 def test_a_key_that_stands_twice_is_told() -> None:
     (entry,) = entries("-", text=SOUND.replace("metadata: {name: job}", "metadata: {name: job, name: other}"))
     assert entry["name"] == "other"
-    assert entry["warnings"] == ["metadata.name: written twice; kubectl takes the last and says nothing"]
+    assert entry["warnings"] == ["metadata.name: duplicate key; kubectl silently uses the last one"]
 
 
 def test_an_object_of_another_kind_is_passed_over() -> None:
     (entry,) = entries("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
     assert (entry["allowed"], entry["patch"]) == (True, [])
     (warning,) = entry["warnings"]
-    assert warning.startswith("not reviewed: the kinds known here are diengine.opendilab.org/v2alpha1 DIJob, ")
+    assert warning.startswith("not reviewed; known kinds: diengine.opendilab.org/v2alpha1 DIJob, ")
 
 
 @pytest.mark.parametrize(
     ("identity", "fault"),
     [
-        ("apiVersion: diengine.opendilab.org/v2alpha1\nkind: DiJob", '"DiJob": is not served in diengine.opendilab'),
-        ("apiVersion: diengine.opendilab.org/v3\nkind: DIJob", '"DIJob": is not served in diengine.opendilab.org/v3'),
+        ("apiVersion: diengine.opendilab.org/v2alpha1\nkind: DiJob", '"DiJob": is not a kind of diengine.opendilab'),
+        ("apiVersion: diengine.opendilab.org/v3\nkind: DIJob", '"DIJob": is not a kind of diengine.opendilab.org/v3'),
         (
             "apiVersion: diengine.opendilab.com/v2alpha1\nkind: DIJob",
-            "is not served in diengine.opendilab.com/v2alpha1",
+            "is not a kind of diengine.opendilab.com/v2alpha1",
         ),
         ("apiVersion: diengine.opendilab.org/v1alpha1\nkind: DIJob\nspec: {coordinator: {}}", "`jobgate convert`"),
     ],
@@ -143,7 +143,7 @@ def test_what_was_meant_as_a_job_of_ours_is_denied(identity: str, fault: str) ->
 
 def test_a_file_without_a_job_is_no_success() -> None:
     done = review("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-    assert (done.exit_code, done.stderr) == (2, "nothing was reviewed: no object is of a kind that is known here\n")
+    assert (done.exit_code, done.stderr) == (2, "nothing was reviewed: no object is of a known kind\n")
 
 
 def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_an_update_of_an_object_that_is_not_stored_is_reviewed_as_new(tmp_path: 
     old.write_text(SOUND.replace("name: job", "name: other"))
     (entry,) = entries("--old", str(old), "-", text=BROKEN)
     assert not entry["allowed"]
-    assert entry["warnings"][0].startswith("reviewed as if it were new")
+    assert entry["warnings"][0].startswith("reviewed as a new object")
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_an_update_is_compared_with_the_object_of_its_namespace(
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--operation", "UPDATE", "-"], "name the stored objects with --old FILE"),
-        (["--operation", "CREATE", "--old", "x", "-"], "--old goes with --operation UPDATE"),
+        (["--operation", "UPDATE", "-"], "requires the stored objects: --old FILE"),
+        (["--operation", "CREATE", "--old", "x", "-"], "--old requires --operation UPDATE"),
         ([], "Missing argument"),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_namespace_in_the_files_holds_its_jobs_to_its_pod_security_level() -> 
     told = review("-", text=NAMESPACE + SOUND)
     assert told.exit_code == 1, told.output
     assert "securityContext.runAsNonRoot: Required value: must be true" in told.output
-    assert "warning: not reviewed itself: jobs in it are held to its Pod Security labels" in told.output
+    assert "warning: not reviewed; its Pod Security labels apply to jobs in it" in told.output
     assert review("--namespace", "other", "-", text=NAMESPACE + SOUND).exit_code == 0
 
 
@@ -266,5 +266,5 @@ def test_nothing_in_a_file_reaches_the_terminal_as_it_is() -> None:
     lines = review("-", text=text).stdout.splitlines()
     assert lines[0] == "<stdin>:1: DIJob a\\u001b[31m\\n\\u202eb: denied"
     assert any("unknown field" in line for line in lines)
-    assert any("written twice" in line for line in lines)
+    assert any("duplicate key" in line for line in lines)
     assert all(line.isprintable() for line in lines)

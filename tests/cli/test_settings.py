@@ -15,13 +15,13 @@ from click.testing import CliRunner, Result
 from certs import issue_generation, service_names
 from controlplane.waiting import wait_for
 from jobgate.cli import main
-from jobgate.cli.kind_settings import KindFile
 from jobgate.cli.limits import limits_of
-from jobgate.cli.reload import Reloader
-from jobgate.cli.settings import Told, installation
+from jobgate.cli.settings import Configured, installation
 from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
+from jobgate.serving.kind_settings import KindFile
+from jobgate.serving.reload import Reloader
 from tests.webhook.server.wire import shown_files
 from webhook import Settings
 from webhook.server.limits import Limits
@@ -64,8 +64,8 @@ def test_di_orchestrators_account_is_a_forgetful_writer_unless_others_are_named(
 ) -> None:
     @click.command()
     @installation
-    def command(told: Told) -> None:
-        click.echo(json.dumps(sorted(told.settings.forgetful_writers)))
+    def command(configured: Configured) -> None:
+        click.echo(json.dumps(sorted(configured.settings.forgetful_writers)))
 
     assert json.loads(CliRunner().invoke(command, flags, catch_exceptions=False).output) == expected
 
@@ -79,7 +79,7 @@ def test_di_orchestrators_account_is_a_forgetful_writer_unless_others_are_named(
 def test_a_person_or_a_group_is_no_forgetful_writer(name: str) -> None:
     told = complaint(review("--forgetful-writer", name))
     assert "system:serviceaccount:<namespace>:<name>" in told
-    assert "may mean it" in told
+    assert "on purpose" in told
 
 
 def test_settings_come_from_variables_and_the_file_too(tmp_path: Path) -> None:
@@ -90,14 +90,14 @@ def test_settings_come_from_variables_and_the_file_too(tmp_path: Path) -> None:
         (["review", "examples/mxjob/minimal.yaml"], {"JOBGATE_FORGETFUL_WRITER": "anna"}),
     ):
         told = complaint(CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False))
-        assert "'anna' must be one service account" in told
+        assert "'anna' must be a service account" in told
 
 
 @pytest.mark.parametrize(
     "value, expected",
     [
-        (PLURAL, f"must be PLURAL.GROUP=FILE, as {PLURAL}=/etc/jobgate/settings.yaml"),
-        ("rayjobs.ray.io=FILE", f"'rayjobs.ray.io' is no kind of this installation; kinds with settings: {PLURAL}"),
+        (PLURAL, f"must be PLURAL.GROUP=FILE, for example {PLURAL}=/etc/jobgate/settings.yaml"),
+        ("rayjobs.ray.io=FILE", f"'rayjobs.ray.io' is not a kind of this installation; kinds with settings: {PLURAL}"),
         ("dijobs.diengine.opendilab.org=FILE",
          f"dijobs.diengine.opendilab.org has no settings; kinds with settings: {PLURAL}"),
         (f"{PLURAL}=/nowhere", "/nowhere cannot be read: No such file or directory"),
@@ -110,10 +110,10 @@ def test_what_names_no_settings_of_a_kind_is_refused(value: str, expected: str) 
 @pytest.mark.parametrize(
     "content, expected",
     [
-        ("a: [", "is no YAML: line 1, column 5: "),
-        (b"\xff", "is no YAML in UTF-8"),
+        ("a: [", "is not valid YAML: line 1, column 5: "),
+        (b"\xff", "is not valid YAML in UTF-8"),
         ("[" * 5000, "is "),
-        ("[]", f"does not fit {PLURAL}: "),
+        ("[]", f"is not valid for {PLURAL}: "),
         ("speed: 1", "speed: Extra inputs are not permitted"),
         (SLIP, "accelerators[nvidia.com/gpu].volumes[0].hostPath: must be an absolute path"),
     ],
@@ -132,7 +132,7 @@ def test_a_value_of_the_file_is_never_repeated(tmp_path: Path) -> None:
 
 def test_a_kind_has_one_file(tmp_path: Path) -> None:
     flags = ["--kind-settings", f"{PLURAL}={tmp_path}/a", "--kind-settings", f"{PLURAL}={tmp_path}/b"]
-    assert f"{PLURAL} is given twice" in complaint(review(*flags))
+    assert f"{PLURAL} is repeated" in complaint(review(*flags))
 
 
 def test_a_review_heeds_what_the_file_says(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_slip_is_told_once_and_the_last_good_settings_stay(
     reloader.look()
     assert server.settings is good
     reasons = [record.__dict__["fields"]["reason"] for record in caplog.records if record.levelname == "ERROR"]
-    assert ["hostPath" in reasons[0], "no YAML" in reasons[1], "cannot be read" in reasons[2]] == [True] * 3
+    assert ["hostPath" in reasons[0], "not valid YAML" in reasons[1], "cannot be read" in reasons[2]] == [True] * 3
     assert len(reasons) == 3
     mounted.path.write_text("{}")
     reloader.look()
@@ -235,11 +235,11 @@ def lines(log: Path, message: str) -> list[dict[str, Any]]:
 
 def test_a_running_server_reads_a_changed_file_and_outlives_a_slip(log: Path, mounted: KindFile) -> None:
     swap(mounted.path.parent, "second", SLIP)
-    (kept,) = wait_for(lambda: lines(log, "settings kept"), 30)
+    (kept,) = wait_for(lambda: lines(log, "invalid settings ignored"), 30)
     assert (kept["level"], kept["kind"]) == ("error", PLURAL)
     assert "must be an absolute path" in kept["reason"]
     swap(mounted.path.parent, "third", "{}")
-    (read,) = wait_for(lambda: lines(log, "settings read"), 30)
+    (read,) = wait_for(lambda: lines(log, "settings reloaded"), 30)
     assert read["kind"] == PLURAL
 
 

@@ -175,7 +175,7 @@ def installation_context(installation: Installation) -> ssl.SSLContext | None:
     return context
 
 
-async def test_an_installation_is_bootstrapped_rotated_revoked_and_mended(installation: Installation) -> None:
+async def test_an_installation_is_bootstrapped_rotated_revoked_and_repaired(installation: Installation) -> None:
     async with serving(installation) as port:
         installation.install(port)
 
@@ -203,7 +203,7 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
             installation.grant("less", KINDS[:1])
             done = installation.run("rotate", "--force", *options)
             assert done.exit_code == 1
-            assert f"the right to patch {KINDS[1]}.admissionregistration.k8s.io" in done.output
+            assert f"cannot patch {KINDS[1]}.admissionregistration.k8s.io" in done.output
             assert installation.contents()["generation"] == b"1"
             assert [installation.trusted(kind) for kind in KINDS] == [[[1, 2]] * 2, [[1]] * 2]
 
@@ -229,7 +229,7 @@ async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: 
             installation.grant("enough", KINDS)
             options = ["--soak=0", f"--address=localhost:{port}"]
             assert installation.run("rotate", *options).exit_code == 0
-            first = ("Normal", "CertificateIssued", "there is no certificate yet: the first one is made")
+            first = ("Normal", "CertificateIssued", "no certificate has been issued: the first one is made")
             assert told() == [first]
 
             spoilt = {"data": {"tls.key": base64.b64encode(b"no key").decode()}}
@@ -308,12 +308,12 @@ def _condition(installation: Installation, path: str, kind: str) -> str:
 def _bootstrap(installation: Installation) -> None:
     before = installation.run("status")
     assert before.exit_code == 1
-    assert "the Secret holds no certificate yet" in before.output
+    assert "the Secret contains no certificate" in before.output
     assert "trusts nobody" in before.output
 
     done = installation.run("rotate", "--soak=0")
     assert done.exit_code == 0, done.output
-    assert "next: stage the next" in done.output
+    assert "next: stage the next generation" in done.output
     assert [installation.trusted(kind) for kind in KINDS] == [[[1], [1]]] * 2
     assert installation.contents()["generation"] == b"1"
     assert installation.run("status").exit_code == 0
@@ -381,7 +381,7 @@ def _watch(installation: Installation) -> None:
         assert _get(health, "readyz") == b"ok\n"
         for kind in KINDS:
             installation.wipe(kind)
-            wait_for(partial(installation.trusts, kind, [4, 5]), 30, what=f"{kind} is mended")
+            wait_for(partial(installation.trusts, kind, [4, 5]), 30, what=f"{kind} is repaired")
         process.terminate()
         assert process.wait(30) == 0, log.read_text()
     finally:

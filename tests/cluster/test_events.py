@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster.events import EVENTS, LONGEST, EventRecorder
+from jobgate.cluster.events import EVENTS, MESSAGE_LIMIT, EventRecorder
 from jobgate.cluster.objects import Rejected
 from jobgate.cluster.resource import Resource
 
@@ -43,19 +43,19 @@ class Server:
 async def test_an_event_is_about_the_object_and_is_waited_for_at_the_end() -> None:
     server = Server()
     async with EventRecorder(server, SECRET, "the-writer") as events:
-        events.tell("Warning", "Spoilt", "x" * 2000, uid="1234")
+        events.record("Warning", "Spoilt", "x" * 2000, uid="1234")
         assert server.made == []
     (event,) = server.made
     assert event["involvedObject"] == {**SECRET, "uid": "1234"}
     assert event["metadata"] == {"generateName": "tls.", "namespace": "system"}
     assert (event["type"], event["reason"], event["source"]) == ("Warning", "Spoilt", {"component": "the-writer"})
-    assert event["message"] == "x" * (LONGEST - 1) + "…"
+    assert event["message"] == "x" * (MESSAGE_LIMIT - 1) + "…"
 
 
 async def test_of_an_object_that_is_gone_no_uid_is_said() -> None:
     server = Server()
     async with EventRecorder(server, SECRET, "the-writer") as events:
-        events.tell("Normal", "Made", "it was not there")
+        events.record("Normal", "Made", "it was not there")
     assert server.made[0]["involvedObject"] == SECRET
 
 
@@ -63,5 +63,5 @@ async def test_of_an_object_that_is_gone_no_uid_is_said() -> None:
 async def test_an_event_that_cannot_be_written_stops_nobody(fault: Exception, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "jobgate"):
         async with EventRecorder(Server(fault), SECRET, "the-writer") as events:
-            events.tell("Warning", "Spoilt", "no key")
-    assert [record.getMessage() for record in caplog.records] == [f"an Event could not be written: {fault}"]
+            events.record("Warning", "Spoilt", "no key")
+    assert [record.getMessage() for record in caplog.records] == ["failed to write an Event"]

@@ -117,7 +117,7 @@ def weight(cache: Cache, name: str = "default") -> Any:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(informers, "PAUSE", 0.02)
+    monkeypatch.setattr(informers, "RETRY_PERIOD", 0.02)
 
 
 @pytest.mark.parametrize(
@@ -250,10 +250,10 @@ async def test_a_long_list_lets_others_have_their_turn() -> None:
 
     informer = Informer(Resource.parse(QUEUES), QUICK, keep=lambda _: turns)
     task = asyncio.create_task(other())
-    async with informing(informer, Played([queue(f"q{number}") for number in range(10 * informers.TURN)])):
+    async with informing(informer, Played([queue(f"q{number}") for number in range(10 * informers.BATCH)])):
         await until(lambda: informer.settled)
     task.cancel()
-    assert len({informer.get(f"q{number}") for number in range(10 * informers.TURN)}) >= 10
+    assert len({informer.get(f"q{number}") for number in range(10 * informers.BATCH)}) >= 10
 
 
 @pytest.mark.parametrize(

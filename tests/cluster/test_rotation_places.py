@@ -33,11 +33,11 @@ from jobgate.cluster import Refused, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.clock import date
 from jobgate.cluster.endpoints import Endpoints, Fixed, addresses_of
-from jobgate.cluster.keeper import Keeper
 from jobgate.cluster.objects import Rejected, rejection
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.tls_secret import TlsSecret
+from jobgate.rotation.keeper import Keeper
 from tests.certs.handshake import server_context
 from tests.certs.moments import TODAY
 from tests.controller.cluster import MemoryCluster
@@ -129,7 +129,7 @@ async def test_a_missing_right_to_the_secret_is_named(verb: str) -> None:
         cluster.put(SECRETS, {"metadata": {"name": "tls", "namespace": "system"}})
     seen = await store.read()
     cluster.faults.append(denied(verb))
-    with pytest.raises(Refusal, match=rf"the right to {verb} secrets system/tls is missing"):
+    with pytest.raises(Refusal, match=rf"cannot {verb} secrets system/tls: forbidden"):
         await (store.read() if verb == "get" else store.write(seen, Changes({"tls.crt": b""})))
 
 
@@ -191,7 +191,7 @@ async def test_a_target_that_may_not_be_read_is_shown_with_its_fault() -> None:
     first, second, _ = await Bundles(cluster, SELECTION).read()
     assert not first.fault
     assert second.fault.startswith(
-        "the right to get validatingwebhookconfigurations.admissionregistration.k8s.io jobgate is missing"
+        "cannot get validatingwebhookconfigurations.admissionregistration.k8s.io jobgate: forbidden"
     )
 
 
@@ -259,7 +259,7 @@ async def test_what_each_address_serves_is_seen_whatever_it_is_worth(tmp_path: P
     assert good.chain == read_certificates(generation.certificate)
     assert asked == ["jobgate-webhook.system.svc"]
     assert bad.leaf is None
-    assert "no handshake" in bad.fault
+    assert "TLS handshake failed" in bad.fault
     gone = await probe.look()
     assert [one.leaf for one in gone] == [None, None]
 
@@ -347,7 +347,7 @@ async def test_what_is_wrong_is_told_and_tried_again() -> None:
     task = asyncio.create_task(keeper.work())
     try:
         await until(lambda: isinstance(keeper.outcome, Blocked))
-        assert "the right to patch mutatingwebhookconfigurations" in keeper.problem
+        assert "cannot patch mutatingwebhookconfigurations" in keeper.problem
         cluster.faults.clear()
         configuration(cluster, VALIDATING, a=OURS)  # anything that wakes it
         await until(lambda: trusted(cluster, MUTATING) == [1])

@@ -79,9 +79,9 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     import sys  # noqa: PLC0415
 
     from jobgate.cli.controlling import control_until  # noqa: PLC0415
-    from jobgate.cli.leading import Place  # noqa: PLC0415
     from jobgate.controller import Settings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
+    from jobgate.serving.leader import Place  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415
 
     sys.stderr = log.open("a", encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 from jobgate.cluster import Backoff, Refused, Resource
 from jobgate.cluster import informer as informers
 from jobgate.cluster.objects import Rejected
-from jobgate.controller import Controller, Metrics, Settings, run
+from jobgate.controller import Controller, ControllerMetrics, Settings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
 from jobgate.controller.owned import Owned
@@ -28,15 +28,15 @@ MINE = [(CONFIG_MAPS, "train-trial"), (SERVICES, "train"), (POLICIES, "train"), 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(informers, "PAUSE", 0.01)
-    monkeypatch.setattr(queues, "BREATH", 0.01)
+    monkeypatch.setattr(informers, "RETRY_PERIOD", 0.01)
+    monkeypatch.setattr(queues, "RETRY_PERIOD", 0.01)
     monkeypatch.setattr(run, "SETTLE", 0.01)
     monkeypatch.setattr("jobgate.controller.run.Queue", lambda: queues.Queue(Backoff(first=0.01, most=0.05)))
 
 
 @asynccontextmanager
-async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[Metrics]:
-    metrics = Metrics()
+async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[ControllerMetrics]:
+    metrics = ControllerMetrics()
     backoff = Backoff(first=0.01, most=0.05)
     settings = Settings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
@@ -306,9 +306,9 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
         (refusing("get", "secrets", Refused(403)), "Secret train-trial: the controller may not get and create Secrets"),
         (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller may not get and"),
         (refusing("create", "configmaps", Rejected(403, "Forbidden", "exceeded quota")),
-         "ConfigMap train-trial: the API server answers 403 Forbidden: exceeded quota"),
+         "ConfigMap train-trial: the API server responded with 403 Forbidden: exceeded quota"),
         (refusing("create", "services", Rejected(422, "Invalid", "bad port")),
-         "Service train: the API server answers 422 Invalid: bad port"),
+         "Service train: the API server responded with 422 Invalid: bad port"),
     ],
 )  # fmt: skip
 async def test_what_may_not_be_made_is_told_and_holds_up_nothing_else(fault: Any, message: str) -> None:

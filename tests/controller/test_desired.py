@@ -86,7 +86,7 @@ def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(mon
     monkeypatch.setattr("jobgate.plugins.installed", lambda: {"trial": Strange()})
     assert [one.name for one in desired(crew())] == ["train-settings"]
     assert unsupported(crew()) == [
-        "plugin trial declares a Node; the controller makes only: ConfigMap, Service, NetworkPolicy, Secret, PodGroup"
+        "plugin trial declares a Node; the controller supports only ConfigMap, Service, NetworkPolicy, Secret, PodGroup"
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.controller.difference import Verdict, judge
+from jobgate.controller.difference import Ownership, judge
 from jobgate.plugins import Crew
 from tests.controller.builder import crew, wanted
 from tests.controller.cluster import merged
@@ -33,11 +33,11 @@ def stored(kind: str, changes: dict[str, Any] | None = None, of: Crew = JOB) -> 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Service", "NetworkPolicy", "Secret"])
 def test_what_is_as_it_was_made_is_left_as_it_is(kind: str) -> None:
-    assert judge(wanted(JOB, kind), stored(kind)).verdict is Verdict.FINE
+    assert judge(wanted(JOB, kind), stored(kind)).verdict is Ownership.FINE
 
 
 def test_what_is_not_there_is_made() -> None:
-    assert judge(wanted(JOB, "ConfigMap"), None).verdict is Verdict.ABSENT
+    assert judge(wanted(JOB, "ConfigMap"), None).verdict is Ownership.ABSENT
 
 
 OTHER_OWNER = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": "train", "uid": "uid-0"}
@@ -47,23 +47,23 @@ FOREIGN_OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "train", "uid": "uid
 @pytest.mark.parametrize(
     "changes, verdict, why",
     [
-        ({"metadata": {"labels": None, "ownerReferences": None}}, Verdict.FOREIGN, "was not made by jobgate"),
+        ({"metadata": {"labels": None, "ownerReferences": None}}, Ownership.FOREIGN, "was not created by jobgate"),
         (
             {"metadata": {"labels": None, "ownerReferences": [FOREIGN_OWNER]}},
-            Verdict.FOREIGN,
-            "was not made by jobgate",
+            Ownership.FOREIGN,
+            "was not created by jobgate",
         ),
-        ({"metadata": {"ownerReferences": None}}, Verdict.FOREIGN, "belongs to somebody else"),
-        ({"metadata": {"ownerReferences": [FOREIGN_OWNER]}}, Verdict.FOREIGN, "belongs to somebody else"),
-        ({"metadata": {"labels": None}}, Verdict.FOREIGN, "has lost its label app.kubernetes.io/managed-by=jobgate"),
-        ({"metadata": {"labels": {"app.kubernetes.io/managed-by": "Helm"}}}, Verdict.FOREIGN, "has lost its label"),
-        ({"metadata": {"ownerReferences": [OTHER_OWNER]}}, Verdict.LEFT, "is of an earlier job of this name"),
-        ({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, Verdict.GOING, "is being deleted"),
+        ({"metadata": {"ownerReferences": None}}, Ownership.FOREIGN, "has another owner"),
+        ({"metadata": {"ownerReferences": [FOREIGN_OWNER]}}, Ownership.FOREIGN, "has another owner"),
+        ({"metadata": {"labels": None}}, Ownership.FOREIGN, "lacks the label app.kubernetes.io/managed-by=jobgate"),
+        ({"metadata": {"labels": {"app.kubernetes.io/managed-by": "Helm"}}}, Ownership.FOREIGN, "lacks the label"),
+        ({"metadata": {"ownerReferences": [OTHER_OWNER]}}, Ownership.LEFT, "of an earlier job of this name"),
+        ({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, Ownership.GOING, "is being deleted"),
     ],
 )
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
 def test_what_is_not_ours_or_is_going_is_not_touched(
-    kind: str, changes: dict[str, Any], verdict: Verdict, why: str
+    kind: str, changes: dict[str, Any], verdict: Ownership, why: str
 ) -> None:
     judgement = judge(wanted(JOB, kind), stored(kind, changes))
     assert (judgement.verdict, judgement.changes) == (verdict, {})
@@ -73,7 +73,7 @@ def test_what_is_not_ours_or_is_going_is_not_touched(
 def test_an_owner_more_does_not_matter() -> None:
     owners = [FOREIGN_OWNER, *stored("ConfigMap")["metadata"]["ownerReferences"]]
     found = stored("ConfigMap", {"metadata": {"ownerReferences": owners}, "data": {"work.host": "x"}})
-    assert judge(wanted(JOB, "ConfigMap"), found).verdict is Verdict.CHANGED
+    assert judge(wanted(JOB, "ConfigMap"), found).verdict is Ownership.CHANGED
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_what_was_changed_is_changed_back_and_nothing_else(
     found = stored(kind, changes)
     judgement = judge(wanted(JOB, kind), found)
     assert judgement.changes == patch
-    assert judgement.verdict is (Verdict.CHANGED if patch else Verdict.FINE)
-    assert judge(wanted(JOB, kind), merged(found, patch)).verdict is Verdict.FINE
+    assert judgement.verdict is (Ownership.CHANGED if patch else Ownership.FINE)
+    assert judge(wanted(JOB, kind), merged(found, patch)).verdict is Ownership.FINE
 
 
 def test_the_lists_of_a_scaled_job_follow() -> None:
@@ -120,10 +120,10 @@ def test_the_lists_of_a_scaled_job_follow() -> None:
     assert patch == {"data": {"work.host": f"{HOSTS}\ntrain-work-2.train"}}
 
 
-def test_a_secret_that_lost_its_key_cannot_be_mended() -> None:
+def test_a_secret_that_lost_its_key_cannot_be_repaired() -> None:
     judgement = judge(wanted(JOB, "Secret"), stored("Secret", {"stringData": {"key": None}}))
-    assert judgement.verdict is Verdict.INCOMPLETE
-    assert judgement.why.endswith("delete it, and it is made anew")
+    assert judgement.verdict is Ownership.INCOMPLETE
+    assert judgement.why.endswith("delete it, and it is created again")
 
 
 def test_judging_changes_nothing() -> None:

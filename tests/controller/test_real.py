@@ -134,8 +134,8 @@ def test_somebody_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluste
     stored = cluster.apply(train(cluster.namespace))
     wait_for(cluster.warnings, WAIT)
     assert cluster.warnings() == [
-        ("ObjectInTheWay", "ConfigMap train-svc was not made by jobgate, and is left alone: give it or this job another "
-         "name, or delete it")
+        ("ObjectInTheWay", "ConfigMap train-svc was not created by jobgate, and is not updated: rename it or this job, "
+         "or delete it")
     ]  # fmt: skip
     # The event may come before what is made after it.
     wait_for(lambda: cluster.ours() == [("NetworkPolicy", "train")], WAIT)

@@ -14,7 +14,7 @@ from tests.doctor.faults import FAULTS
 from tests.doctor.world import DIJOBS, KINDS, ROTATOR, SERVER, SERVICE, SYSTEM, TLS, World, generation, sound
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-LACKS = "this account lacks the right to get it"
+LACKS = "this account cannot get it"
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_a_server_that_has_not_read_the_secret_is_told_and_so_is_who_does_not_tr
     assert ids(world) == ["bundle-lacks-served-ca", "bundle-lacks-served-ca", "server-serves-another"]
     said = " ".join(one.what for one in world.diagnosed())
     assert "10.0.0.1:9443" in said
-    assert "it shows generation 9, and the Secret holds generation 1" in said
+    assert "serves generation 9; the Secret contains generation 1" in said
 
 
 def test_a_server_gets_ten_minutes_to_read_a_secret_that_was_written(world: World) -> None:
@@ -137,14 +137,14 @@ def test_a_served_certificate_that_expired_is_told_by_its_address(world: World) 
 def test_a_server_that_is_perhaps_not_reached_is_no_fault_but_told(world: World) -> None:
     world.show(None, certain=False)
     assert ids(world) == []
-    assert list(world.looked()[0].unseen().values()) == [["what 10.0.0.1:9443 serves"]]
+    assert list(world.looked()[0].unseen().values()) == [["certificate of 10.0.0.1:9443"]]
 
 
 def test_another_host_at_the_address_of_a_pod_is_no_fault_but_told(world: World) -> None:
     world.show(generation(NOW, service="printer"), certain=False)
     assert ids(world) == []
     (why,) = world.looked()[0].unseen()
-    assert "another host answers there" in why
+    assert "another host responds" in why
 
 
 def test_all_entries_that_fail_open_are_a_fault_where_it_is_told_that_they_should_not(world: World) -> None:
@@ -184,7 +184,7 @@ def test_what_cannot_be_looked_at_is_told_and_is_no_fault(world: World) -> None:
     world.rights_unseen = LACKS
     assert world.diagnosed() == []
     (told,) = world.looked()[0].unseen().values()
-    assert {f"secrets/{TLS} in {SYSTEM}", f"pods in {SYSTEM}", f"the rights of {SERVER}"} <= set(told)
+    assert {f"secrets/{TLS} in {SYSTEM}", f"pods in {SYSTEM}", f"permissions of {SERVER}"} <= set(told)
     assert len(told) == len(set(told))
 
 
@@ -214,7 +214,7 @@ def test_a_server_of_two_addresses_is_one(world: World) -> None:
     for endpoint in piece["endpoints"]:
         endpoint["targetRef"] = reference
     (finding,) = world.diagnosed()
-    assert (finding.id, f"only {SERVER}-0 is ready" in finding.what) == ("single-server", True)
+    assert (finding.id, f"only one endpoint is ready: {SERVER}-0" in finding.what) == ("single-server", True)
 
 
 def test_what_others_inject_into_pods_is_not_taken_for_ours(world: World) -> None:
@@ -243,4 +243,4 @@ def test_findings_come_the_worst_first(world: World) -> None:
 def test_the_right_to_everything_is_told_as_that(world: World) -> None:
     world.extra |= {Access(ROTATOR, "*", "*", "*", "", ""), Access(ROTATOR, "impersonate", "", "users", "", "x")}
     (finding,) = world.diagnosed()
-    assert finding.what == "it may do everything"
+    assert finding.what == "can do everything"

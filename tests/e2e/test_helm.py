@@ -167,7 +167,7 @@ def rolled_back(release: Release, cluster: Cluster, upgraded: Seen) -> Seen:
 
 
 @pytest.fixture(scope="module")
-def mended(release: Release, cluster: Cluster, rolled_back: Seen) -> Seen:
+def repaired(release: Release, cluster: Cluster, rolled_back: Seen) -> Seen:
     """After the rotation has come back."""
     assert rolled_back.objects
     release.rotate()
@@ -193,14 +193,14 @@ class Gone:
 
 
 @pytest.fixture(scope="module")
-def uninstalled(release: Release, cluster: Cluster, mended: Seen) -> Gone:
+def uninstalled(release: Release, cluster: Cluster, repaired: Seen) -> Gone:
     """After it was uninstalled, its servers gone before."""
     release.stop()
     before = cluster.try_job({**SOUND, "metadata": {"name": "late"}})
     revision = cluster.revision()
     release.helm("uninstall", "jobgate")
     wait_for(lambda: not cluster.try_job(TWO_LEARNERS), PATIENCE, what="nothing is called for any more")
-    return Gone(before, cluster.deleted(mended.objects.values(), revision), cluster.left(), cluster.look())
+    return Gone(before, cluster.deleted(repaired.objects.values(), revision), cluster.left(), cluster.look())
 
 
 def test_what_is_installed_is_what_is_rendered(release: Release, installed: Seen) -> None:
@@ -252,12 +252,12 @@ def test_the_bundle_that_the_rotation_wrote_survives_upgrade_and_rollback(
     assert rolled_back.refused["DIJob"] == installed.refused["DIJob"]
 
 
-def test_a_rollback_brings_back_what_was(release: Release, installed: Seen, rolled_back: Seen, mended: Seen) -> None:
+def test_a_rollback_brings_back_what_was(release: Release, installed: Seen, rolled_back: Seen, repaired: Seen) -> None:
     assert rolled_back.objects.keys() == installed.objects.keys()
     for one in rendered(release, {}):
         assert holds(without_place(rolled_back.objects[key_of(one)]), without_place(one)), key_of(one)
-    assert mended.bundles == installed.bundles
-    assert mended.refused == installed.refused
+    assert repaired.bundles == installed.bundles
+    assert repaired.refused == installed.refused
 
 
 def test_what_is_uninstalled_refuses_no_job_though_its_servers_went_first(uninstalled: Gone) -> None:

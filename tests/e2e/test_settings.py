@@ -199,7 +199,7 @@ def test_accelerators_are_read_again_while_the_server_runs(
     wait_for(has_driver(user, "/opt/nvidia-535"), NOTICED, every=0.2)
     # A slip: the last good settings stay, and the log says what is wrong.
     accelerators.write_text(DRIVER % "opt/nvidia-550")
-    wait_for(lambda: "settings kept" in private.log.read_text(), NOTICED)
+    wait_for(lambda: "invalid settings ignored" in private.log.read_text(), NOTICED)
     assert has_driver(user, "/opt/nvidia-535")()
     accelerators.write_text(DRIVER % "/opt/nvidia-550")
     wait_for(has_driver(user, "/opt/nvidia-550"), NOTICED, every=0.2)

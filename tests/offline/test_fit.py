@@ -82,7 +82,7 @@ DROPPED, REFUSED, DIFFERS, UNSERVED = Outcome.DROPPED, Outcome.REFUSED, Outcome.
     [
         (without("minReplicas"), [Misfit("spec.minReplicas", DROPPED, "the schema has no such field")]),
         (with_task("replicas", {"type": "string"}),
-         [Misfit("spec.tasks[].replicas", REFUSED, "a value of type integer is refused, the schema wants string")]),
+         [Misfit("spec.tasks[].replicas", REFUSED, "a value of type integer is rejected, must be string")]),
         (with_task("replicas", {"type": "number", "default": 1}), []),
         (with_task("replicas", {"x-kubernetes-int-or-string": True, "default": 1}), []),
         (with_task("replicas", {"type": "integer", "default": 2}),
@@ -93,11 +93,11 @@ DROPPED, REFUSED, DIFFERS, UNSERVED = Outcome.DROPPED, Outcome.REFUSED, Outcome.
         (with_task("type", {"type": "string", "enum": ["learner", "none"], "default": "none"}),
          [Misfit("spec.tasks[].type", REFUSED,
                  '"collector", "evaluator" is none of the schema\'s values: "learner", "none"')]),
-        (renamed, [Misfit("spec.names.kind", UNSERVED, 'is "Training", and must be "DIJob"'),
-                   Misfit("spec.scope", UNSERVED, 'is "Cluster", and must be "Namespaced"')]),
+        (renamed, [Misfit("spec.names.kind", UNSERVED, 'is "Training", must be "DIJob"'),
+                   Misfit("spec.scope", UNSERVED, 'is "Cluster", must be "Namespaced"')]),
         (unserved,
-         [Misfit("spec.versions", UNSERVED, "the version v2alpha1 is there and not served; served: none")]),
-        (older, [Misfit("spec.versions", UNSERVED, "the version v2alpha1 is not there; served: v1alpha1")]),
+         [Misfit("spec.versions", UNSERVED, "version v2alpha1 is not served; served versions: none")]),
+        (older, [Misfit("spec.versions", UNSERVED, "version v2alpha1 does not exist; served versions: v1alpha1")]),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_told_field_by_field(

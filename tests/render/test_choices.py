@@ -47,16 +47,16 @@ def test_what_a_kind_alone_looks_up_is_not_read_where_it_is_off() -> None:
 
 
 def test_without_a_kind_there_is_nothing_to_install() -> None:
-    with pytest.raises(ValueError, match="no kind is on"):
+    with pytest.raises(ValueError, match="all kinds are disabled"):
         objects(KINDS, Installation(kinds=dict.fromkeys(NAMES, False)))
 
 
 @pytest.mark.parametrize(
     "choices, message",
     [
-        ({"kinds": {"dijobs": False}}, "'dijobs' is no kind"),
-        ({"plugins": {"shh": False}}, "'shh' is no plugin"),
-        ({"ca_bundle": b"PEM"}, "rotation none, or no bundle"),
+        ({"kinds": {"dijobs": False}}, "'dijobs' is not a known kind"),
+        ({"plugins": {"shh": False}}, "'shh' is not a known plugin"),
+        ({"ca_bundle": b"PEM"}, "caBundle requires rotation none"),
         ({"replicas": 0}, "greater than or equal to 1"),
         ({"forgetful_writers": ("admin",)}, "should match pattern"),
     ],
@@ -213,8 +213,11 @@ def test_what_comes_in_is_limited_by_port_since_the_api_server_may_be_anywhere()
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--without-kind=dijob"], "'dijob' is no kind of this installation: there are dijobs.diengine.opendilab.org"),
-        (["--without-plugin=sssh"], "'sssh' is no plugin of this installation: there are env, svc, ssh"),
+        (
+            ["--without-kind=dijob"],
+            "'dijob' is not a known kind; known: dijobs.diengine.opendilab.org",
+        ),
+        (["--without-plugin=sssh"], "'sssh' is not a known plugin; known: env, svc, ssh"),
         (["--forgetful-writer=admin"], "forgetful_writers.0: String should match pattern"),
         (["--kind-settings=mxjobs.mxnet.mlkube.io=/nowhere"], "cannot be read"),
         (["--check"], "--output-dir"),

@@ -1,4 +1,4 @@
-"""What the server counts of its cluster, beside what any webhook server does."""
+"""Metrics of the server's view of its cluster."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from webhook.server.metrics import Metrics
 
 
 class Aging(Protocol):
-    """Something that is known as it was some seconds ago."""
+    """A cache with an age."""
 
     @property
     def age(self) -> float:
-        """How many seconds."""
+        """Seconds since the last response of the API server."""
 
 
 def watch_age(metrics: Metrics, resource: str, known: Aging) -> None:
-    """Show how old what is known of a resource is. Each resource is one of a kind's, or the Secret of certificates."""
+    """Expose the age of the cache of a resource: one that a kind looks up, or the Secret of certificates."""
     gauge = metrics.further(
         "jobgate_cache_age_seconds",
         lambda name, registry: Gauge(
             name,
-            "Seconds since the API server was last heard of a resource; infinite before the first time.",
+            "Seconds since the last response or event of a watched resource; +Inf before the first.",
             ["resource"],
             registry=registry,
         ),
@@ -35,12 +35,12 @@ def watch_age(metrics: Metrics, resource: str, known: Aging) -> None:
 
 
 def pod_lookups(metrics: Metrics) -> Counter:
-    """Return the counter of what was found out about pods."""
+    """Return the counter of job lookups for pods."""
     counter: Counter = metrics.further(
         "jobgate_pod_lookups",
         lambda name, registry: Counter(
             name,
-            "Pods whose job was looked up, by kind and what was found (found, unasked, unknown, later, refused).",
+            "Lookups of a pod's job, by kind and result (found, unasked, unknown, later, refused).",
             ["kind", "verdict"],
             registry=registry,
         ),
@@ -49,15 +49,15 @@ def pod_lookups(metrics: Metrics) -> Counter:
 
 
 class CountedLookup(Lookup):
-    """A lookup whose verdicts are counted."""
+    """A lookup that counts its verdicts."""
 
     def __init__(self, *arguments: Any, counted: Callable[[str], Counter], **options: Any) -> None:
-        """`counted` returns the counter of a verdict; the rest is as for any lookup."""
+        """`counted` returns the counter of a verdict; the other arguments are those of `Lookup`."""
         super().__init__(*arguments, **options)
         self._counted = counted
 
     async def find(self, namespace: str, claim: Claim) -> Verdict:
-        """Return what is to be made of a pod's claim, asking the cluster at most once."""
+        """Return the verdict on a pod's claim, with at most one request to the cluster."""
         verdict = await super().find(namespace, claim)
         self._counted(type(verdict).__name__.lower()).inc()
         return verdict

@@ -1,4 +1,4 @@
-"""Keeps certificates rotated: at once when the Secret or a configuration changes, and by the clock."""
+"""When the rotation makes a pass: after a change of the Secret or a configuration, and when a step is due."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from jobgate.cluster.informer import Api, Backoff, Informer, Key
 from jobgate.cluster.objects import asked_version
 from jobgate.cluster.resource import Resource
 
-#: However long there is nothing to do, it is looked after so many seconds: clocks jump, machines sleep, watches die.
-LOOK = 60.0
-#: After a change, others of the same apply may follow: so many seconds later all are seen at once.
-TOGETHER = 0.2
+#: Longest time between two passes, in seconds: clocks jump, machines sleep, watches break.
+RESYNC = 60.0
+#: Seconds between a change and the pass, so that one pass sees all changes of an apply.
+SETTLE = 0.2
 
-_SOON: Final = Backoff(first=1.0, most=30.0)
+_BACKOFF: Final = Backoff(first=1.0, most=30.0)
 _logger = logging.getLogger("jobgate")
 
 
@@ -27,25 +27,25 @@ class Keeper:
     """Runs a rotation whenever there may be something to do.
 
     Attributes:
-        rotation: that is run.
+        rotation: the rotation.
         settled: whether a pass has been made.
-        outcome: what the last pass ended with; None where it ended with an error.
-        problem: what is wrong, or nothing.
+        outcome: result of the last pass; None if it failed.
+        problem: what blocks the rotation; empty if nothing does.
     """
 
     def __init__(self, rotation: Rotation, watched: Iterable[tuple[Resource, Api]]) -> None:
-        """Make one that does nothing yet.
+        """Create a keeper that is not running.
 
         Args:
-            rotation: that is run.
-            watched: resources, each with the way to those of its objects whose changes wake it.
+            rotation: the rotation.
+            watched: resources whose changes start a pass, each with its client.
         """
         self.rotation = rotation
         self.settled = False
         self.outcome: Wait | Blocked | None = None
         self.problem = ""
         self._woken = asyncio.Event()
-        backoff = Backoff(first=1.0, most=LOOK)
+        backoff = Backoff(first=1.0, most=RESYNC)
         self._watched = [
             (Informer(resource, backoff, keep=asked_version, changed=self._changed), api) for resource, api in watched
         ]
@@ -62,44 +62,44 @@ class Keeper:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._idle(failures)):
                         await self._woken.wait()
-                        await asyncio.sleep(TOGETHER)
+                        await asyncio.sleep(SETTLE)
 
     async def _passed(self) -> bool:
-        """Make one pass; tell whether it ended without an error."""
+        """Make one pass; return whether it ended without an error."""
         try:
             outcome = await self.rotation.run(timedelta(seconds=1))
         except (Conflict, Refusal, Unavailable) as error:
             self.outcome = None
-            self._tell(str(error))
+            self._report(str(error))
             return False
         self.outcome, self.settled = outcome, True
         wrong = isinstance(outcome, Blocked) or outcome.overdue
-        self._tell(outcome.why if wrong else "")
+        self._report(outcome.why if wrong else "")
         return True
 
     def _idle(self, failures: int) -> float:
-        """Return for how long to wait, in seconds."""
+        """Return the seconds until the next pass."""
         if failures:
-            return _SOON.seconds(failures)
+            return _BACKOFF.seconds(failures)
         if isinstance(self.outcome, Wait) and self.rotation.seen is not None:
             left = (self.outcome.until - self.rotation.seen.now).total_seconds()
-            return min(LOOK, max(1.0, left + 0.1))
-        return LOOK
+            return min(RESYNC, max(1.0, left + 0.1))
+        return RESYNC
 
     def _changed(self, _: Key) -> None:
         self._woken.set()
 
-    def _tell(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         """Log a problem once, however long it lasts."""
         if problem and problem != self.problem:
-            _logger.error("certificates", extra={"fields": {"problem": problem}})
+            _logger.error("certificate rotation blocked", extra={"fields": {"reason": problem}})
         elif self.problem and not problem:
-            _logger.info("certificates", extra={"fields": {"problem": "none any more"}})
+            _logger.info("certificate rotation no longer blocked")
         self.problem = problem
 
 
-def told(step: Step) -> None:
-    """Log a step; what is waited for is no step."""
+def log_step(step: Step) -> None:
+    """Log a step that was done."""
     if not isinstance(step, Wait | Blocked):
         fields = {"step": type(step).__name__.lower(), "why": step.why}
-        _logger.info("certificates", extra={"fields": fields})
+        _logger.info("certificate rotation step", extra={"fields": fields})

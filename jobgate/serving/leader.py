@@ -1,4 +1,4 @@
-"""A process of which one of many works: the Lease, probes, and an orderly end."""
+"""Running under a Lease: leader election, probes, and an orderly end."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Place:
     """Where such a process runs.
 
     Attributes:
-        bind, health_port: where it listens for probes.
-        namespace, lease: the Lease that it works under.
-        identity: who it is there.
-        times: of the Lease.
+        bind, health_port: address of probes and metrics.
+        namespace, lease: the Lease.
+        identity: holder identity of this process.
+        times: durations of the Lease.
     """
 
     bind: str
@@ -39,12 +39,8 @@ class Place:
     times: Times = field(default_factory=Times)
 
 
-class Metrics(Exposed, Protocol):
-    """What is counted.
-
-    Attributes:
-        leader: by the name of a Lease, whether this is the one that works.
-    """
+class LeaderMetrics(Exposed, Protocol):
+    """Metrics with a gauge of leadership, by the name of the Lease."""
 
     leader: Gauge
 
@@ -55,21 +51,21 @@ async def lead_until_stopped(
     work: Callable[[], Awaitable[None]],
     *,
     settled: Callable[[], bool],
-    metrics: Metrics,
-    doing: str,
+    metrics: LeaderMetrics,
+    started: str,
 ) -> None:
-    """Work whenever the Lease is held, until SIGTERM or SIGINT; then give the Lease back.
+    """Work while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
 
     Args:
         objects: the API server.
         place: where this runs.
-        work: what is done; it is cancelled when the Lease is lost.
-        settled: whether it knows yet what there is.
-        metrics: what is counted, and shown to Prometheus.
-        doing: in a word, for the log.
+        work: cancelled when the Lease is lost.
+        settled: whether the caches are synced.
+        metrics: exposed to Prometheus.
+        started: log message at the start.
 
     Raises:
-        OSError: the port is taken, or may not be used.
+        OSError: the port cannot be listened on.
     """
     stop = asyncio.Event()
     lease = Lease(objects, place.namespace, place.lease, place.identity, place.times)
@@ -78,10 +74,10 @@ async def lead_until_stopped(
     def not_ready() -> str:
         if stop.is_set():
             return "stopping"
-        return "" if settled() or not lease.held else "not known yet what there is"
+        return "" if settled() or not lease.held else "caches are not synced"
 
     with stopping_on_signals(stop):
-        async with _answering(Answers(not_ready, metrics), place, doing):
+        async with _answering(Answers(not_ready, metrics), place, started):
             leading = asyncio.create_task(lease.lead(work))
             stopping = asyncio.create_task(stop.wait())
             await asyncio.wait({leading, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -94,10 +90,10 @@ async def lead_until_stopped(
 
 
 @asynccontextmanager
-async def _answering(answers: Answers, place: Place, doing: str) -> AsyncIterator[None]:
+async def _answering(answers: Answers, place: Place, started: str) -> AsyncIterator[None]:
     """Answer the kubelet and Prometheus meanwhile."""
     with closing(listening(place.bind, place.health_port)) as listens:
         port = listens.getsockname()[1]
-        _logger.info(doing, extra={"fields": {"healthPort": port, "identity": place.identity}})
+        _logger.info(started, extra={"fields": {"healthPort": port, "identity": place.identity}})
         async with answering(answers, listens):
             yield

@@ -1,4 +1,4 @@
-"""Reading the settings of kinds again while the server runs."""
+"""Reloading the settings of kinds while the server runs."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol, TypeAlias
 
-from jobgate.cli.kind_settings import KindFile, Unfit
+from jobgate.serving.kind_settings import InvalidSettings, KindFile
 from webhook import Settings
 
-#: How often the files are looked at, in seconds.
-EVERY = 2.0
+#: Seconds between two checks of the files.
+POLL_INTERVAL = 2.0
 
 _logger = logging.getLogger("jobgate")
 _Stamp: TypeAlias = tuple[int, int, int] | None
 
 
 class HasSettings(Protocol):
-    """What reviews with settings, and takes new ones between two reviews."""
+    """A server whose settings can be replaced between two reviews."""
 
     settings: Settings
 
 
 class Reloader:
-    """Gives a server the settings of kinds anew when their files change.
+    """Updates the settings of a server when their files change.
 
-    A file that does not fit is told once, and the last good settings stay: a server must not fall over, or judge by
-    nothing, because of a slip in a ConfigMap.
+    An invalid file is logged once, and the last valid settings stay: a mistake in a ConfigMap must not stop a server.
     """
 
     def __init__(self, server: HasSettings, files: Iterable[KindFile]) -> None:
@@ -38,18 +37,18 @@ class Reloader:
         self._contents: dict[KindFile, bytes | None] = {}
 
     async def run(self) -> None:
-        """Look at the files every few seconds, for ever."""
+        """Check the files every few seconds, until cancelled."""
         while True:
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(POLL_INTERVAL)
             await asyncio.to_thread(self.look)
 
     def look(self) -> None:
-        """Read what has changed, and give it to the server."""
+        """Read the files that changed, and update the server."""
         for file in self._files:
             stamp = _stamp(file)
             if file in self._stamps and self._stamps[file] == stamp:
                 continue
-            # Stamped before it is read: what is written in between is seen the next time.
+            # The stamp is taken before reading: a write in between is seen at the next check.
             self._stamps[file] = stamp
             self._read(file)
 
@@ -61,24 +60,24 @@ class Reloader:
             if self._seen(file, content):
                 return
             settings = file.parse(content)
-        except Unfit as error:
+        except InvalidSettings as error:
             if content is not None or not self._seen(file, None):
-                _logger.error("settings kept", extra={"fields": {**fields, "reason": str(error)}})  # noqa: TRY400
+                _logger.error("invalid settings ignored", extra={"fields": {**fields, "reason": str(error)}})  # noqa: TRY400
             return
         current = self._server.settings
         if current.kinds.get(file.plural) != settings:
             self._server.settings = replace(current, kinds={**current.kinds, file.plural: settings})
-            _logger.info("settings read", extra={"fields": fields})
+            _logger.info("settings reloaded", extra={"fields": fields})
 
     def _seen(self, file: KindFile, content: bytes | None) -> bool:
-        """Tell whether the file held this when it was last read, and note that it does."""
+        """Return whether the content is that of the last read, and remember it."""
         seen = file in self._contents and self._contents[file] == content
         self._contents[file] = content
         return seen
 
 
 def _stamp(file: KindFile) -> _Stamp:
-    """Return what changes with the file, at the end of all links: a ConfigMap is mounted behind one that is swapped."""
+    """Return a stamp of the file behind all links: the kubelet updates a mounted ConfigMap by replacing a link."""
     try:
         found = file.path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Where the server's certificate comes from: a Secret that is watched, or files that are polled."""
+"""The source of the server's certificate: a Secret, which is watched, or files, which are polled."""
 
 from __future__ import annotations
 
@@ -8,85 +8,80 @@ import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
-import click
-
-from jobgate.cli.extras import NotInstalled
-from jobgate.cli.gauges import watch_age
-from jobgate.cli.pod import own_namespace
 from jobgate.cluster import Backoff, Informer, Key
 from jobgate.cluster.secret import SECRETS, Content
 from jobgate.names import dns_label, dns_subdomain
+from jobgate.serving.metrics import watch_age
 from webhook.server.candidate import Candidate, Fault, Unfit
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
 from webhook.server.metrics import Metrics
 
-#: Where an installation is, outside a pod of it.
+#: Namespace of an installation, outside of its pods.
 NAMESPACE = "jobgate-system"
-#: What is read of it, in the order of a candidate's attributes. What is staged there is nobody's to serve yet.
+#: Keys of the Secret, in the order of a candidate's attributes. The staged generation is not read.
 KEYS = ("tls.crt", "tls.key", "ca.crt", "generation")
-#: The Service that the API server calls.
+#: Service that the API server calls.
 SERVICE = "jobgate-webhook"
-#: The server cannot serve without it: it is asked for again soon.
-SOON = Backoff(first=1.0, most=15.0)
-#: Between two attempts to get at the cluster, in seconds.
-AGAIN = 5.0
-#: How often what was refused is judged again, in seconds: its time may have come.
-EVERY = 30.0
+#: The server cannot serve without a certificate, so the watch is retried soon.
+BACKOFF = Backoff(first=1.0, most=15.0)
+#: Seconds between two attempts to connect.
+RETRY_PERIOD = 5.0
+#: Seconds after which a rejected certificate is checked again: it may have become valid.
+RESYNC = 30.0
 
 _logger = logging.getLogger("jobgate")
 
 
 @dataclass(frozen=True, slots=True)
 class SecretName:
-    """A Secret."""
+    """Name and namespace of a Secret."""
 
     name: str
     namespace: str
 
     @classmethod
-    def parse(cls, text: str) -> SecretName:
-        """Read `[NAMESPACE/]NAME`.
+    def parse(cls, text: str, own: str = NAMESPACE) -> SecretName:
+        """Parse `[NAMESPACE/]NAME`; the namespace defaults to `own`.
 
         Raises:
-            click.UsageError: it is not of that form.
+            ValueError: the text has another form.
         """
         namespace, _, name = text.rpartition("/")
-        namespace = namespace or own_namespace() or NAMESPACE
+        namespace = namespace or own
         if fault := dns_label(namespace) or dns_subdomain(name):
-            raise click.UsageError(f"--tls-secret must be [NAMESPACE/]NAME, and is {text!r}: {fault}")
+            raise ValueError(f"{text!r} must be [NAMESPACE/]NAME: {fault}")
         return cls(name, namespace)
 
     @property
     def server(self) -> str:
-        """By what name the API server calls the server whose certificate this is, where nobody says otherwise."""
+        """The default server name that the API server uses to call the server."""
         return f"{SERVICE}.{self.namespace}.svc"
 
 
 class SecretSource:
-    """Offers what a Secret holds, as soon as the API server tells of it."""
+    """Offers the certificate in a Secret to the server whenever the Secret changes."""
 
     def __init__(self, certificates: Certificates, secret: SecretName, kubeconfig: Path | None) -> None:
-        """Offer nothing yet.
+        """Create a source that is not running.
 
         Args:
-            certificates: that it is offered to.
-            secret: that is watched.
-            kubeconfig: the credentials, or None for those of a pod.
+            certificates: receives the certificates.
+            secret: the Secret to watch.
+            kubeconfig: credentials, or None for the pod's service account.
         """
         self._certificates = certificates
         self._secret = secret
         self._kubeconfig = kubeconfig
-        self._news = asyncio.Event()
+        self._event = asyncio.Event()
         self.known: Informer[Content] = Informer(
-            SECRETS, SOON, keep=partial(Content.of, keys=KEYS), changed=self._changed
+            SECRETS, BACKOFF, keep=partial(Content.of, keys=KEYS), changed=self._changed
         )
 
     async def run(self) -> None:
-        """Offer what there is, and whatever comes after it, for ever."""
+        """Offer the current content and every change, until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._watch())
             group.create_task(self._offer())
@@ -98,8 +93,8 @@ class SecretSource:
                 client = await module.Client.connect(self._kubeconfig)
             except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
                 reason = f"{type(error).__qualname__}: {error}"
-                _logger.error("certificate not watched", extra={"fields": {"reason": reason}})  # noqa: TRY400
-                await asyncio.sleep(AGAIN)
+                _logger.error("failed to watch the Secret of the certificate", extra={"fields": {"reason": reason}})  # noqa: TRY400
+                await asyncio.sleep(RETRY_PERIOD)
                 continue
             async with client:
                 await self.known.run(module.Named(client, self._secret.name, self._secret.namespace))
@@ -107,13 +102,13 @@ class SecretSource:
     async def _offer(self) -> None:
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(EVERY):
-                    await self._news.wait()
-            news = self._news.is_set()
-            self._news.clear()
-            # In a thread: a handshake is tried, and nobody who is being answered should wait for that.
+                async with asyncio.timeout(RESYNC):
+                    await self._event.wait()
+            changed = self._event.is_set()
+            self._event.clear()
+            # In a thread: a trial handshake is made, which must not delay requests.
             with suppress(Unfit):
-                await asyncio.to_thread(self._take if news else self._certificates.look_again)
+                await asyncio.to_thread(self._take if changed else self._certificates.look_again)
 
     def _take(self) -> None:
         try:
@@ -124,40 +119,24 @@ class SecretSource:
             self._certificates.withdraw()
             return
         if content.garbled:
-            error = Unfit(Fault.UNREADABLE, f"no base64: {', '.join(sorted(content.garbled))}"[:200])
+            error = Unfit(Fault.UNREADABLE, f"not base64: {', '.join(sorted(content.garbled))}"[:200])
             self._certificates.refuse(error)
             raise error
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
 
     def _changed(self, _: Key) -> None:
-        self._news.set()
-
-
-def origin(secret: str | None, certificate: Path | None, key: Path | None) -> SecretName | Files:
-    """Return where the certificate comes from.
-
-    Raises:
-        click.UsageError: nobody says where, or two places are named.
-    """
-    if secret is not None and certificate is None and key is None:
-        return SecretName.parse(secret)
-    if secret is None and certificate is not None and key is not None:
-        return Files(certificate, key)
-    raise click.UsageError("the certificate comes either from --tls-secret, or from --tls-cert and --tls-key together")
+        self._event.set()
 
 
 def opened(
     origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
 ) -> tuple[Certificates, SecretSource | Poller]:
-    """Return what is served, and what keeps it up to date. Files have been read once then.
+    """Return the certificates to serve, and what keeps them up to date. Files are read once here.
 
     Raises:
-        click.ClickException: files are no certificate and its key, and no time will make them so; or there is no
-            client to watch a Secret with.
+        Unfit: the files cannot be served, and time will not change that.
     """
     if isinstance(origin, SecretName):
-        if find_spec("kubernetes") is None:
-            raise NotInstalled("kubernetes", "cluster")
         certificates = Certificates(metrics, name or origin.server)
         source = SecretSource(certificates, origin, kubeconfig)
         watch_age(metrics, str(SECRETS), source.known)
@@ -168,5 +147,5 @@ def opened(
         poller.take()
     except Unfit as error:
         if error.fault not in {Fault.EXPIRED, Fault.EARLY}:
-            raise click.ClickException(f"{origin.certificate} and {origin.key} cannot be served: {error}") from None
+            raise
     return certificates, poller

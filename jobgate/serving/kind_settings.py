@@ -1,0 +1,86 @@
+"""Settings of a kind: a YAML file, read into the model that the kind declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+
+class InvalidSettings(Exception):
+    """A file does not contain valid settings of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindFile:
+    """The settings file of a kind.
+
+    Attributes:
+        plural: the kind, as `<plural>.<group>`.
+        model: model of the settings.
+        path: path of the file.
+    """
+
+    plural: str
+    model: type[BaseModel]
+    path: Path
+
+    def content(self) -> bytes:
+        """Return the content of the file.
+
+        Raises:
+            InvalidSettings: it cannot be read.
+        """
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise InvalidSettings(f"{self.path} cannot be read: {error.strerror or error}") from None
+
+    def parse(self, content: bytes) -> BaseModel:
+        """Return the settings in a content of the file; an empty file sets nothing.
+
+        Raises:
+            InvalidSettings: it is not valid YAML, or does not match the kind's model.
+        """
+        try:
+            found = yaml.safe_load(content.decode())
+            return self.model.model_validate({} if found is None else found)
+        except ValidationError as error:
+            # Without the values: an environment variable among them may be a secret.
+            faults = "; ".join(
+                f"{_path(one['loc'])}{_message(one['msg'])}" for one in error.errors(include_input=False)
+            )
+            raise InvalidSettings(f"{self.path} is not valid for {self.plural}: {faults}") from None
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+            raise InvalidSettings(f"{self.path} is not valid YAML: {place}{error.problem}") from None
+        except RecursionError:
+            raise InvalidSettings(f"{self.path} is nested too deeply") from None
+        except (ValueError, yaml.YAMLError):
+            raise InvalidSettings(f"{self.path} is not valid YAML in UTF-8") from None
+
+    def read(self) -> BaseModel:
+        """Return the settings in the file.
+
+        Raises:
+            InvalidSettings: the file cannot be read or is invalid.
+        """
+        return self.parse(self.content())
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """Return a path in the file, with keys that contain dots in brackets."""
+    path = ""
+    for part in location:
+        if isinstance(part, int) or not part.replace("_", "").replace("-", "").isalnum():
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else part
+    return f"{path}: " if path else ""
+
+
+def _message(text: str) -> str:
+    return text.removeprefix("Value error, ")
