@@ -16,6 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from certs import CLUSTER_DOMAIN, LIFETIME, Generation, KeyType
+from jobgate.cli import main
 from jobgate.cli.certs import certs_group, issue
 from jobgate.cli.rotation import status
 from tests.certs.handshake import handshake, server_context, strict_context
@@ -236,8 +237,8 @@ def without_cryptography(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_package_is_told_with_the_command_that_mends_it(without_cryptography: None, folder: Path) -> None:
-    result = run("--dir", folder)
+    result = CliRunner().invoke(main, ["certs", "issue", "--dir", str(folder)])
     assert (result.exit_code, result.stderr) == (
-        1,
-        "Error: the package cryptography is missing: install it with `pip install 'jobgate[certs]'`\n",
+        2,
+        "Error: cryptography is not installed: pip install 'jobgate[server,certs,cluster]'\n",
     )
