@@ -1,4 +1,4 @@
-"""Writing go.mod and go.sum anew, after a version in `versions.py` was changed."""
+"""Writing go.mod and go.sum again, after a version in `versions.py` was changed."""
 
 import os
 import shutil

@@ -38,6 +38,7 @@ _EXTRAS = {
     "fit": "cluster",
     "serve": "server",
     "control": "server,cluster",
+    "run": "server,cluster",
     "certs": "server,certs,cluster",
     "doctor": "all",
 }

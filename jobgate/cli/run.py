@@ -60,14 +60,11 @@ def run(  # noqa: PLR0913 - one for each setting
     configured: Configured,
 ) -> None:
     """Run the jobs of the kinds named by --run on Kubernetes' own Job controller, until SIGTERM or Ctrl-C."""
-    try:
-        from jobgate.cli.running import run_until
-        from jobgate.runner.queues import Unfit, read_queues
-        from jobgate.runner.run import Beside, Settings
-        from jobgate.serving.leader import Place
-        from webhook.server import log
-    except ImportError as error:
-        raise click.ClickException(f"{error.name} is missing: pip install 'jobgate[server,cluster]'") from None
+    from jobgate.cli.running import run_until
+    from jobgate.runner.queues import Unfit, read_queues
+    from jobgate.runner.run import Beside, Settings
+    from jobgate.serving.leader import Place
+    from webhook.server import log
 
     log.configure()
     if not configured.settings.runs:

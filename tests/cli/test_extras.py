@@ -82,6 +82,7 @@ _COMMANDS = [
     (("fit", "--kubeconfig", "tests/cli/__init__.py"), {"cluster", "all"}, "cluster cannot be reached"),
     (("serve", "--tls-cert", "README.md", "--tls-key", "README.md"), {"server", "all"}, "cannot be served"),
     (("control", "--lease-namespace", "x", "--kubeconfig", "tests/cli/__init__.py"), {"all"}, ""),
+    (("run", "--run", "torchjobs.train.distributed.io", "--lease-namespace", "x", "--kubeconfig", "tests/cli/__init__.py"), {"all"}, ""),
     (("doctor", "--kubeconfig", "tests/cli/__init__.py"), {"all"}, ""),
 ]  # fmt: skip
 

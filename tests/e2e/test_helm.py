@@ -17,6 +17,7 @@ from controlplane.objects import Objects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.kinds import installed as installed_kinds
+from jobgate.prerequisites.models import DEFINED
 from jobgate.render import Installation, objects
 from tests.corpus import holds
 from tests.e2e.release import NAMESPACE, PATIENCE, Release
@@ -272,7 +273,8 @@ def test_the_webhook_configurations_go_first(uninstalled: Gone) -> None:
 
 
 def test_crds_and_jobs_stay_and_what_the_programs_wrote_and_nothing_else(cluster: Cluster, uninstalled: Gone) -> None:
-    assert uninstalled.after.objects.keys() == {(CRD, kind.qualified_plural) for kind in KINDS}
+    crds = [kind.qualified_plural for kind in KINDS] + [f"{one.names.plural}.{one.group}" for one in DEFINED]
+    assert uninstalled.after.objects.keys() == {(CRD, name) for name in crds}
     # Events, which the API server forgets after an hour, are about the Secret alone.
     events = {key for key in uninstalled.left if key[0] == "Event"}
     assert all(name.startswith("jobgate-webhook-tls.") for _, name in events)

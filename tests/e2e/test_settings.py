@@ -132,7 +132,7 @@ def queues(private: PrivateWebhook, controlplane: ControlPlane, cluster_api: Clu
     definition = yaml.safe_load(QUEUE_DEFINITION)
     objects = Objects(controlplane.client)
     objects.apply(definition)
-    wait_for(queues.refuse("nowhere", "there is no such Queue"), NOTICED, every=0.2)
+    wait_for(queues.refuse("nowhere", "no Queue with this name exists"), NOTICED, every=0.2)
     yield queues
     cluster_api.delete(objects.path(definition))
     # Other tests find none.
@@ -164,7 +164,7 @@ def test_a_queue_that_is_deleted_takes_no_more_jobs(queues: Queues) -> None:
     queues.put("passing", "Open")
     wait_for(queues.accept("passing"), NOTICED)
     queues.api.delete(f"{QUEUES}/passing")
-    wait_for(queues.refuse("passing", "there is no such Queue"), NOTICED)
+    wait_for(queues.refuse("passing", "no Queue with this name exists"), NOTICED)
 
 
 def pod_of(user: User) -> dict[str, Any]:
