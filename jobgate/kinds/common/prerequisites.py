@@ -57,7 +57,6 @@ _TOO_MANY: Final = Resolution(
 )
 
 _RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
-_NOT_KNOWN = "the prerequisites of the cluster are not known"
 
 
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
@@ -127,18 +126,20 @@ class _Task:
     problems: tuple[Problem, ...]
 
 
-def _tasks(kind: Kind, job: Mapping[str, Any], objects: Objects, namespace: str) -> list[_Task]:
+def _tasks(
+    kind: Kind, job: Mapping[str, Any], objects: Objects, namespace: str, *, partial: bool = False
+) -> list[_Task]:
     """Return what the tasks of a job name, resolved; equal lists once.
 
     Raises:
-        LookupError: the items are not known.
+        LookupError: the items are not known, and not `partial`.
     """
     find = finder(objects, namespace)
     done: dict[tuple[Reference, ...], tuple[Resolution, Content, tuple[Problem, ...]]] = {}
     tasks, room = [], JOB_INSTANCES
     for one in asked(job, where(kind)):
         if one.references not in done:
-            resolution = resolve(one.references, find) if room > 0 else _TOO_MANY
+            resolution = resolve(one.references, find, partial=partial) if room > 0 else _TOO_MANY
             content, conflicts = content_of(resolution)
             room -= len(resolution.instances) + len(resolution.problems)
             done[one.references] = resolution, content, (*resolution.problems, *conflicts)
@@ -147,9 +148,13 @@ def _tasks(kind: Kind, job: Mapping[str, Any], objects: Objects, namespace: str)
 
 
 def _resolved(job: Job[Any], context: Context) -> list[_Task]:
-    """Return the same for a job under review, worked out for the first rule that asks."""
+    """Return the same for a job under review, worked out for the first rule that asks.
+
+    Where nobody can be asked for rights there is no cluster: what is not known is left out there.
+    """
     if _tasks not in job.shared:
-        job.shared[_tasks] = _tasks(job.kind, job.document, context.objects, context.namespace)
+        partial = context.access is None
+        job.shared[_tasks] = _tasks(job.kind, job.document, context.objects, context.namespace, partial=partial)
     found: list[_Task] = job.shared[_tasks]
     return found
 
@@ -162,10 +167,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
         tasks = _resolved(job, context)
     except LookupError:
         place = next(place for one in asked(job.document, where(job.kind)) for place in one.places)
-        if context.access is None:
-            yield Notice(place, f"{_NOT_KNOWN} here: nothing of it was checked")
-        else:
-            yield Forbidden(place, f"{_NOT_KNOWN} yet: retry in some seconds")
+        yield Forbidden(place, "the prerequisites of the cluster are not known yet: retry in some seconds")
         return
     said: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
@@ -193,6 +195,11 @@ def _misplaced(job: Job[Any]) -> Iterator[Cause]:
         yield Forbidden((place / "annotations").key(ANNOTATION), meant)
 
 
+def not_checked(item: str) -> str:
+    """Return the warning about an item that is named where there is no cluster."""
+    return f"{item} is not known here and was not checked: give `jobgate review` the file that has it, too"
+
+
 def _names(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
@@ -204,6 +211,8 @@ def _findings(context: Context, task: _Task, start: str, made: dict[str, Any] | 
         yield Invalid(path, value, why)
     for place in task.resolution.repeated:
         yield Notice(one.places[place], f"{one.references[place].shown} is named before, with the same values")
+    for item, place in task.resolution.unknown:
+        yield Notice(one.places[place], not_checked(item))
     for problem in task.problems:
         yield _cause(problem, one, start)
     if task.problems:
