@@ -176,9 +176,9 @@ class _Walk:
 
 
 def _advice(wanted: Reference, find: Find) -> str:
-    """Return where an item of the name is instead. A name never means another scope by itself."""
+    """Return what to do: name the item of the other scope, which a name never means by itself, or one that there is."""
     if wanted.kind != NAMESPACED or find(CLUSTER, wanted.name) is None:
-        return ""
+        return f": create it, or choose from `kubectl get {RESOURCES[wanted.kind].partition('.')[0]}`"
     return "; for the ClusterPrerequisite of this name write kind: ClusterPrerequisite"
 
 
