@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from controlplane import Terminal, WholeControlPlane, find_or_build_whole
+from controlplane import controller as installed
 from controlplane.client import ClusterApi
+from controlplane.jobs import dijob
 from controlplane.plane import ControlPlane
 from jobgate.controller.desired import Desired, desired
 from jobgate.controller.difference import Ownership, judge
 from jobgate.controller.jobs import Reader
 from jobgate.kinds.dijob import DIJOB
-from tests.controller import installed
-from tests.controller.builder import job
 
 #: What a job may ask for; of every tenth job, something foreign is in the way.
 PLUGINS: tuple[dict[str, Any], ...] = ({}, {"svc": []}, {"env": [], "svc": [], "ssh": []}, {"ssh": []})
@@ -101,7 +101,7 @@ class Churn:
             yield from ({**one, "apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind} for one in items)
 
     def _make(self, namespace: str, name: str) -> None:
-        document = job(name, namespace, self.chance.randint(1, 8), self.chance.choice(PLUGINS))
+        document = dijob(name, namespace, self.chance.randint(1, 8), self.chance.choice(PLUGINS))
         if self.api.post(_jobs(namespace), document)[0] == 409:
             spec = {
                 **document["spec"],

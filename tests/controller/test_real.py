@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from controlplane import controller as installed
 from controlplane.client import ClusterApi
 from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
-from tests.controller import installed
 from tests.controller.builder import job
 
 WAIT = 90.0

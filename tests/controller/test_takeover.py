@@ -4,10 +4,10 @@ import os
 import signal
 from pathlib import Path
 
+from controlplane import controller as installed
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
-from tests.controller import installed
 from tests.controller.test_real import WAIT, Cluster, train
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/jobgate-system/leases/jobgate-controller"
