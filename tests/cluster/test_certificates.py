@@ -230,7 +230,7 @@ async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: 
             installation.grant("enough", KINDS)
             options = ["--soak=0", f"--address=localhost:{port}"]
             assert installation.run("rotate", *options).exit_code == 0
-            first = ("Normal", "CertificateIssued", "no certificate has been issued: the first one is made")
+            first = ("Normal", "CertificateIssued", "no certificate has been issued: issuing the first one")
             assert told() == [first]
 
             spoilt = {"data": {"tls.key": base64.b64encode(b"no key").decode()}}
@@ -310,7 +310,7 @@ def _bootstrap(installation: Installation) -> None:
     before = installation.run("status")
     assert before.exit_code == 1
     assert "the Secret contains no certificate" in before.output
-    assert "trusts nobody" in before.output
+    assert "the caBundle of pods.test.dev contains no certificate" in before.output
 
     done = installation.run("rotate", "--soak=0")
     assert done.exit_code == 0, done.output
