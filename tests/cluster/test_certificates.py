@@ -242,7 +242,7 @@ async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: 
             assert before == first
             assert again[:2] == ("Warning", "CertificateReplaced")
             assert again[2].startswith("tls.key")
-            assert again[2].endswith(": another is made, and servers go on with the last good one")
+            assert again[2].endswith("issuing a new one; servers keep the last good certificate until then")
 
         await asyncio.to_thread(all_of_it)
 
@@ -376,7 +376,7 @@ def _watch(installation: Installation) -> None:
             env=environment(),
         )
     try:
-        wait_for(lambda: "rotating" in log.read_text(), 90, what="the watch listens")
+        wait_for(lambda: "rotation started" in log.read_text(), 90, what="the watch listens")
         health = json.loads(log.read_text().splitlines()[0])["healthPort"]
         wait_for(lambda: b"jobgate_certificates_generation 5.0" in _get(health, "metrics"), 60, what="the first pass")
         # The metrics of a pass are set before it ends.
