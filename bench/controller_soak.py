@@ -156,7 +156,7 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
         for _ in range(kills):
             log.unlink(missing_ok=True)
             process = installed.start(credentials, log, requests_per_second=100.0)
-            _until(lambda: "controlling" in _said(log), 60.0, every=0.1)
+            _until(lambda: "controller started" in _said(log), 60.0, every=0.1)
             # Some are killed before they have the Lease of the one before them, most while they work.
             _change_for(churn, chance.uniform(0.5, 10.0))
             process.kill()
@@ -210,9 +210,9 @@ def _wrong(churn: Churn) -> Iterator[str]:
             if verdict is not Ownership.FINE:
                 yield f"{key}: {verdict.name}"
     for key, one in found.items():
-        # A Secret stays with its job: there is no right to delete it.
+        # A Secret stays with its job, for there is no right to delete it; a ConfigMap because running pods mount it.
         owners = {owner["uid"] for owner in one["metadata"]["ownerReferences"]}
-        if key[1] != "Secret" or not owners & uids:
+        if key[1] not in {"ConfigMap", "Secret"} or not owners & uids:
             yield f"{key}: left over"
     for path, before in churn.foreign.items():
         if churn.api.get(path)[1] != before:

@@ -30,7 +30,7 @@ def test_when_the_one_that_works_is_killed_the_other_takes_over(
         wait_for(lambda: len(cluster.ours()) == 2, WAIT, what="the first works")
         first = holder()
         with installed.controlling(controlplane, tmp_path / "b"):
-            wait_for(lambda: "controlling" in told(tmp_path / "b"), WAIT, what="the second is there")
+            wait_for(lambda: "controller started" in told(tmp_path / "b"), WAIT, what="the second is there")
             assert one.pid
             os.kill(one.pid, signal.SIGKILL)
             cluster.apply(train(namespace, replicas=4))
