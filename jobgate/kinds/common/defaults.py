@@ -14,7 +14,6 @@ from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.pod.resources import side_fits
 from webhook import Context, Default, Draft, Path
 
-
 #: The steps from a job to a place in it.
 Way: TypeAlias = tuple[str | int, ...]
 
