@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from bench.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
+from bench.differential.crds.edits import DROP, Edit, broken
 from crdgen.lint import Finding, Severity, check_structural, lint
 from crdgen.lint.checking import RULES
-from tests.crdgen.lint.differential.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
-from tests.crdgen.lint.differential.edits import DROP, Edit, broken
 
 _VERSION = ("spec", "versions", 0)
 _NEW = (*FIELDS, "new")
