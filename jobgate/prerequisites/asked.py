@@ -64,12 +64,13 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
     of_job: list[tuple[Reference, Path]] = []
     if where.in_spec and (listing := _mapping(job.get("spec")).get(WORD)) is not None:
         of_job = _read(listed, listing, Path("spec") / WORD)[0]
-    for key, task in parts(job, where):
-        # Nearly all jobs name none, and may have a thousand tasks.
+    tasks = parts(job, where)
+    # Nearly all jobs name none, and may have a thousand tasks.
+    if where.in_spec and not of_job:
+        tasks = [(key, task) for key, task in tasks if task.get(WORD) is not None]
+    for key, task in tasks:
         if where.in_spec:
             said = task.get(WORD)
-            if said is None and not of_job:
-                continue
             annotations = _annotations(task.get("template"))
         else:
             annotations = _annotations(task.get("template"))
@@ -97,7 +98,7 @@ def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping
     """Return the tasks of a job that are objects, each with its place in the list or map of them."""
     found: Any = job
     for field in where.tasks:
-        found = _mapping(found).get(field)
+        found = found.get(field) if isinstance(found, dict) else None
     entries = enumerate(found) if isinstance(found, list) else _mapping(found).items()
     return [(key, one) for key, one in entries if isinstance(one, dict)]
 
