@@ -214,10 +214,8 @@ class Soak:
 
     def _items(self, path: str, **params: str) -> list[Object]:
         """Return a list, as soon as the API server has it: of a new kind it may not at once."""
-        items: list[Object] = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}")[1][
-            "items"
-        ]
-        return items
+        found = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}") or {}
+        return list(found["items"])
 
     def _do(self, one: Live, found: Object, act: str) -> bool:
         """Do it, and tell whether it is done."""
