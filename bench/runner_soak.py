@@ -293,7 +293,7 @@ class Soak:
 
 def _keeps(metadata: Mapping[str, Any]) -> bool:
     """Tell whether a pod is of a kind whose jobs clean up nothing when they end, unless they say so."""
-    return (metadata.get("labels") or {}).get(KIND_LABEL, "").startswith("torchjobs")
+    return str((metadata.get("labels") or {}).get(KIND_LABEL)).startswith("torchjobs")
 
 
 def _listed(answer: Answer) -> Object | None:
