@@ -1068,7 +1068,7 @@ _RESOURCES = _field(
             ),
             *({"labels": {"a": "b c"}}, {"labels": {"a b": ""}}, {"labels": {"a": 1}}, {"annotations": {"a b": ""}}),
             *({"finalizers": ["a b"]}, {"finalizers": ["orphan", "foregroundDeletion"]}, {"generation": -1}),
-            *({"managedFields": [{"operation": "Wish"}]}, {"managedFields": [{"operation": "Apply"}]}, {"unknown": 1}),
+            *({"managedFields": [{"operation": "Apply"}]}, {"unknown": 1}),
             *({"ownerReferences": [{"kind": "Pod"}]}, {"creationTimestamp": "2020-01-01t00:00:00Z"}),
         )
     )

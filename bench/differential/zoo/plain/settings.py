@@ -270,7 +270,7 @@ SPECIMENS = (
             {"vat": []},
             {"minimum": "-0.01"},
             {"minimum": "1.234"},
-            {"discount": "1"},
+            {"discount": 1},
             {"discount": -1},
             {"currency": "eur"},
         ),
