@@ -18,6 +18,8 @@ from webhook import Path
 
 WORD = "prerequisites"
 
+_NONE: Mapping[str, Any] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -117,8 +119,9 @@ def _read(
 
 
 def _annotations(template: Any) -> Mapping[str, Any]:
-    return _mapping(_mapping(_mapping(template).get("metadata")).get("annotations"))
+    metadata = template.get("metadata") if isinstance(template, dict) else None
+    return _mapping(metadata.get("annotations")) if isinstance(metadata, dict) else _NONE
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else _NONE
