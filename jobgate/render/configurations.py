@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, wired
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
@@ -57,6 +58,7 @@ def configuration(phase: Phase, kinds: Iterable[Kind]) -> When:
             },
             "webhooks": [
                 *(When(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
+                *(When(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
                 *_pods(phase, wired(kinds)),
                 *_prerequisites(phase),
             ],
@@ -71,6 +73,14 @@ def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
     rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural])
     name = f"{kind.qualified_plural}.{phase}"
     return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions})
+
+
+def _scale(kind: Kind) -> dict[str, Any]:
+    """Return the entry for the scale subresource: what is written there reaches no webhook of the job itself."""
+    conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
+    rule = _rule(kind.group, kind.version, ["UPDATE"], [f"{kind.plural}/{SCALE}"])
+    name = f"{SCALE}.{kind.qualified_plural}.{Phase.VALIDATE}"
+    return _entry(name, Phase.VALIDATE, scale_path(kind), [rule], {"matchConditions": conditions})
 
 
 def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
