@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobgate.render.hardening import USER
+from jobgate.render.pods import USER
 
 
 def stages() -> list[list[tuple[str, str]]]:

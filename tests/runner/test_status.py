@@ -86,11 +86,13 @@ def test_the_time_of_a_condition_changes_with_its_status_only() -> None:
 
 def test_of_a_torchjob() -> None:
     found = run("torchjob/queued-gang.yaml")
+    labels = f"jobgate.dev/kind=torchjobs.train.distributed.io,jobgate.dev/job={found.job['metadata']['name']}"
+    selector = f"{labels},jobgate.dev/task={{}}".format
     assert conditions(found) == [("Created", "True", "JobCreated"), ("Running", "True", "JobRunning")]
     workers = found.job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"]
     assert found.status["taskStatuses"] == {
-        "Master": {"active": 1, "succeed": 0, "succeeded": 0, "failed": 0},
-        "Worker": {"active": workers, "succeed": 0, "succeeded": 0, "failed": 0},
+        "Master": {"selector": selector("master"), "active": 1, "succeed": 0, "succeeded": 0, "failed": 0},
+        "Worker": {"selector": selector("worker"), "active": workers, "succeed": 0, "succeeded": 0, "failed": 0},
     }
     assert found.status["startTime"] == stamp(START)
     found.wait(60)
