@@ -1,7 +1,7 @@
 """Who renews the server's certificate: our own rotation, as a Deployment or a CronJob, or cert-manager.
 
 No Secret is rendered. One of type kubernetes.io/tls must have its keys, and whoever states them at the next apply
-states them empty: that is the certificate gone. And a Secret that somebody deleted has to be made anew at once. So the
+sets them to empty values: the certificate would be gone. And a deleted Secret must be created again at once. So the
 rotation may create Secrets in its namespace; RBAC cannot say of which name, an admission policy can.
 """
 
@@ -17,7 +17,7 @@ from jobgate.render.policies import GROUP as _ADMISSION
 from jobgate.render.policies import holds, policy, rules
 from jobgate.render.rbac import READ, account, bound, lease, rule
 from jobgate.render.tree import Each, Given, Item, When, joined
-from jobgate.render.workload import DOMAIN_TOLD
+from jobgate.render.workload import DOMAIN_FLAG
 
 ACCOUNT = "jobgate-certificates"
 #: The Lease that one rotation holds; what `jobgate certs` calls it by itself.
@@ -33,7 +33,7 @@ _SECRET = Given("secret")
 
 
 def certificates() -> list[Any]:
-    """Return what keeps the certificate, by the installation's choice; where somebody else does: nothing."""
+    """Return what keeps the certificate, by the installation's choice; nothing where another component does."""
     return [When(ROTATES, _rotation()), When(CERT_MANAGER, _cert_manager())]
 
 
@@ -133,7 +133,7 @@ def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
         joined("--secret-name=", _SECRET),
         joined("--service=", Given("service")),
         f"--configuration={NAME}",
-        DOMAIN_TOLD,
+        DOMAIN_FLAG,
         Each(_CONVERSIONS, joined("--crd=", Item())),
         *([joined("--health-port=", Given("health_port"))] if serving else []),
     ]

@@ -20,7 +20,7 @@ from jobgate.render.template import template
 from jobgate.render.tree import Given, Scope, When, Word, all_of, any_of
 from webhook import Kind, Registry
 
-#: What of an installation a chart is not told: Helm says it.
+#: The setting that is no value of the chart: Helm has it.
 _HELMS = "namespace"
 
 #: A CRD stays when all is uninstalled: its objects would go with it.

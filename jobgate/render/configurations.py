@@ -102,7 +102,7 @@ def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
 def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
     """Yield the entries for pods that name prerequisites by themselves, for workloads with such pods, and for items.
 
-    An object selector sees labels only; a condition sees the annotation. So nobody has to write a label beside it, and
+    An object selector sees labels only; a condition sees the annotation. So no label is needed beside it, and
     a pod without the annotation never depends on us.
     """
     here = f"?metadata.?annotations[?'{ANNOTATION}'].hasValue()"

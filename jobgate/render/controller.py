@@ -21,7 +21,7 @@ from jobgate.render.pods import component, container, deployment, disruption_bud
 from jobgate.render.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
 from jobgate.render.rbac import READ, account, bound, lease, rule
 from jobgate.render.tree import Each, Given, Item, When, Word, any_of, begins, joined
-from jobgate.render.workload import told
+from jobgate.render.workload import pod_settings
 from webhook import Kind
 
 ACCOUNT = "jobgate-controller"
@@ -140,6 +140,6 @@ def _secret() -> str:
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
-    args = ["control", joined("--health-port=", Given("health_port")), f"--lease-name={LEASE}", *told(kinds)]
+    args = ["control", joined("--health-port=", Given("health_port")), f"--lease-name={LEASE}", *pod_settings(kinds)]
     controls = container("controller", args, "50m", "512Mi")
     return deployment(ACCOUNT, SELECTOR, pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR)), REPLICAS)

@@ -9,7 +9,7 @@ from jobgate.render.choices import namespaced
 from jobgate.render.installation import LABELS
 from jobgate.render.tree import Given, When, Word, negated
 
-#: A user that is nobody's in particular, as distroless images call `nonroot`.
+#: User and group, `nonroot` in distroless images.
 USER = 65532
 
 #: Seconds that a new pod must be ready before an old one may go: as long as one more probe.
@@ -139,7 +139,7 @@ def disruption_budget(name: str, selector: Mapping[str, str]) -> dict[str, Any]:
     """Return the PodDisruptionBudget of a workload: nodes are drained one after the other, and never held up for ever.
 
     One at a time rather than a minimum: a minimum of one would stop every drain where there is one replica. A pod that
-    is not ready serves nobody, and may always go.
+    is not ready may always be evicted.
     """
     spec = {
         "maxUnavailable": 1,

@@ -38,7 +38,7 @@ def policy_for_all(
     variables: Mapping[str, str | Word] | None = None,
     conditions: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
-    """Return a policy for the requests of everybody, or of whom the conditions (`matchConditions`) leave."""
+    """Return a policy for all requests, or for those that match the conditions (`matchConditions`)."""
     metadata = {"name": name, "labels": LABELS}
     named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
     return [

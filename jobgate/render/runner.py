@@ -16,7 +16,7 @@ from jobgate.render.pods import component, container, deployment, disruption_bud
 from jobgate.render.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
 from jobgate.render.rbac import READ, account, bound, lease, rule
 from jobgate.render.tree import Each, Given, Item, When, has, joined
-from jobgate.render.workload import DOMAIN_TOLD
+from jobgate.render.workload import DOMAIN_FLAG
 from webhook import Kind
 
 ACCOUNT: Final = "jobgate-runner"
@@ -31,8 +31,7 @@ _QUEUES: Final = Given("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
-#: Told to the server and to the runner alike.
-KINDS_TOLD: Final = Each(_RUN, joined("--run=", Item()))
+KINDS_FLAG: Final = Each(_RUN, joined("--run=", Item()))
 _KEEP: Final = (*READ, "create", "patch", "delete")
 _GROUPS: Final = "scheduling.k8s.io"
 
@@ -137,12 +136,12 @@ def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
 def _deployment() -> dict[str, Any]:
     args = [
         "run",
-        KINDS_TOLD,
+        KINDS_FLAG,
         When(_GANGS, "--gangs"),
         When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
         joined("--health-port=", Given("health_port")),
         f"--lease-name={LEASE}",
-        DOMAIN_TOLD,
+        DOMAIN_FLAG,
     ]
     mounts = [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]
     volumes = [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]

@@ -21,22 +21,22 @@ _SETTINGS = "jobgate-kind-settings"
 _SETTINGS_FOLDER = "/etc/jobgate/kinds"
 _HAS_SETTINGS = Given("kind_settings")
 
-#: All that know the names of Services are told their domain.
-DOMAIN_TOLD = When(
+#: For every component that knows the names of Services.
+DOMAIN_FLAG = When(
     negated(equal(Given("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Given("cluster_domain"))
 )
-#: What the server and the controller are both told: both must wire pods alike.
-_TOLD: list[Any] = [
-    DOMAIN_TOLD,
+#: Settings of the server and the controller: both must wire pods alike.
+_SHARED_FLAGS: list[Any] = [
+    DOMAIN_FLAG,
     When(Given("queueing"), joined("--queueing=", Given("queueing"))),
 ]
 
 
-def told(kinds: Iterable[Kind]) -> list[Any]:
-    """Return what the server and the controller are both told."""
+def pod_settings(kinds: Iterable[Kind]) -> list[Any]:
+    """Return the settings that the server and the controller share."""
     names = dict.fromkeys(kind.qualified_plural for kind in kinds)
     return [
-        *_TOLD,
+        *_SHARED_FLAGS,
         *(When(negated(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
         *(When(negated(Given("kinds", name)), f"--without-kind={name}") for name in names),
     ]
@@ -110,7 +110,7 @@ def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
         joined("--tls-secret=", NAMESPACE, "/", Given("secret")),
         joined("--tls-name=", Given("service"), ".", NAMESPACE, ".svc"),
         "--drain-seconds=15",
-        *told(kinds),
+        *pod_settings(kinds),
         When(equal(Given("mode"), "warn"), "--mode=warn"),
         Each(Given("run"), joined("--run=", Item())),
         Each(Given("operator_can"), joined("--operator-can=", Item())),

@@ -94,7 +94,7 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
 
     Args:
         pod: the Pod that an operator makes of a template; its shape has been checked by the schema.
-        path: where the template stands in the job, to say where each fault is.
+        path: of the template in the job.
     """
     return FAMILIES.check(pod, path)
 

@@ -1,7 +1,7 @@
 """Resources of containers: names, amounts, requests and limits, claims, and what a resize does.
 
 The rules are those of `core/v1` validation of Kubernetes (`ValidateContainerResourceRequirements`,
-`validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the whole pod's resources stand in
+`validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the whole pod's resources are in
 `pod_resources`.
 """
 

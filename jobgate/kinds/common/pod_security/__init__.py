@@ -1,4 +1,4 @@
-"""The Pod Security levels: what a namespace that is held to one refuses in pods, told while the job is applied.
+"""The Pod Security levels: what a namespace that is held to one refuses in pods, reported when the job is applied.
 
 - `violation`, `policy`: what a level minds, and what a namespace's labels ask for
 - `host`, `privileges`, `users`, `profiles`, `sysctls`, `volumes`: a family of checks a file, with the plain shapes of

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import containers, mapping, objects, spec_of, whole
-from jobgate.kinds.common.pod.shapes import Part
+from jobgate.kinds.common.pod.shapes import PartialObject
 from jobgate.kinds.common.pod_security.contexts import of_all
 from jobgate.kinds.common.pod_security.violation import Level, Violation
 from webhook.path import Path
@@ -56,25 +56,25 @@ def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Vio
                 yield Violation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
 
 
-class _OwnPort(Part):
+class _OwnPort(PartialObject):
     host_port: Never | UnsetType = UNSET
 
 
-class _Own(Part):
+class _Own(PartialObject):
     host: Never | UnsetType = UNSET
 
 
-class _OwnHandler(Part):
+class _OwnHandler(PartialObject):
     http_get: _Own | UnsetType = UNSET
     tcp_socket: _Own | UnsetType = UNSET
 
 
-class _OwnHooks(Part):
+class _OwnHooks(PartialObject):
     post_start: _OwnHandler | UnsetType = UNSET
     pre_stop: _OwnHandler | UnsetType = UNSET
 
 
-class _NotOfWindows(Part):
+class _NotOfWindows(PartialObject):
     windows_options: Never | UnsetType = UNSET
 
 

@@ -31,7 +31,7 @@ def violations(pod: Mapping[str, Any], path: Path, level: Level = Level.RESTRICT
 
     Args:
         pod: the Pod as an operator makes it.
-        path: where its template stands in the job.
+        path: of its template in the job.
         level: the level.
     """
     for family in _FAMILIES[level]:

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import items, mapping
-from jobgate.kinds.common.pod.shapes import Part
+from jobgate.kinds.common.pod.shapes import PartialObject
 from jobgate.kinds.common.pod_security.contexts import Context, of_containers, on_windows
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
@@ -74,11 +74,11 @@ def _capabilities(context: Context, until: int) -> Iterator[Violation]:
         yield Violation(here / "drop", shown, 'must include "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until)
 
 
-class _Capabilities(Part):
+class _Capabilities(PartialObject):
     add: list[Capability] = msgspec.field(default_factory=list)
 
 
-class _NotPrivileged(Part):
+class _NotPrivileged(PartialObject):
     privileged: bool = False
     capabilities: _Capabilities | UnsetType = UNSET
 
@@ -87,12 +87,12 @@ class _NotPrivileged(Part):
             raise ValueError("privileged")
 
 
-class _CapabilitiesDropped(Part):
+class _CapabilitiesDropped(PartialObject):
     drop: list[str]
     add: list[Binding] = msgspec.field(default_factory=list)
 
 
-class _Kept(Part):
+class _Kept(PartialObject):
     allow_privilege_escalation: bool
     capabilities: _CapabilitiesDropped
     privileged: bool = False

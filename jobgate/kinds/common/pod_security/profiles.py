@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
-from jobgate.kinds.common.pod.shapes import Part, whole_text
+from jobgate.kinds.common.pod.shapes import PartialObject, whole_text
 from jobgate.kinds.common.pod_security.contexts import CONTEXT, has_own_users, of_all, of_containers, of_pod, on_windows
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
@@ -123,11 +123,11 @@ def _proc_mount(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
                 yield Violation(where, mount, 'must be "Default" or not set', level, until=end)
 
 
-class _Profile(Part):
+class _Profile(PartialObject):
     type: Profile
 
 
-class _Kept(Part):
+class _Kept(PartialObject):
     """What leaves the profiles of a container on, or of a pod."""
 
     seccomp_profile: _Profile | UnsetType = UNSET

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import objects
-from jobgate.kinds.common.pod.shapes import Part
+from jobgate.kinds.common.pod.shapes import PartialObject
 from jobgate.kinds.common.pod_security.contexts import CONTEXT, of_pod
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
@@ -46,7 +46,7 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
             yield Violation(where, name, f"must be one of {', '.join(SAFE)}", Level.BASELINE, until=safe)
 
 
-class _None(Part):
+class _None(PartialObject):
     sysctls: Never | UnsetType = UNSET
 
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import whole
-from jobgate.kinds.common.pod.shapes import Part
+from jobgate.kinds.common.pod.shapes import PartialObject
 from jobgate.kinds.common.pod_security.contexts import CONTEXT, has_own_users, of_all, of_containers, of_pod
 from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
 from webhook.path import Path
@@ -38,7 +38,7 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         yield Violation(own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
 
 
-class _NotRoot(Part):
+class _NotRoot(PartialObject):
     run_as_non_root: bool = True
     run_as_user: Annotated[int, Meta(ge=1)] = 1
 
