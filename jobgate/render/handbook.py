@@ -110,8 +110,8 @@ def _updates(kind: Kind) -> Iterator[str]:
         yield "Every field may change, as far as the rules hold afterwards."
         return
     yield (
-        "Fields that are not listed, or below a listed field, may not change after the job is stored. The most specific "
-        "line applies."
+        "Fields that are not listed, or below a listed field, may not change after the job is stored. The most "
+        "specific line applies."
     )
     rows = ((code(field), when.value) for field, when in rule.table.fields.items())
     yield table(("field", "may change"), rows)
