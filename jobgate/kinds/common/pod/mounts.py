@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-<<<<<<< HEAD
 from jobgate.kinds.common.pod.parts import Json, containers
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text
 from jobgate.kinds.common.pod.shapes import RelativePath, Text
@@ -24,14 +23,6 @@ from jobgate.kinds.common.pod.values import (
     one_of,
     rare,
 )
-=======
-from msgspec import UNSET, UnsetType
-
-from jobgate.kinds.common.pod.family import LOOK, Family
-from jobgate.kinds.common.pod.reading import items
-from jobgate.kinds.common.pod.shapes import Plain, RelativePath, Text
-from jobgate.kinds.common.pod.volumes.fields import Fields, each, mapping, required, text
->>>>>>> main
 from jobgate.kinds.common.pod.volumes.files import relative, without_backsteps
 from webhook.cause import Cause, Forbidden, Invalid, NotFound
 from webhook.path import Path
@@ -103,24 +94,13 @@ def _volumes_are_there_and_places_differ(spec: Json, containers: Sequence[Json])
     for container in containers:
         if mounts := container.get("volumeMounts"):
             if volumes is None:
-<<<<<<< HEAD
                 volumes = {text(volume.get("name")) for _, volume in objects(spec.get("volumes"))}
-            if not volumes.issuperset([mount["name"] for mount in mounts]):
-                return False
-            if len({mount["mountPath"] for mount in mounts}) != len(mounts):
-=======
-                volumes = {
-                    name
-                    for volume in items(spec.get("volumes"))
-                    if isinstance(volume, dict) and isinstance(name := volume.get("name"), str)
-                }
             places = set()
             for mount in mounts:
                 if mount["name"] not in volumes:
                     return False
                 places.add(mount["mountPath"])
             if len(places) != len(mounts):
->>>>>>> main
                 return False
     return True
 
