@@ -113,6 +113,14 @@ class Plan:
         """Return the neutral views of a spec's parts; none where these do not fit their schema."""
         return tuple(self._kind.tasks(spec)) if self.readable(spec) else ()
 
+    def unreadable(self, spec: BaseModel) -> Iterator[Path]:
+        """Yield where the words of the job are that cannot be read, except its parts."""
+        parts = self.word(self._kind.parts)
+        for word in sorted({word for planned in self.rules for word in planned.of_the_job}):
+            meaning = self.word(word)
+            if meaning != parts and not meaning.fits(spec):
+                yield meaning.path
+
     def calls(self, job: Job[Any], *, whole: bool, updates: bool) -> Iterator[tuple[Rule, Job[Any]]]:
         """Yield the rules to call for a job, each with the job as it is to see it.
 

@@ -6,6 +6,7 @@ What it requires need not be there yet: files are applied in any order. The stat
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
 
 from msgspec.structs import replace
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.prerequisites import USE
 from jobgate.pods.access import Access
-from jobgate.prerequisites.item import faults
+from jobgate.prerequisites.item import FAULTS, faults
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import reference
@@ -50,7 +51,8 @@ class ItemReviewer:
             read = PrerequisiteSpec.model_validate(spec or {})
         except ValidationError:
             return Response(request.uid)  # the API server's schema says where
-        causes = [Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in faults(request.kind, read)]
+        found = islice(faults(request.kind, read), FAULTS)
+        causes = [Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in found]
         response = Response(request.uid, causes, subject=(request.kind, GROUP, request.name))
         if not causes and request.kind == NAMESPACED:
             try:

@@ -14,7 +14,14 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from jobgate.names import dns_subdomain, environment_name
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES, PrerequisiteSpec, TemplateVariable
+from jobgate.prerequisites.models import (
+    CLUSTER,
+    NAMESPACED,
+    PATTERNS_LIMIT,
+    RESOURCES,
+    PrerequisiteSpec,
+    TemplateVariable,
+)
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
@@ -22,8 +29,10 @@ from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
-#: How many items are kept as they were read, and how many faults of one.
-_KEPT, _FAULTS = 256, 32
+#: How many items are kept as they were read.
+_KEPT: Final = 256
+#: How many faults of one item are looked for: a text of a mebibyte may hold a hundred thousand.
+FAULTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +119,7 @@ def _read(document: Mapping[str, Any], kind: str) -> Item | None:
         generation=generation if isinstance(generation, int) else 0,
         spec=read,
         hash=hash_of(spec),
-        faults=tuple(islice(faults(kind, read), _FAULTS)),
+        faults=tuple(islice(faults(kind, read), FAULTS)),
     )
 
 
@@ -127,7 +136,7 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
     declared = {one.name for one in spec.template_variables or ()}
     known = f"declared are {', '.join(sorted(declared))}" if declared else "none is declared"
     for field, text in leaves(spec):
-        for name in PLACEHOLDER.findall(text):
+        for name in dict.fromkeys(PLACEHOLDER.findall(text)):
             if name not in declared:
                 yield Reason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
         if "\r" in text or "\0" in text:
@@ -152,6 +161,9 @@ def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason
 
 def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
     seen: set[str] = set()
+    if sum(len(one.pattern or "") for one in spec.template_variables or ()) > PATTERNS_LIMIT:
+        yield Reason.TOO_LARGE, "templateVariables", f"all patterns have more than {PATTERNS_LIMIT} characters together"
+        return
     for place, one in enumerate(spec.template_variables or ()):
         field = f"templateVariables[{place}]"
         if one.name in seen:
