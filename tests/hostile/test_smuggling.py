@@ -23,7 +23,9 @@ def with_task(kind: Kind, task: Any) -> dict[str, Any]:
     """Return a sound job with one more task."""
     document = sound_tasks(kind, 2)
     tasks = at(document, tasks_of(kind))
-    changed: dict[str, Any] = with_value(document, tasks_of(kind), {**tasks, "odd": task} if isinstance(tasks, dict) else [*tasks, task])
+    changed: dict[str, Any] = with_value(
+        document, tasks_of(kind), {**tasks, "odd": task} if isinstance(tasks, dict) else [*tasks, task]
+    )
     return changed
 
 
