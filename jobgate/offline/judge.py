@@ -73,7 +73,7 @@ class Verdict:
         document: the object as it would be stored; of a denied one, as far as it came.
         patch: what of the user's object would be changed, as RFC 6902 operations.
         status: the Status that the user would get, of a denied object.
-        warnings: what the user would be told beside.
+        warnings: what the user would be warned of.
         reviewed: whether the object is of a kind of ours.
     """
 
