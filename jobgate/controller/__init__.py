@@ -6,7 +6,7 @@
 - `desired`: what has to be there beside a job
 - `difference`: what is to be done with what is there in its place
 - `loop`: one look at one job
-- `queue`, `pace`: which job next, and how often the API server is called at most
+- `queue`, `pace`: which job next, and how often the API server is called at most; `work`: what a controller does with them
 - `statuses`: the status of prerequisites
 - `events`, `metrics`: what others see of it
 - `run`: its life
