@@ -6,7 +6,8 @@
 - `desired`: what has to be there beside a job
 - `difference`: what is to be done with what is there in its place
 - `loop`: one look at one job
-- `queue`, `pace`: which job next, and how often the API server is called at most; `work`: what a controller does with them
+- `queue`, `pace`: which job next, and how often the API server is called at most
+- `work`: the loop of caches, queue and workers, which the runner shares
 - `statuses`: the status of prerequisites
 - `events`, `metrics`: what others see of it
 - `run`: its life
