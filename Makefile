@@ -49,7 +49,7 @@ check: install ## Lint, types, layers, spelling, and whether generated files are
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(BIN)/python -m crdgen.podtemplate --check
+	$(BIN)/python -m bench.pod_definitions --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m jobgate.render.handbook --check
 	$(BIN)/python -m jobgate.doctor.handbook --check
@@ -59,7 +59,7 @@ format: install ## Format the code, and fix what the linter can
 	$(BIN)/ruff check --fix .
 
 crds: install ## Regenerate manifests/ from the models
-	$(BIN)/python -m crdgen.podtemplate
+	$(BIN)/python -m bench.pod_definitions
 	$(BIN)/jobgate manifests --output-dir manifests
 
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
