@@ -233,7 +233,7 @@ class Generator(GenerateJsonSchema):
 
 
 def _note_unknown(schema: Any, known: Mapping[JsonRef, Any]) -> None:
-    """Put a note in the place of each reference that is not known."""
+    """Replace each reference that is not known by a note."""
     if isinstance(schema, list):
         for child in schema:
             _note_unknown(child, known)

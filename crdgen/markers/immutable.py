@@ -1,7 +1,7 @@
 """Fields that do not change after the object, or the field, was made.
 
 A rule on a field says nothing where the field is absent before or after. So an optional field has a second rule, on the
-object that it is in. Where that object is itself taken away and given anew, nothing is compared: mark it too.
+object that it is in. Where that object is itself removed and added again, nothing is compared: mark it too.
 """
 
 from dataclasses import dataclass

@@ -93,7 +93,7 @@ class TemplateVariable(Model):
         str | None,
         Field(max_length=512),
         Doc(
-            "Regular expression (RE2 syntax) that a whole value must match, in the place of the default, which lets "
+            "Regular expression (RE2 syntax) that a whole value must match. Replaces the default, which lets "
             "only characters pass that no shell interprets. The value is put into commands as it is."
         ),
     ] = None

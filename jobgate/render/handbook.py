@@ -59,7 +59,7 @@ def page(kind: Kind) -> str:
         "What the table of fields has, and beside it, in this order:",
         _list(kind.defaults),
         "## Rules",
-        "What the table of fields has, and beside it, all told at once:",
+        "Beside the table of fields, these are checked. All faults are reported at once:",
         _rules(kind.rules),
         *_updates(kind),
     ]
@@ -109,7 +109,7 @@ def _updates(kind: Kind) -> Iterator[str]:
     if rule is None:
         yield "Every field may change, as far as the rules hold afterwards."
         return
-    yield "What stands in none of these never changes once the job is stored. The most specific line counts."
+    yield "All other fields are immutable once the job is stored. The most specific line counts."
     rows = ((code(field), when.value) for field, when in rule.table.fields.items())
     yield table(("field", "may change"), rows)
 

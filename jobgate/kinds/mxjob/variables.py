@@ -12,7 +12,7 @@ from webhook import Context, Job, Notice, Path, rule
 
 @rule(reads=("job_mode", "tasks.template"))
 def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
-    """All roles must be told the same, and only the operator knows what."""
+    """All roles need the same values, and only the operator knows them."""
     for path, variables in _variables(job):
         for index, variable in objects(variables):
             if variable.get("name") in VARIABLES:
@@ -21,11 +21,11 @@ def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) ->
 
 
 @rule(reads=("job_mode", "tasks.template"))
-def own_variables_want_a_mended_operator(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
-    """The published operator writes its five variables by their place: over others, or past the end of a shorter list.
+def own_variables_need_a_patched_operator(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
+    """The published operator sets its five variables by position: it overwrites others, or fails on a shorter list.
 
-    It is told and not refused: that operator asks for an API of definitions that no cluster of today has, so one that
-    runs has been worked on.
+    This is a warning: the published operator needs an API version of CRDs that clusters no longer serve, so one
+    that runs has been patched.
     """
     if OWN_VARIABLES in context.settings.operator_can:
         return
@@ -50,4 +50,4 @@ def _variables(job: Job[MxJobSpec]) -> Iterator[tuple[Path, object]]:
 
 
 #: The rules, in the order in which a reader wants to know.
-variable_rules = (variables_of_the_operator_are_left_to_it, own_variables_want_a_mended_operator)
+variable_rules = (variables_of_the_operator_are_left_to_it, own_variables_need_a_patched_operator)
