@@ -29,7 +29,7 @@ Intended:
 
 - A list where a string with a format is expected, such as a time, is rejected here. The API server accepts it by mistake.
 
-Known, and not fixed:
+Known differences:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
 - Formats that nobody gives to a field (`isbn`, `creditcard`, …), odd e-mail addresses and odd URLs are accepted or refused
