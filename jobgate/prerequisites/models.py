@@ -144,7 +144,9 @@ class PrerequisiteSpec(Model):
     type: Annotated[str | None, Field(max_length=63), Doc("What it is, for people: data, storage, script, tool.")] = (
         None
     )
-    description: Annotated[str | None, Field(max_length=4096), Doc("What it gives to a task, for people.")] = None
+    description: Annotated[str | None, Field(max_length=4096), Doc("What the item provides to a task, for users.")] = (
+        None
+    )
     require: Annotated[References | None, Doc("Items that come before this one, in this order.")] = None
     template_variables: Annotated[
         list[TemplateVariable] | None, MapList("name"), MaxItems(ENTRIES), Doc("Variables of the plugin blocks.")
