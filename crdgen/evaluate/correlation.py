@@ -23,11 +23,11 @@ class Before(NamedTuple):
         return Before(new, old, identity(new) == identity(old))
 
     def step(self, step: str | int, schema: Schema) -> "Before | None":
-        """Return the pair of a child, or None where it cannot be told which one it was."""
+        """Return the pair of a child, or None where the old one is not known."""
         if isinstance(step, int):
             old = _counterpart(schema, self.new, self.old, step)
             return None if old is None else Before.of(self.new[step], old)
-        # Fields are told apart by their names, those of an atomic map, too.
+        # Fields are matched by their names, those of an atomic map, too.
         if not isinstance(self.new, dict) or not isinstance(self.old, dict):
             return None
         return Before.of(self.new[step], self.old[step]) if step in self.new and step in self.old else None

@@ -30,7 +30,7 @@ def inline(schema: Schema, path: str, depth: int | None = None, *, written: str 
             `Depth` says the same for one field.
         written: The path of the part that is written from its model, as a status is: there computed fields are fields.
 
-    A model that contains itself is left as a note, with the cycle spelled out, where it begins anew.
+    A model that contains itself is left as a note, with the cycle spelled out, where it begins again.
     """
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), depth)

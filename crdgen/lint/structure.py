@@ -156,7 +156,7 @@ def int_or_string_has_no_type(node: Node) -> Iterator[Found]:
 def either_type_needs_int_or_string(node: Node) -> Iterator[Found]:
     """The two types in anyOf are for int-or-string; without it the type outside decides."""
     if not node.branch and not node.flag(INT_OR_STRING) and node.schema.get("anyOf") == INT_OR_STRING_BRANCHES:
-        fix = f"write {INT_OR_STRING}: true in the place of type"
+        fix = f"write {INT_OR_STRING}: true instead of type"
         yield Found("anyOf", "anyOf of integer and string does not widen the type beside it", fix)
 
 

@@ -1,6 +1,6 @@
 """CEL rules: what the API server checks beyond the shape of a field or of a model.
 
-On a field a rule stands in `Annotated[…]`; on a model it is given by the decorator `rules`, which leaves the model
+On a field a rule is in `Annotated[…]`; on a model it is given by the decorator `rules`, which leaves the model
 itself as it was. In a rule `self` is the value, or the object with its JSON names, escaped where they are no
 identifiers (`escape`).
 """
@@ -29,7 +29,7 @@ class Rule(Marker):
 
     Attributes:
         rule: The expression.
-        message: What the user is told; by default the API server shows the expression.
+        message: Shown to the user; by default the API server shows the expression.
         message_expression: CEL that makes the message, of text; `message` is used where it fails.
         reason: The machine-readable reason; FieldValueInvalid by default.
         field_path: The field that the failure is shown at, from the value's own place: `.limits.cpu`, `.labels['a/b']`.

@@ -86,7 +86,7 @@ class PartitionPolicy(Model):
 
 
 class TaskSpec(Model):
-    """One part of a job: pods of one template."""
+    """A group of pods of a job that share one template."""
 
     name: Annotated[
         str | None,
