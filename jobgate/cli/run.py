@@ -8,17 +8,12 @@ from pathlib import Path
 import click
 
 from jobgate.cli.pod import identity, own_namespace
-from jobgate.cli.settings import Configured, running, setting
+from jobgate.cli.settings import Configured, queueing_of, running, setting
 from jobgate.names import dns_subdomain
+from jobgate.plugins.queueing import QUEUES_PODS
 
 
 @click.command()
-@setting(
-    "--gangs/--no-gangs",
-    default=False,
-    show_default=True,
-    help="Whether pods of a job start together or not at all: PodGroups of Kubernetes' own scheduler, 1.36 or newer.",
-)
 @setting(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -47,9 +42,8 @@ from jobgate.names import dns_subdomain
     show_default=True,
     help="Most requests to the API server, beside watching.",
 )
-def run(  # noqa: PLR0913 - one for each setting
+def run(
     *,
-    gangs: bool,
     queues: Path | None,
     health_port: int,
     bind: str,
@@ -79,7 +73,10 @@ def run(  # noqa: PLR0913 - one for each setting
         waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
     except (Unfit, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
-    settings = Settings(configured.settings.domain, gangs, requests_per_second, namespace=namespace, queues=waiting)
+    queueing = queueing_of(configured.settings)
+    if queues and queueing and queueing.system in QUEUES_PODS:
+        raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
+    settings = Settings(configured.settings.domain, queueing, requests_per_second, namespace=namespace, queues=waiting)
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in configured.settings.runs]
     try:
         asyncio.run(run_until(kinds, kubeconfig, place, settings))

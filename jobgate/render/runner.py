@@ -12,6 +12,7 @@ from typing import Any, Final
 from jobgate.kinds.common.runner import RUN_BY, runner_of
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
+from jobgate.plugins.queueing import GROUPS, NATIVE_GROUP, System
 from jobgate.render.choices import NAMESPACE, RUNS
 from jobgate.render.hardening import (
     MIN_READY,
@@ -25,8 +26,8 @@ from jobgate.render.hardening import (
 from jobgate.render.installation import LABELS
 from jobgate.render.policies import holds, policy, policy_for_all, rules
 from jobgate.render.rbac import READ, account, bound, rule
-from jobgate.render.tree import Each, Given, Has, Item, When, joined
-from jobgate.render.workload import DOMAIN_TOLD
+from jobgate.render.tree import Begins, Each, Given, Has, Item, When, joined
+from jobgate.render.workload import DOMAIN_TOLD, QUEUEING_TOLD
 from webhook import Kind
 
 ACCOUNT: Final = "jobgate-runner"
@@ -36,7 +37,6 @@ SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
 
 _RUN: Final = Given("run")
-_GANGS: Final = Given("gangs")
 _QUEUES: Final = Given("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
@@ -44,7 +44,11 @@ _QUEUES_MAP: Final = "jobgate-queues"
 #: Told to the server and to the runner alike.
 KINDS_TOLD: Final = Each(_RUN, joined("--run=", Item()))
 _KEEP: Final = (*READ, "create", "patch", "delete")
-_GROUPS: Final = "scheduling.k8s.io"
+#: The API groups of the PodGroups of each system.
+_GROUPS_OF: Final = {
+    System.KUBERNETES: NATIVE_GROUP,
+    **{system: one.rpartition("/")[0] for system, (one, _) in GROUPS.items()},
+}
 
 
 def runner(kinds: Iterable[Kind]) -> list[Any]:
@@ -86,12 +90,15 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         rule("", "services", verbs=_KEEP),
         # Pods that wait for too long, or that a policy restarts, are deleted; none is made or changed.
         rule("", "pods", verbs=(*READ, "delete")),
-        When(_GANGS, rule(_GROUPS, "podgroups", verbs=_KEEP)),
+        *(
+            When(Begins(Given("queueing"), system), rule(group, "podgroups", verbs=_KEEP))
+            for system, group in _GROUPS_OF.items()
+        ),
         When(
             _QUEUES,
             [
                 rule("", "resourcequotas", verbs=("list", "watch")),
-                rule(_GROUPS, "priorityclasses", verbs=("list", "watch")),
+                rule(NATIVE_GROUP, "priorityclasses", verbs=("list", "watch")),
             ],
         ),
         rule("", "events", verbs=("create",)),
@@ -116,7 +123,7 @@ def _policy() -> list[dict[str, Any]]:
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
             rules("", "services", operations=("CREATE", "UPDATE", "DELETE")),
             rules("", "pods", operations=("DELETE",)),
-            rules(_GROUPS, "podgroups", operations=("CREATE", "UPDATE", "DELETE")),
+            *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
         ]
     }
     system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
@@ -205,7 +212,7 @@ def _container() -> dict[str, Any]:
         "args": [
             "run",
             KINDS_TOLD,
-            When(_GANGS, "--gangs"),
+            QUEUEING_TOLD,
             When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
             joined("--health-port=", Given("health_port")),
             f"--lease-name={LEASE}",

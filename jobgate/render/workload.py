@@ -33,11 +33,10 @@ _HAS_SETTINGS = Given("kind_settings")
 
 #: All that know the names of Services are told their domain.
 DOMAIN_TOLD = When(Not(Equal(Given("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Given("cluster_domain")))
+#: And all that have to do with pods, the system that queues them.
+QUEUEING_TOLD = When(Given("queueing"), joined("--queueing=", Given("queueing")))
 #: What the server and the controller are both told: both must wire pods alike.
-_TOLD: list[Any] = [
-    DOMAIN_TOLD,
-    When(Given("queueing"), joined("--queueing=", Given("queueing"))),
-]
+_TOLD: list[Any] = [DOMAIN_TOLD, QUEUEING_TOLD]
 
 
 def told(kinds: Iterable[Kind]) -> list[Any]:

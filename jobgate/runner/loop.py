@@ -24,6 +24,7 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
 from jobgate.kinds.common.runner import is_run
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
 from jobgate.runner.dispatch import Dispatcher, needs_none
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.plan import plan
 from jobgate.runner.seen import Seen, Whose
 from jobgate.runner.subject import Subject, read
@@ -62,7 +63,7 @@ class Loop:
         clock: Callable[[], datetime],
         later: Callable[[Whose, float], None],
         domain: str,
-        groups: str = "",
+        groups: Grouping | None = None,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Look at nothing yet.
@@ -76,7 +77,7 @@ class Loop:
             clock: gives the time.
             later: has a job looked at again in so many seconds.
             domain: of the cluster's Services.
-            groups: the apiVersion of Kubernetes' own PodGroup; empty where jobs are no gangs.
+            groups: how gangs are formed; None where jobs are no gangs.
             dispatcher: of queues; None where there are none.
         """
         self._jobs = jobs

@@ -16,6 +16,7 @@ from jobgate.kinds.common.policies.model import Action as Wish
 from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.grouping import IMMUTABLE
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import Children, children
@@ -148,11 +149,25 @@ def _beside(wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, A
 
 
 def _groups(subject: Subject, wanted: Children, found: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
-    """Yield what makes the groups right. What a group asks for never changes: each attempt has its own."""
+    """Yield what makes the groups right: each attempt has its own, and scaling changes what they ask for."""
     attempt = str(subject.state.attempt)
     old = [one for one in found if labels_of(one).get(ATTEMPT_LABEL) != attempt]
     yield from (Delete(one) for one in old if not _going(one))
-    yield from _beside(wanted.groups, [one for one in found if one not in old])
+    current = [one for one in found if one not in old]
+    yield from _beside(wanted.groups, current)
+    for one in current:
+        spec = mapping(wanted.groups.get(text(metadata_of(one).get("name")))).get("spec")
+        if spec is None or _going(one) or _covers(one.get("spec"), spec):
+            continue
+        # Where it cannot be changed it is created again, at the next look. Pods that run do not need it.
+        yield Delete(one) if one.get("apiVersion") in IMMUTABLE else Patch(one, {"spec": spec})
+
+
+def _covers(found: Any, wanted: Any) -> bool:
+    """Tell whether all that is wanted is there; what the API server has added does not matter."""
+    if isinstance(wanted, Mapping):
+        return isinstance(found, Mapping) and all(_covers(found.get(key), value) for key, value in wanted.items())
+    return bool(found == wanted)
 
 
 def _report(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:

@@ -18,8 +18,9 @@ from jobgate.controller.queue import Outcome, Queue
 from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
 from jobgate.plugins.crew import RUN_LABEL
+from jobgate.plugins.queueing import QueueingArguments
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.gangs import GROUP
+from jobgate.runner.grouping import PLURAL, Grouping, grouping, versions
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
 from jobgate.runner.rivals import now, rivals
@@ -33,8 +34,6 @@ WORKERS: Final = 8
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
 
-#: The versions of Kubernetes' own PodGroup, the newest first.
-VERSIONS: Final = ("v1", "v1beta1", "v1alpha2")
 #: Where the operators of others are looked for.
 _DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
 _LEASES: Final = Resource("leases", "v1", "coordination.k8s.io")
@@ -59,7 +58,7 @@ class Settings:
 
     Attributes:
         domain: of the cluster's Services.
-        gangs: whether pods that start together are groups of Kubernetes' own scheduler.
+        queueing: the system that schedules gangs, and may queue pods; None for none.
         requests_per_second: how often the API server is called at most, beside watching.
         resync: after so many seconds each job is looked at, whatever is known.
         backoff: of informers, after failures.
@@ -68,7 +67,7 @@ class Settings:
     """
 
     domain: str
-    gangs: bool = False
+    queueing: QueueingArguments | None = None
     requests_per_second: float = 200.0
     resync: float = 300.0
     backoff: Backoff | None = None
@@ -99,7 +98,8 @@ class RunnerController:
             Refused: the API server does not tell whether one is.
         """
         await self.alone()
-        groups = await self._groups() if self._settings.gangs else None
+        groups = await self._grouping()
+        followed = _resource(groups.api_version) if groups and groups.api_version else None
         queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0))
         backoff = self._settings.backoff
         changed = asyncio.Event()
@@ -108,7 +108,7 @@ class RunnerController:
             queue.add(key, after)
             changed.set()
 
-        seen = Seen(lambda key: of_a_job(key, SETTLE), groups, backoff)
+        seen = Seen(lambda key: of_a_job(key, SETTLE), followed, backoff)
         jobs: dict[str, tuple[Kind, Resource, Informer[dict[str, Any]]]] = {}
         for kind in self._kinds:
             resource = Resource(kind.plural, kind.version, kind.group)
@@ -140,7 +140,7 @@ class RunnerController:
             clock=now,
             later=queue.add,
             domain=self._settings.domain,
-            groups=f"{groups.group}/{groups.version}" if groups else "",
+            groups=groups,
             dispatcher=dispatcher,
         )
         self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)
@@ -181,17 +181,25 @@ class RunnerController:
     async def _all(self, resource: Resource) -> list[Mapping[str, Any]]:
         return [item async for page in self._cluster.pages(resource) for item in page.items]
 
-    async def _groups(self) -> Resource | None:
-        """Return the PodGroups that the API server serves, in the newest version that is known."""
-        for version in VERSIONS:
-            resource = Resource("podgroups", version, GROUP)
+    async def _grouping(self) -> Grouping | None:
+        """Return how gangs are formed: groups are of the newest version that the API server serves."""
+        arguments = self._settings.queueing
+        if arguments is None:
+            return None
+        found = ""
+        for version in versions(arguments.system):
             try:
-                async for _ in self._cluster.pages(resource):
-                    return resource
+                async for _ in self._cluster.pages(_resource(version)):
+                    break
             except Refused:
                 continue
-        _logger.warning("no gangs", extra={"fields": {"reason": f"the API server serves no podgroups.{GROUP}"}})
-        return None
+            found = version
+            break
+        formed = grouping(arguments, found)
+        if formed is None:
+            reason = f"the API server serves no PodGroup of {', '.join(versions(arguments.system))}"
+            _logger.warning("no gangs", extra={"fields": {"reason": reason}})
+        return formed
 
     async def _resync(self, jobs: Mapping[str, tuple[Kind, Resource, Informer[Any]]], queue: Queue[Whose]) -> None:
         while True:
@@ -238,6 +246,11 @@ class PacedWrites(Paced):
         """Delete an object, with what becomes of what it owns."""
         await self._pace.wait()
         await self._writes.remove(resource, found, propagation)
+
+
+def _resource(api_version: str) -> Resource:
+    group, _, version = api_version.rpartition("/")
+    return Resource(PLURAL, version, group)
 
 
 def _informer(

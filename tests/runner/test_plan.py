@@ -6,7 +6,9 @@ import pytest
 
 from jobgate.kinds.common.policies.model import Action, Event
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.plugins.queueing import System
 from jobgate.runner import Delete, Later, Patch
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.state import COMMAND, State
 from tests.runner.world import UID, World, dijob, holding, stored, task
 
@@ -333,3 +335,36 @@ def test_the_end_is_the_same_wherever_the_runner_dies(away: int, action: str, di
     disturbed.settle()
     assert run(disturbed, dies=True) == run(undisturbed, dies=False)
     assert len(set(disturbed.log) & {"create Service di-train"}) == 1
+
+
+# Gangs.
+
+V1ALPHA2, V1BETA1 = (Grouping(System.KUBERNETES, f"scheduling.k8s.io/{version}") for version in ("v1alpha2", "v1beta1"))
+
+
+@pytest.mark.parametrize(
+    ("grouping", "expected"),
+    [
+        (V1BETA1, []),
+        # There a group never changes.
+        (V1ALPHA2, ["delete PodGroup train", "create PodGroup train"]),
+    ],
+)
+def test_a_gang_grows_and_shrinks_with_its_job(grouping: Grouping, expected: list[str]) -> None:
+    found = World(dijob(task(2)), grouping)
+    found.settle()
+    pods = [pod["metadata"]["uid"] for pod in found.pods]
+    for replicas in (4, 1):
+        found.log.clear()
+        found.job["spec"]["tasks"][0]["replicas"] = replicas
+        found.settle()
+        least = found.groups["train"]["spec"]["schedulingPolicy"]["gang"]["minCount"]
+        assert (least, [line for line in found.log if "PodGroup" in line]) == (replicas, expected)
+        assert set(pods[:replicas]) <= {pod["metadata"]["uid"] for pod in found.pods}
+
+
+def test_what_the_api_server_adds_to_a_group_is_no_change() -> None:
+    found = World(dijob(task(2)), V1BETA1)
+    found.settle()
+    found.groups["train"]["spec"] |= {"priority": 0, "disruptionMode": {"single": {}}}
+    assert found.plan() == []
