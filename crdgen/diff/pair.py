@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import Break, Change
-from crdgen.diff.implied import most_fields
-from crdgen.schema import LIST_TYPE, VALIDATIONS
-from crdgen.schema.look import mapping, members, number
+from crdgen.schema import BRANCHES, LIST_TYPE, VALIDATIONS
+from crdgen.schema.look import mapping, words
 
-_BRANCHES: Final = ("allOf", "anyOf", "oneOf", "not")
+_JUDGING: Final = (*BRANCHES, "not", "enum", VALIDATIONS)
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class SchemaPair:
         """Return the pair of a property that both have."""
         path = f"{self.path}.{name}" if self.path else name
         pair = self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
-        return replace(pair, counted=is_counted(self.new, root=not self.path))
+        return replace(pair, counted="maxProperties" in self.new)
 
     def items(self) -> "SchemaPair":
         """Return the pair of the items of a list."""
@@ -68,15 +67,9 @@ Family: TypeAlias = Callable[[SchemaPair], Iterator[Change]]
 
 def is_judged_whole(schema: Mapping[str, Any]) -> bool:
     """Return whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
-    return any(schema.get(keyword) for keyword in (*_BRANCHES, "enum", VALIDATIONS)) or schema.get(LIST_TYPE) == "set"
-
-
-def is_counted(schema: Mapping[str, Any], *, root: bool) -> bool:
-    """Return whether an object may have more fields than it is allowed to have."""
-    most = schema.get("maxProperties")
-    return most is not None and most_fields(schema, root=root) > (number(most) or 0)
+    return any(schema.get(keyword) for keyword in _JUDGING) or schema.get(LIST_TYPE) == "set"
 
 
 def required(schema: Mapping[str, Any]) -> frozenset[str]:
     """Return the names that an object must have."""
-    return frozenset(name for name in members(schema.get("required")) if isinstance(name, str))
+    return frozenset(words(schema.get("required")))

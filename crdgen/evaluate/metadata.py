@@ -25,9 +25,8 @@ def judged(metadata: Any, checks: Iterable[Check]) -> Iterator[Violation]:
     for fault in faults:
         yield Violation(("metadata",), Reason.TYPE_INVALID, fault.value, fault.problem)
     for check in () if faults else checks:
-        for mistake in check(decoded):
-            path = ("metadata", *mistake.at.split("."))
-            yield Violation(path, Reason(mistake.reason), mistake.value, mistake.right)
+        for error in check(decoded):
+            yield Violation(("metadata", *error.at.split(".")), Reason(error.reason), error.value, error.message)
 
 
 def of_custom_resource(

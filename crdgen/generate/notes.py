@@ -9,8 +9,8 @@ PROBLEM: Final = "x-crdgen-problem"
 FACTORY: Final = "x-crdgen-factory"
 # A default as the Python object that it is, held in a `Deferred`.
 DEFAULT: Final = "x-crdgen-default"
-# The `Spelling` of a default that a serializer may write otherwise than its type is written, in a `Deferred`.
-SPELLING: Final = "x-crdgen-spelling"
+# The forms of a default that a serializer may write otherwise than its type is written, in a `Deferred`.
+FORMS: Final = "x-crdgen-forms"
 # The schema of a map's keys.
 KEYS: Final = "x-crdgen-keys"
 # The bounds of a duration, which JSON schema has no words for.

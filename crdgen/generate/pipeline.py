@@ -5,7 +5,6 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from crdgen.generate.bounds import bounds
 from crdgen.generate.defaults import defaults
 from crdgen.generate.describe import describe
 from crdgen.generate.descriptions import descriptions
@@ -35,7 +34,7 @@ def extensions(schema: Schema, path: str) -> Schema:
 # The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
 # made of it, and texts are tidied last.
 STAGES: Final[tuple[Stage, ...]] = (
-    *(keywords, unions, known, keys, extensions, bounds, ranges, parents, defaults, descriptions),
+    *(keywords, unions, known, keys, extensions, ranges, parents, defaults, descriptions),
 )
 
 

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
 import jsonpatch
+from msgspec.structs import replace
 
 from jobgate.kinds.common.schema import unchecked_rules
+from jobgate.offline import items
 from jobgate.offline.difference import difference
 from jobgate.offline.namespaces import is_namespace
-from webhook import Invalid, Kind, Objects, Operation, Phase, Registry, Request, Response, Settings, User, review
+from jobgate.prerequisites.models import GROUP
+from webhook import (
+    Invalid,
+    Kind,
+    Notice,
+    Objects,
+    Operation,
+    Phase,
+    Registry,
+    Request,
+    Response,
+    Settings,
+    User,
+    review,
+)
 from webhook.context import NoObjects
+from webhook.kind import Schema
 
 #: From which likeness on a group is taken for a slip of another; that of `batch` and `batch.volcano.sh` is 0.48.
 _NEAR = 0.8
+#: Group, apiVersion and kind of prerequisites.
+_ITEMS = tuple((GROUP, items.API_VERSION, kind) for kind in items.SCHEMAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +90,12 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     """
     kind = circumstances.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     if kind is None:
-        return _of_no_kind(document, circumstances.kinds)
+        schema = items.schema_of(document)
+        return _of_no_kind(document, circumstances.kinds) if schema is None else _item(document, schema, circumstances)
     pruned = kind.schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = kind.schema.default(pruned)
-    old = _old(sent, kind, circumstances)
-    warnings = [*_unknown_fields(document, pruned), *unchecked_rules(kind)]
-    if old is None and circumstances.operation is Operation.UPDATE:
-        warnings.append("reviewed as a new object: --old contains no object of this kind and name")
+    old = _old(sent, kind.schema, circumstances)
+    warnings = [*_before_review(document, pruned, old, circumstances), *unchecked_rules(kind)]
     mutation = _review(Phase.MUTATE, kind, sent, old, circumstances)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, circumstances) if mutation.allowed else mutation
@@ -90,12 +108,34 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     )
 
 
+def _item(document: dict[str, Any], schema: Schema, circumstances: Circumstances) -> Verdict:
+    """Return the verdict on a prerequisite."""
+    pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
+    sent = schema.default(pruned)
+    old = _old(sent, schema, circumstances)
+    subject = (str(document["kind"]), GROUP, str(_identity(document)[2]))
+    response = Response("offline", items.refused(sent, old), subject=subject)
+    if response.allowed:
+        found = items.not_ready(sent, _namespace(document) or circumstances.namespace, circumstances.objects)
+        response = replace(response, notices=[Notice("spec.require", one) for one in found])
+    elif not circumstances.settings.enforces:
+        response = response.forgiving(told=True)
+    return Verdict(
+        allowed=response.allowed,
+        document=sent,
+        patch=difference(document, sent),
+        status=None if response.allowed else response.status(),
+        warnings=(*_before_review(document, pruned, old, circumstances), *map(str, response.notices)),
+    )
+
+
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     """Return the verdict on what is of no kind of ours: denied where it was meant to be one, else passed over."""
-    known = ", ".join(f"{one.gvk.api_version} {one.kind}" for one in kinds)
+    names = [*((one.group, one.gvk.api_version, one.kind) for one in kinds), *_ITEMS]
+    known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
     if any(one.conversion is not None and one.conversion(document) is not None for one in kinds):
         cause = Invalid("apiVersion", document.get("apiVersion"), "is no longer served: use `jobgate convert`")
-    elif _meant(document, kinds):
+    elif _meant(document, [(group, kind) for group, _, kind in names]):
         cause = Invalid(
             "kind", document.get("kind"), f"is not a kind of {document.get('apiVersion')}; known kinds: {known}"
         )
@@ -113,11 +153,11 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     return Verdict(allowed=False, document=document, status=status)
 
 
-def _meant(document: Mapping[str, Any], kinds: Registry) -> bool:
+def _meant(document: Mapping[str, Any], kinds: Iterable[tuple[str, str]]) -> bool:
     """Tell whether an object seems to be meant as one of ours: in another case or version, or with a slip."""
     group, _, _ = str(document.get("apiVersion")).rpartition("/")
     name = str(document.get("kind")).lower()
-    return any(one.kind.lower() == name and get_close_matches(group, [one.group], cutoff=_NEAR) for one in kinds)
+    return any(kind.lower() == name and get_close_matches(group, [of], cutoff=_NEAR) for of, kind in kinds)
 
 
 def _review(
@@ -139,7 +179,7 @@ def _review(
     return review(request, phase, circumstances.kinds, circumstances.settings, circumstances.objects)
 
 
-def _old(document: Mapping[str, Any], kind: Kind, circumstances: Circumstances) -> dict[str, Any] | None:
+def _old(document: Mapping[str, Any], schema: Schema, circumstances: Circumstances) -> dict[str, Any] | None:
     """Return the stored object of the same kind and name, as the API server reads it: with its defaults."""
     if circumstances.operation is not Operation.UPDATE:
         return None
@@ -148,7 +188,7 @@ def _old(document: Mapping[str, Any], kind: Kind, circumstances: Circumstances) 
     written = _namespace(document)
     fitting = [stored for stored in namesakes if not written or _namespace(stored) in {"", written}]
     fitting.sort(key=lambda stored: _namespace(stored) != (written or circumstances.namespace))
-    return kind.schema.default(kind.schema.prune(fitting[0])) if fitting else None
+    return schema.default(schema.prune(fitting[0])) if fitting else None
 
 
 def _namespace(document: Mapping[str, Any]) -> str:
@@ -160,6 +200,14 @@ def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return document.get("apiVersion"), document.get("kind"), name
+
+
+def _before_review(
+    document: Mapping[str, Any], pruned: Any, old: Mapping[str, Any] | None, circumstances: Circumstances
+) -> Iterator[str]:
+    yield from _unknown_fields(document, pruned)
+    if old is None and circumstances.operation is Operation.UPDATE:
+        yield "reviewed as a new object: --old contains no object of this kind and name"
 
 
 def _unknown_fields(document: Mapping[str, Any], pruned: Any) -> Iterator[str]:

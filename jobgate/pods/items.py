@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.prerequisites import USE
 from jobgate.pods.access import Access
-from jobgate.prerequisites.item import faults
+from jobgate.prerequisites.item import causes as causes_of
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import reference
@@ -50,7 +50,7 @@ class ItemReviewer:
             read = PrerequisiteSpec.model_validate(spec or {})
         except ValidationError:
             return Response(request.uid)  # the API server's schema says where
-        causes = [Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in faults(request.kind, read)]
+        causes = causes_of(request.kind, read)
         response = Response(request.uid, causes, subject=(request.kind, GROUP, request.name))
         if not causes and request.kind == NAMESPACED:
             try:

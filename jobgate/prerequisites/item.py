@@ -19,6 +19,7 @@ from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
+from webhook import Cause
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
@@ -136,6 +137,11 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
         name = variable.get("name")
         if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
             yield Reason.MALFORMED, f"env[{place}].name", fault
+
+
+def causes(kind: str, spec: PrerequisiteSpec) -> list[Cause]:
+    """Return the same as causes for which an item is refused."""
+    return [Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in faults(kind, spec)]
 
 
 def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:

@@ -51,11 +51,13 @@ class Resolution:
         instances: in the order in which they apply.
         problems: where there are any, the instances are not all.
         repeated: the places of references that bring nothing, because one before them is the same.
+        unknown: items of which it is not known whether there are any, each with the place of the reference to it.
     """
 
     instances: tuple[Instance, ...] = ()
     problems: tuple[Problem, ...] = ()
     repeated: tuple[int, ...] = ()
+    unknown: tuple[tuple[str, int], ...] = ()
 
     @property
     def items(self) -> dict[str, Item]:
@@ -63,14 +65,15 @@ class Resolution:
         return {one.item.source: one.item for one in self.instances}
 
 
-def resolve(references: Iterable[Reference], find: Find) -> Resolution:
+def resolve(references: Iterable[Reference], find: Find, *, partial: bool = False) -> Resolution:
     """Return what references bring.
 
     Args:
         references: in the order in which the job names them.
-        find: gives the items. What it raises is passed on.
+        find: gives the items.
+        partial: whether an item that `find` does not know is left out and reported; else its LookupError is passed on.
     """
-    walk = _Walk(find)
+    walk = _Walk(find, partial)
     seen: set[Reference] = set()
     repeated = []
     for place, one in enumerate(references):
@@ -79,24 +82,26 @@ def resolve(references: Iterable[Reference], find: Find) -> Resolution:
             continue
         seen.add(one)
         walk.visit(one, (), place)
-    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated))
+    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated), tuple(walk.unknown))
 
 
-def resolve_item(item: Item, find: Find) -> Resolution:
+def resolve_item(item: Item, find: Find, *, partial: bool = False) -> Resolution:
     """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
-    walk = _Walk(find)
+    walk = _Walk(find, partial)
     for reason, place, detail in item.faults:
         walk.problem(reason, (), f"spec.{place}: {detail}", 0)
     walk.require(item, (item.shown,), (item.source,), 0)
     own = Instance(item, {}, (item.shown,), 0)
-    return Resolution((*walk.done.values(), own), tuple(walk.problems))
+    return Resolution((*walk.done.values(), own), tuple(walk.problems), unknown=tuple(walk.unknown))
 
 
 @dataclass(slots=True)
 class _Walk:
     find: Find
+    partial: bool
     done: dict[Reference, Instance] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    unknown: list[tuple[str, int]] = field(default_factory=list)
 
     def problem(self, reason: Reason, chain: Sequence[str], detail: str, place: int) -> None:
         self.problems.append(Problem(reason, tuple(chain), detail, place))
@@ -115,7 +120,13 @@ class _Walk:
             detail = f"more than {DEPTH} items require one another in a row: require fewer, or merge some"
             self.problem(Reason.DEPTH_EXCEEDED, chain[:DEPTH], detail, place)
             return
-        item = self.find(wanted.kind, wanted.name)
+        try:
+            item = self.find(wanted.kind, wanted.name)
+        except LookupError:
+            if not self.partial:
+                raise
+            self.unknown.append((wanted.shown, place))
+            return
         if item is None:
             where = " in the namespace" if wanted.kind == NAMESPACED else ""
             detail = f"there is no {wanted.shown}{where}{_advice(wanted, self.find)}"

@@ -31,8 +31,7 @@ def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> d
         problems = (Problem(Reason.MALFORMED, (), "the spec does not fit its schema: apply it again"),)
     else:
         resolution = resolve_item(item, find)
-        required = Resolution(resolution.instances[:-1])
-        problems = (*resolution.problems, *content_of(required)[1])
+        problems = problems_of(resolution)
         status["resolved"] = list(resolution.items)
         status["variables"] = variables_shown(item.spec.template_variables)
     first = problems[0] if problems else None
@@ -54,3 +53,9 @@ def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> d
         for type_, true in ((READY, first is None), (INVALID, first is not None))
     ]
     return status
+
+
+def problems_of(resolution: Resolution) -> tuple[Problem, ...]:
+    """Return what is wrong with an item that was resolved by itself, and with what it requires together."""
+    required = Resolution(resolution.instances[:-1])
+    return (*resolution.problems, *content_of(required)[1])

@@ -303,8 +303,8 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
 @pytest.mark.parametrize(
     "fault, message",
     [
-        (refusing("get", "secrets", Refused(403)), "Secret train-trial: the controller may not get and create Secrets"),
-        (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller may not get and"),
+        (refusing("get", "secrets", Refused(403)), "Secret train-trial: the controller has no permission for Secrets"),
+        (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller has no permission for Secrets"),
         (refusing("create", "configmaps", Rejected(403, "Forbidden", "exceeded quota")),
          "ConfigMap train-trial: the API server responded with 403 Forbidden: exceeded quota"),
         (refusing("create", "services", Rejected(422, "Invalid", "bad port")),

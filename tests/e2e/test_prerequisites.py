@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from controlplane.client import ClusterApi
+from controlplane.controller import controlling, install
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.prerequisites.record import RECORD, read
 from jobgate.prerequisites.reference import ANNOTATION
-from tests.controller.installed import controlling, install
 from tests.e2e.cluster import User
 
 WAIT = 60.0

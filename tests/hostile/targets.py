@@ -13,13 +13,13 @@ import jsonpatch
 import orjson
 from hypothesis import strategies as st
 
+from bench.differential.objects.mistakes import near
+from bench.differential.objects.values import JSON, right
 from crdgen.evaluate import evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.kinds import built_in
 from jobgate.render.handbook import title
-from tests.crdgen.objects.mistakes import near
-from tests.crdgen.objects.values import JSON, right
 from tests.hostile.costly import blown_up, places, schema_of, size_of
 from tests.hostile.fuzz import Target
 from tests.hostile.requests import envelope

@@ -226,5 +226,13 @@ def test_any_json_in_the_lists_has_an_answer(value: Any) -> None:
             answer(job, EXAMPLES, phase, Granted({}))
 
 
+@pytest.mark.parametrize("of_job", [True, False])
+def test_a_name_that_no_item_can_have_is_refused(of_job: bool) -> None:
+    wrong = [wants("A b")]
+    (text,) = said(dijob(of_job=wrong) if of_job else dijob(*wrong), EXAMPLES)
+    assert text.startswith(f"spec.{'' if of_job else 'tasks[0].'}prerequisites: Invalid value")
+    assert "'A b' is no name of an item" in text
+
+
 def test_a_reference_is_the_same_whatever_the_order_of_its_values() -> None:
     assert named("a", b="1", c="2") == named("a", c="2", b="1")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobgate.kinds.common.asking import where
+from jobgate.kinds.common.asking import asked_of
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.kinds.common.erased import APPLIED
 from jobgate.kinds.common.pod.reading import mapping
@@ -14,7 +14,6 @@ from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Derived
 from jobgate.plugins.weight import too_large
-from jobgate.prerequisites.asked import asked
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
 
 
@@ -56,7 +55,7 @@ def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Itera
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin checks whether it can work with the job."""
     imposed = context.settings.plugins
-    if not (job.word("plugins") or imposed or any(asked(job.document, where(job.kind)))):
+    if not (job.word("plugins") or imposed or asked_of(job)):
         return
     plugins = plugins_of(context)
     crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)

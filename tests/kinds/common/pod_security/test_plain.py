@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from bench.differential.pods.pod_security import PODS, plain, restricted
 from jobgate.kinds.common.pod_security import host, privileges, profiles, sysctls, users, volumes
 from jobgate.kinds.common.pod_security.levels import keeps_to, violations
 from jobgate.kinds.common.pod_security.violation import Level, Violation
-from tests.differential.pod_security import PODS, plain, restricted
 from tests.kinds.common.pod.templates import PLAIN
 from tests.kinds.common.pod_security.test_levels import places
 from webhook.path import Path
