@@ -34,6 +34,12 @@ from jobgate.plugins.queueing import QUEUES_PODS
 )
 @setting("--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]")
 @setting("--lease-name", default="jobgate-runner", show_default=True, help="Lease used for leader election.")
+@setting(
+    "--ignore-operator",
+    multiple=True,
+    metavar="NAMESPACE/NAME",
+    help="Deployment or Lease with an operator's name and rights that does not run these jobs; repeatable.",
+)
 @running
 @setting(
     "--requests-per-second",
@@ -42,7 +48,7 @@ from jobgate.plugins.queueing import QUEUES_PODS
     show_default=True,
     help="Most requests to the API server, beside watching.",
 )
-def run(
+def run(  # noqa: PLR0913 - one for each setting
     *,
     queues: Path | None,
     health_port: int,
@@ -51,6 +57,7 @@ def run(
     lease_namespace: str | None,
     lease_name: str,
     requests_per_second: float,
+    ignore_operator: tuple[str, ...],
     configured: Configured,
 ) -> None:
     """Run the jobs of the kinds named by --run on Kubernetes' own Job controller, until SIGTERM or Ctrl-C."""
@@ -76,7 +83,14 @@ def run(
     queueing = queueing_of(configured.settings)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
-    settings = Settings(configured.settings.domain, queueing, requests_per_second, namespace=namespace, queues=waiting)
+    settings = Settings(
+        configured.settings.domain,
+        queueing,
+        requests_per_second,
+        namespace=namespace,
+        queues=waiting,
+        ignored_operators=frozenset(ignore_operator),
+    )
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in configured.settings.runs]
     try:
         asyncio.run(run_until(kinds, kubeconfig, place, settings))

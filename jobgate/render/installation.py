@@ -97,6 +97,13 @@ class Installation(BaseModel):
         ),
     ] = ""
     run: Annotated[tuple[Subdomain, ...], Field(description="Kinds whose jobs jobgate runs, as <plural>.<group>.")] = ()
+    ignore_operators: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[-a-z0-9]+/[-.a-z0-9]+$")], ...],
+        Field(
+            description="Deployments and Leases with an operator's name and rights that do not run these jobs, as "
+            "NAMESPACE/NAME."
+        ),
+    ] = ()
     queues: Annotated[str, Field(description="Queues of the jobs that jobgate runs: YAML text, see --queues.")] = ""
     cluster_domain: Annotated[Subdomain, Field(description="DNS domain of the cluster's Services.")] = DOMAIN
     conversion_crds: Annotated[

@@ -103,7 +103,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         ),
         rule("", "events", verbs=("create",)),
         rule("", "namespaces", verbs=("list", "watch")),
-        # Whether an operator of a kind is alive.
+        # Whether an operator of a kind is alive, and may do its work.
+        rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
     ]
@@ -214,6 +215,7 @@ def _container() -> dict[str, Any]:
             KINDS_TOLD,
             QUEUEING_TOLD,
             When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
+            Each(Given("ignore_operators"), joined("--ignore-operator=", Item())),
             joined("--health-port=", Given("health_port")),
             f"--lease-name={LEASE}",
             DOMAIN_TOLD,

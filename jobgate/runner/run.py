@@ -34,9 +34,6 @@ WORKERS: Final = 8
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
 
-#: Where the operators of others are looked for.
-_DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
-_LEASES: Final = Resource("leases", "v1", "coordination.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
@@ -64,6 +61,7 @@ class Settings:
         backoff: of informers, after failures.
         namespace: that the runner is in, and leaves alone; empty for none.
         queues: that jobs wait in; None where they wait in none.
+        ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
     """
 
     domain: str
@@ -73,6 +71,7 @@ class Settings:
     backoff: Backoff | None = None
     namespace: str = ""
     queues: Queues | None = None
+    ignored_operators: frozenset[str] = frozenset()
 
 
 class RunnerController:
@@ -173,13 +172,12 @@ class RunnerController:
             Beside: an operator of one of the kinds is alive.
             Refused: the API server does not tell whether one is.
         """
-        deployments, leases = [await self._all(resource) for resource in (_DEPLOYMENTS, _LEASES)]
         for kind in self._kinds:
-            if found := list(rivals(kind, deployments, leases, now())):
-                raise Beside(f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run")
-
-    async def _all(self, resource: Resource) -> list[Mapping[str, Any]]:
-        return [item async for page in self._cluster.pages(resource) for item in page.items]
+            if found := await rivals(kind, self._cluster, now(), self._settings.ignored_operators):
+                raise Beside(
+                    f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run. If it "
+                    "does not run these jobs, name it with --ignore-operator"
+                )
 
     async def _grouping(self) -> Grouping | None:
         """Return how gangs are formed: groups are of the newest version that the API server serves."""
