@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import SchemaPair
+from crdgen.diff.change import REFUSES, Change, SchemaPair
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.schema.look import number, shown
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import SchemaPair
+from crdgen.diff.change import REFUSES, Change, SchemaPair
 from crdgen.schema import BRANCHES, INT_OR_STRING
 from crdgen.schema.look import canonical, members
 

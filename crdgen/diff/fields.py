@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import SchemaPair, is_judged_whole, required
+from crdgen.diff.change import REFUSES, Break, Change, SchemaPair, is_judged_whole, required
 from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown

@@ -5,8 +5,7 @@ from typing import Any, TypeAlias
 
 from crdgen.cel import available, uses_old_self
 from crdgen.cel.tree import Node
-from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import SchemaPair
+from crdgen.diff.change import REFUSES, Break, Change, SchemaPair
 from crdgen.diff.unchanged import passes_unchanged, spelled, tree_of
 from crdgen.schema import VALIDATIONS
 from crdgen.schema.look import canonical, mapping, members, shown

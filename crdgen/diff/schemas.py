@@ -5,12 +5,10 @@ from typing import Any, Final
 
 from crdgen.diff.bounds import bounds
 from crdgen.diff.branches import branches
-from crdgen.diff.change import Change
+from crdgen.diff.change import Change, Family, SchemaPair
 from crdgen.diff.fields import defaults, fields
-from crdgen.diff.pair import Family, SchemaPair
 from crdgen.diff.rules import rules
-from crdgen.diff.shapes import incompatible, shapes
-from crdgen.diff.topology import topology
+from crdgen.diff.shapes import incompatible, shapes, topology
 from crdgen.diff.values import values
 from crdgen.schema.look import canonical, mapping
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from crdgen import cel
 from crdgen.cel.tree import CelCall, Comprehension, Constant, Identifier, Node, Select, rewritten, walk
-from crdgen.diff.pair import required
+from crdgen.diff.change import required
 from crdgen.escaping import unescape
 from crdgen.schema import EMBEDDED
 from crdgen.schema.look import mapping

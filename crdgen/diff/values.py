@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.pair import SchemaPair
+from crdgen.diff.change import REFUSES, Change, SchemaPair
 from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.schema import INT_OR_STRING

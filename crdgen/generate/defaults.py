@@ -5,8 +5,7 @@ from typing import Any
 
 from crdgen.evaluate.check import CONTAINERS, Violation
 from crdgen.evaluate.defaulting import defaulter
-from crdgen.evaluate.embedded import resources
-from crdgen.evaluate.metadata import pruned
+from crdgen.evaluate.metadata import pruned, resources
 from crdgen.evaluate.pruning import pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker

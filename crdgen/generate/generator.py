@@ -12,10 +12,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crdgen.generate import decimals, temporal
-from crdgen.generate.declared import rules_of
 from crdgen.generate.encoding import NoJsonError, is_constant, json_of, spelled
 from crdgen.generate.inline import MARKERS
-from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred
+from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
 
 _NOTHING: Any = object()
 # Keywords whose values are JSON of any kind, and no schemas.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
-from crdgen.evaluate.embedded import resources
+from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import pruner
 from crdgen.formats import text_format
 from crdgen.lint.node import Node, NodeLevel

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
+from urllib.request import getproxies_environment
 
 import msgspec
 import orjson
@@ -66,6 +67,8 @@ class Client:
             await config.load_kube_config(
                 config_file=str(kubeconfig), client_configuration=configuration, persist_config=False
             )
+        # Where no proxy is set, the environment says nothing else: asking it costs two changes of thread a request.
+        configuration.client_session_kwargs = {"trust_env": bool(getproxies_environment())}
         return cls(ApiClient(configuration), pages)
 
     async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:

@@ -33,7 +33,7 @@ def refused(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[
         return found
     item = item_of(document, kind)
     same = old is not None and old.get("spec") == document.get("spec")
-    return [] if same or item is None else causes(kind, item.spec)
+    return [] if same else causes(kind, item.spec)
 
 
 def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[str]:
@@ -45,9 +45,7 @@ def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> 
         objects: what it may require.
     """
     kind = str(document["kind"])
-    if (item := item_of(document, kind)) is None:
-        return
-    found = resolve_item(item, finder(objects, namespace), partial=True)
+    found = resolve_item(item_of(document, kind), finder(objects, namespace), partial=True)
     for name in dict.fromkeys(one for one, _ in found.unknown):
         yield not_checked(name)
     for problem in problems_of(found):

@@ -36,7 +36,7 @@ class Item:
         generation: counts the changes of its spec.
         spec: what it says.
         hash: of its spec.
-        faults: what is wrong with it by itself, as reason, field and what would be right.
+        faults: what is wrong with it by itself, as reason and text.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Item:
     generation: int
     spec: PrerequisiteSpec
     hash: str
-    faults: tuple[tuple[Reason, str, str], ...] = ()
+    faults: tuple[tuple[Reason, str], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -69,10 +69,10 @@ class _Read:
     """
 
     def __init__(self) -> None:
-        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item | None]] = OrderedDict()
+        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, document: Mapping[str, Any], kind: str) -> Item | None:
+    def get(self, document: Mapping[str, Any], kind: str) -> Item:
         key = id(document), kind
         with self._lock:
             found = self._items.get(key)
@@ -90,20 +90,22 @@ class _Read:
 _items = _Read()
 
 
-def item_of(document: Mapping[str, Any], kind: str) -> Item | None:
-    """Return a stored object as an item, or None where it does not fit its schema.
+def item_of(document: Mapping[str, Any], kind: str) -> Item:
+    """Return a stored object as an item; of one that does not fit its schema, which is its fault, nothing is read.
 
     A list of an API server leaves out what kind its objects are, so that is told.
     """
     return _items.get(document, kind)
 
 
-def _read(document: Mapping[str, Any], kind: str) -> Item | None:
+def _read(document: Mapping[str, Any], kind: str) -> Item:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
     try:
         read = PrerequisiteSpec.model_validate(spec)
+        found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), _FAULTS)]
     except ValidationError:
-        return None
+        read = PrerequisiteSpec()
+        found = [(Reason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")]
     generation = metadata.get("generation")
     return Item(
         kind=kind,
@@ -111,7 +113,7 @@ def _read(document: Mapping[str, Any], kind: str) -> Item | None:
         generation=generation if isinstance(generation, int) else 0,
         spec=read,
         hash=hash_of(spec),
-        faults=tuple(islice(faults(kind, read), _FAULTS)),
+        faults=tuple(found),
     )
 
 
@@ -157,12 +159,8 @@ def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason
 
 
 def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
-    seen: set[str] = set()
     for place, one in enumerate(spec.template_variables or ()):
         field = f"templateVariables[{place}]"
-        if one.name in seen:
-            yield Reason.MALFORMED, f"{field}.name", f"{one.name} is declared twice"
-        seen.add(one.name)
         if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
             yield Reason.INVALID_VALUE, f"{field}.pattern", fault
         elif one.default is not None and (fault := fault_of_value(str(one.default), one.pattern)):

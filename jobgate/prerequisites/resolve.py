@@ -22,7 +22,7 @@ INSTANCES: Final = 64
 #: After so many problems the resolution ends: nobody reads more.
 ENOUGH: Final = 32
 
-#: Gives an item by its kind and name, None where there is none, or where it is stored past its schema.
+#: Gives an item by its kind and name, None where there is none.
 Find: TypeAlias = Callable[[str, str], Item | None]
 
 
@@ -88,8 +88,8 @@ def resolve(references: Iterable[Reference], find: Find, *, partial: bool = Fals
 def resolve_item(item: Item, find: Find, *, partial: bool = False) -> Resolution:
     """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
     walk = _Walk(find, partial)
-    for reason, place, detail in item.faults:
-        walk.problem(reason, (), f"spec.{place}: {detail}", 0)
+    for reason, detail in item.faults:
+        walk.problem(reason, (), detail, 0)
     walk.require(item, (item.shown,), (item.source,), 0)
     own = Instance(item, {}, (item.shown,), 0)
     return Resolution((*walk.done.values(), own), tuple(walk.problems), unknown=tuple(walk.unknown))
@@ -132,8 +132,8 @@ class _Walk:
             detail = f"there is no {wanted.shown}{where}{_advice(wanted, self.find)}"
             self.problem(Reason.UNKNOWN_REFERENCE, chain, detail, place)
             return
-        for reason, where, detail in item.faults:
-            self.problem(reason, chain, f"spec.{where}: {detail}", place)
+        for reason, detail in item.faults:
+            self.problem(reason, chain, detail, place)
         values = self._bound(item, wanted, chain, place)
         self.require(item, chain, (*path, source), place)
         if len(self.done) >= INSTANCES:
@@ -176,9 +176,9 @@ class _Walk:
 
 
 def _advice(wanted: Reference, find: Find) -> str:
-    """Return where an item of the name is instead. A name never means another scope by itself."""
+    """Return what to do: name the item of the other scope, which a name never means by itself, or one that there is."""
     if wanted.kind != NAMESPACED or find(CLUSTER, wanted.name) is None:
-        return ""
+        return f": create it, or choose from `kubectl get {RESOURCES[wanted.kind].partition('.')[0]}`"
     return "; for the ClusterPrerequisite of this name write kind: ClusterPrerequisite"
 
 

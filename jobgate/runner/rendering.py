@@ -39,6 +39,17 @@ class Children:
 
 def children(subject: Subject) -> Children:
     """Return what a job is made of."""
+    services, groups, gang_of = beside(subject)
+    jobs = {
+        name: batch_job(subject, name, gang_of.get(name))
+        for name in subject.tasks
+        if name and subject.replicas(name) > 0
+    }
+    return Children(services, groups, jobs)
+
+
+def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, Gang]]:
+    """Return what a job is made of beside batch Jobs: Services and groups, and the gang of each task."""
     services = [
         _marked(subject, {"apiVersion": "v1", "kind": "Service", **service})
         for service in subject.runner.services(subject.job, subject.crew)
@@ -47,13 +58,7 @@ def children(subject: Subject) -> Children:
     groups = [
         _marked(subject, pod_group(subject, gang, grouping)) for gang in found if grouping and grouping.api_version
     ]
-    gang_of = {task: gang for gang in found for task in gang.tasks}
-    jobs = {
-        name: batch_job(subject, name, gang_of.get(name))
-        for name in subject.tasks
-        if name and subject.replicas(name) > 0
-    }
-    return Children(_named(services), _named(groups), jobs)
+    return _named(services), _named(groups), {task: gang for gang in found for task in gang.tasks}
 
 
 def batch_job(subject: Subject, name: str, gang: Gang | None = None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _COUNTS: Final = (0, 0, 0, 1, 1, 1, 1, 2, 4)
 _UNKNOWN: Final = "unknown"
 _UNKNOWN_VALUES: Final[tuple[Any, ...]] = ({}, None, 1, {"a": {}}, [{"a": 1}])
 _WIDTHS: Final = (2**31 - 1, 2**31, -(2**31) - 1, 2**63 - 1, 2**63, -(2**63) - 1, 1e19, -1e300, 2**53 + 1, 2.0**53)
-_HAIRS: Final = (3.0, 2.5, -0.0, 1.0000000001, 0.30000000000000004, 1e-300, "3", "3.0", True)
+_HAIRS: Final = (3.0, 2.5, -0.0, 0.30000000000000004, 1e-300, "3", "3.0", True)
 _OTHERS: Final[tuple[Any, ...]] = (
     True,
     False,

@@ -69,7 +69,7 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
     pairs = [] if _same(before, after) else [_Pair(place, before, after)]
     while pairs:  # of values that are not the same JSON: nothing else is made of those that are
         here, one, other = pairs.pop()
-        if here.value in settled and here.settled:
+        if here.says_only(settled):
             continue
         if nothing.is_(one, here.shape) and nothing.is_(other, here.shape):
             continue

@@ -20,8 +20,8 @@ from crdgen.generate.keys import keys
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known
 from crdgen.generate.notes import KEYS, MIXED
-from crdgen.generate.order import order
 from crdgen.generate.ranges import ranges
+from crdgen.generate.tidy import order
 from crdgen.generate.unions import unions
 
 TEXT = {"type": "string"}

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 
 from jobgate.kinds.common.pod.family import LOOK, Family
+from jobgate.kinds.common.pod.reading import items
 from jobgate.kinds.common.pod.shapes import Plain, RelativePath, Text
 from jobgate.kinds.common.pod.volumes.fields import Fields, each, mapping, required, text
 from jobgate.kinds.common.pod.volumes.files import relative, without_backsteps
@@ -174,10 +175,18 @@ def _volumes_are_there_and_places_differ(spec: Fields, containers: Sequence[Fiel
     volumes: set[str] | None = None
     for container in containers:
         if mounts := container.get("volumeMounts"):
-            volumes = {text(volume, "name") for volume in each(spec, "volumes")} if volumes is None else volumes
-            if not volumes.issuperset([mount["name"] for mount in mounts]):
-                return False
-            if len({mount["mountPath"] for mount in mounts}) != len(mounts):
+            if volumes is None:
+                volumes = {
+                    name
+                    for volume in items(spec.get("volumes"))
+                    if isinstance(volume, dict) and isinstance(name := volume.get("name"), str)
+                }
+            places = set()
+            for mount in mounts:
+                if mount["name"] not in volumes:
+                    return False
+                places.add(mount["mountPath"])
+            if len(places) != len(mounts):
                 return False
     return True
 
