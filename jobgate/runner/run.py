@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
@@ -23,6 +24,7 @@ from jobgate.runner.grouping import PLURAL, Grouping, grouping, versions
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
 from jobgate.runner.reading import Reader
+from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import Seen, Whose
 from webhook import Kind
@@ -61,6 +63,7 @@ class Settings:
         backoff: of informers, after failures.
         namespace: that the runner is in, and leaves alone; empty for none.
         queues: that jobs wait in; None where they wait in none.
+        queues_file: that they are read from again when it changes; None for never.
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
     """
 
@@ -71,6 +74,7 @@ class Settings:
     backoff: Backoff | None = None
     namespace: str = ""
     queues: Queues | None = None
+    queues_file: Path | None = None
     ignored_operators: frozenset[str] = frozenset()
 
 
@@ -144,7 +148,12 @@ class RunnerController:
         keys = lambda: [(plural, *key) for plural, (_, _, one) in jobs.items() for key in one.keys()]  # noqa: E731, SIM118
         self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
-            await self._work.run(*([dispatcher.run] if dispatcher else []))
+            beside: list[Callable[[], Coroutine[None, None, None]]] = []
+            if dispatcher is not None:
+                beside.append(dispatcher.run)
+                if settings.queues_file is not None:
+                    beside.append(Reloader(settings.queues_file, dispatcher.use).run)
+            await self._work.run(*beside)
         finally:
             self._work = None
 
