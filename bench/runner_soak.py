@@ -32,7 +32,7 @@ from controlplane.versions import GANGS_API, GANGS_GATES, HAS_GANGS
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import has_account
-from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 
 Object = dict[str, Any]
 
@@ -124,7 +124,7 @@ def cases() -> list[Case]:
         Case("dijobs", dijob(task("work", 3)), GONE, None, ("delete",)),
         Case("dijobs", dijob(task("work", 2, done), suspend=True), SUCCEEDED, None, ("resume",)),
         Case("dijobs", dijob(task("work", 2)), FAILED, None, ("TerminateJob",)),
-        Case("dijobs", dijob(task("work", 2)), SUCCEEDED, None, ("scale", "end")),
+        Case("dijobs", dijob(task("work", 2)), SUCCEEDED, None, ("grow", "end")),
         Case("torchjobs", torch(done)),
         Case("torchjobs", torch(fails), FAILED),
         Case("torchjobs", {**torch(done), "ttlSecondsAfterFinished": 1, "cleanPodPolicy": "All"}, GONE),
@@ -214,24 +214,22 @@ class Soak:
 
     def _items(self, path: str, **params: str) -> list[Object]:
         """Return a list, as soon as the API server has it: of a new kind it may not at once."""
-        items: list[Object] = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}")[1][
-            "items"
-        ]
-        return items
+        found = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}") or {}
+        return list(found["items"])
 
     def _do(self, one: Live, found: Object, act: str) -> bool:
         """Do it, and tell whether it is done."""
         if act == "resume":
             return self._patched(one, {"spec": {"suspend": False}})
         running = self._running(one)
-        if not _is(found, "Running") or not running:
+        if not (_is(found, "Running") or _is(found, "Ready")) or not running:
             return False
         if act == "delete":
             return self.api.delete(self.path(one.case.plural, one.name))[0] == 200
         if act in {"fail", "end"}:
             return self._end(one, found, running, act)
         change: Object = {"metadata": {"annotations": {"jobgate.dev/command": act}}}
-        if act == "scale":
+        if act == "grow":
             tasks = [{**each, "replicas": each["replicas"] + 1} for each in found["spec"]["tasks"]]
             change = {"spec": {"tasks": tasks}}
         return self._patched(one, change)
@@ -282,7 +280,7 @@ class Soak:
                 named = {owner["uid"] for owner in metadata.get("ownerReferences") or ()}
                 if named and not named & there:
                     yield f"{plural}/{metadata['name']}: left over, its owner is gone"
-                elif plural == "pods" and one["status"]["phase"] in {"Pending", "Running"} and named:
+                elif plural == "pods" and one["status"]["phase"] in {"Pending", "Running"} and not _keeps(metadata):
                     yield f"pods/{metadata['name']}: runs, and nobody needs it"
                 elif plural in {"services", "podgroups"} and named and self._ended(owners, named):
                     yield f"{plural}/{metadata['name']}: left over of a job that has ended"
@@ -291,6 +289,11 @@ class Soak:
         """Tell whether an object is of a job that has ended and cleans up."""
         found = next((owners[uid] for uid in named if uid in owners), {})
         return bool(found) and found["kind"] == "DIJob"
+
+
+def _keeps(metadata: Mapping[str, Any]) -> bool:
+    """Tell whether a pod is of a kind whose jobs clean up nothing when they end, unless they say so."""
+    return str((metadata.get("labels") or {}).get(KIND_LABEL)).startswith("torchjobs")
 
 
 def _listed(answer: Answer) -> Object | None:
@@ -352,7 +355,8 @@ def soak(
     """
     chance, result, witness = random.Random(seed), Result(seed), Witness()
     namespace, log = f"soak-{chance.getrandbits(32):08x}", folder / "runner.log"
-    sorts = cases()
+    # Kubernetes 1.36 does not scale a batch Job that is in a gang.
+    sorts = [one for one in cases() if "--gangs" not in settings or "grow" not in one.acts]
     credentials = install(plane)
     with ExitStack() as stack:
         api = stack.enter_context(plane.api())

@@ -201,6 +201,8 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
         warning = f"not reviewed; known kinds: {known}"
         if is_namespace(document):
             warning = "not reviewed; its Pod Security labels apply to jobs in it"
+        elif items.are_named(document):
+            warning = "not reviewed; `jobgate explain` checks the prerequisites that it names"
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
     group, name, own = _identity(document)
     subject = (str(name), str(group), str(own))

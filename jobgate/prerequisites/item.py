@@ -177,8 +177,7 @@ def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
             if isinstance(text, str):
                 yield f"pvcStorage.{field}", text
     for place, variable in enumerate(spec.env or ()):
-        if isinstance(value := variable.get("value"), str):
-            yield f"env[{place}].value", value
+        yield from _texts(variable, f"env[{place}]")
     if spec.plugin:
         yield from _texts(spec.plugin.arguments, "plugin.arguments")
 

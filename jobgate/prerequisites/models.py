@@ -35,7 +35,7 @@ RESOURCES: Final = {
 
 #: Most entries of the lists of one item, and most prerequisites that one task names.
 ENTRIES: Final = 32
-#: The shell of items that name none.
+#: The shell of items that name none, and of the wrapper: every image with a shell has it.
 SHELL: Final = "/bin/sh"
 #: Longest command and pattern of one item, and longest value of a variable, in characters.
 COMMAND_LIMIT: Final = 4096

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, Protocol
 
 from jobgate.cluster import Informer, Resource
@@ -32,7 +33,8 @@ from webhook import Kind
 
 SOURCE = "jobgate-runner"
 #: The reasons of Events.
-IN_THE_WAY, CANNOT_MAKE, UNREADABLE = "ObjectInTheWay", "CannotMakeObject", "CannotReadJob"
+IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
+UNREADABLE = "CannotReadJob"
 
 _logger = logging.getLogger("jobgate")
 
@@ -111,7 +113,7 @@ class Loop:
         return await self._carried_out(key, subject, resource, plan(subject, observed))
 
     async def _carried_out(self, key: Whose, subject: Subject, resource: Resource, actions: list[Action]) -> Outcome:
-        outcome = Outcome.FINE
+        outcome, failed = Outcome.FINE, False
         for action in actions:
             if isinstance(action, Later):
                 self._later(key, action.seconds)
@@ -121,13 +123,17 @@ class Loop:
             except Rejected as error:
                 if not await self._explained(subject.job.document, action, error):
                     raise
-                return Outcome.AGAIN
+                if not _is_final(error):
+                    return Outcome.AGAIN
+                # What one object does not take holds up nothing else, and it is tried again.
+                failed = True
+                continue
             if isinstance(action, SetStatus):
                 outcome = Outcome.TOLD if outcome is Outcome.FINE else outcome
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return outcome
+        return Outcome.AGAIN if failed else outcome
 
     def _document(self, key: Whose) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -204,11 +210,15 @@ class Loop:
                 await self._tell(document, Event("Warning", IN_THE_WAY, why))
             return True
         if isinstance(action, Create):
-            self._metrics.blocked.labels(action.manifest["kind"].lower(), "refused").inc()
-            why = f"{action.manifest['kind']} {action.manifest['metadata']['name']}: {error}"
-            await self._tell(document, Event("Warning", CANNOT_MAKE, why))
-            return True
-        return False
+            about, reason = action.manifest, CANNOT_MAKE
+        elif isinstance(action, Patch) and action.found is not document and _is_final(error):
+            about, reason = action.found, CANNOT_CHANGE
+        else:
+            return False
+        self._metrics.blocked.labels(about["kind"].lower(), "refused").inc()
+        why = f"{about['kind']} {about['metadata']['name']}: {error}"
+        await self._tell(document, Event("Warning", reason, why))
+        return True
 
     async def _tell(self, document: Mapping[str, Any], told: Event) -> None:
         """Write an Event. The same of the same job has the same name, and is written once."""
@@ -247,6 +257,11 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
         elif value is not None and value != has:
             patch[key] = value
     return patch
+
+
+def _is_final(error: Rejected) -> bool:
+    """Tell whether a write is refused for what it says: it will be again."""
+    return error.code == HTTPStatus.FORBIDDEN or error.invalid
 
 
 def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:
