@@ -14,11 +14,12 @@ from pydantic import ValidationError
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.prerequisites import USE
 from jobgate.pods.access import Access
-from jobgate.prerequisites.item import FAULTS, faults
+from jobgate.prerequisites.item import FAULTS, faults, field_of
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import reference
 from jobgate.prerequisites.resolve import INSTANCES, Find, finder
+from jobgate.prerequisites.stored import ITEM_LIMIT, weight_of
 from webhook import Cause, Forbidden, Invalid, Objects, Path, Request, Response
 
 _REQUIRE = Path("spec") / "require"
@@ -52,7 +53,10 @@ class ItemReviewer:
         except ValidationError:
             return Response(request.uid)  # the API server's schema says where
         found = islice(faults(request.kind, read), FAULTS)
-        causes = [Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in found]
+        causes = [Cause(field_of(field), f"{reason}: {detail}") for reason, field, detail in found]
+        if weight_of(spec) > ITEM_LIMIT:
+            detail = f"must take no more than {ITEM_LIMIT // 1024} KiB of memory: make several items of it"
+            causes.insert(0, Cause("spec", f"{Reason.TOO_LARGE}: {detail}"))
         response = Response(request.uid, causes, subject=(request.kind, GROUP, request.name))
         if not causes and request.kind == NAMESPACED:
             try:

@@ -25,6 +25,7 @@ from jobgate.prerequisites.models import (
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
+from jobgate.prerequisites.stored import DROPPED
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
@@ -108,6 +109,7 @@ def item_of(document: Mapping[str, Any], kind: str) -> Item | None:
 
 def _read(document: Mapping[str, Any], kind: str) -> Item | None:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
+    dropped = document.get(DROPPED)
     try:
         read = PrerequisiteSpec.model_validate(spec)
     except ValidationError:
@@ -119,7 +121,7 @@ def _read(document: Mapping[str, Any], kind: str) -> Item | None:
         generation=generation if isinstance(generation, int) else 0,
         spec=read,
         hash=hash_of(spec),
-        faults=tuple(islice(faults(kind, read), FAULTS)),
+        faults=((Reason.TOO_LARGE, "", str(dropped)),) if dropped else tuple(islice(faults(kind, read), FAULTS)),
     )
 
 
@@ -145,6 +147,11 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
         name = variable.get("name")
         if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
             yield Reason.MALFORMED, f"env[{place}].name", fault
+
+
+def field_of(below: str) -> str:
+    """Return the field of a fault as messages name it."""
+    return f"spec.{below}" if below else "spec"
 
 
 def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:

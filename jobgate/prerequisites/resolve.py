@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from jobgate.prerequisites.item import Item, item_of
+from jobgate.prerequisites.item import Item, field_of, item_of
 from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import Reference, reference
@@ -96,7 +96,7 @@ def resolve_item(item: Item, find: Find) -> Resolution:
     """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
     walk = _Walk(find)
     for reason, place, detail in item.faults:
-        walk.problem(reason, (), f"spec.{place}: {detail}", 0)
+        walk.problem(reason, (), f"{field_of(place)}: {detail}", 0)
     walk.require(item, (item.shown,), (item.source,), 0)
     own = Instance(item, {}, (item.shown,), 0)
     return Resolution((*walk.done.values(), own), tuple(walk.problems))
@@ -133,7 +133,7 @@ class _Walk:
             self.problem(Reason.UNKNOWN_REFERENCE, chain, detail, place)
             return
         for reason, where, detail in item.faults:
-            self.problem(reason, chain, f"spec.{where}: {detail}", place)
+            self.problem(reason, chain, f"{field_of(where)}: {detail}", place)
         values = self._bound(item, wanted, chain, place)
         self.require(item, chain, (*path, source), place)
         if len(self.done) >= INSTANCES:

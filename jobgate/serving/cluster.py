@@ -15,6 +15,8 @@ from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
 from jobgate.pods import Access, Digests, ItemReviewer, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer
+from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.stored import Stored
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
@@ -62,7 +64,8 @@ class ClusterView:
             pages: page size of lists.
         """
         metrics = metrics or Metrics()
-        self.cache = Cache(sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)}))
+        resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
+        self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), Stored().keep))
         self.access = Access(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
