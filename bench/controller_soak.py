@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from controlplane import Terminal, WholeControlPlane, find_or_build_whole
+from controlplane import controller as installed
 from controlplane.client import ClusterApi
+from controlplane.jobs import dijob
 from controlplane.plane import ControlPlane
 from jobgate.controller.desired import Desired, desired
 from jobgate.controller.difference import Ownership, judge
 from jobgate.controller.jobs import Reader
 from jobgate.kinds.dijob import DIJOB
-from tests.controller import installed
-from tests.controller.builder import job
 
 #: What a job may ask for; of every tenth job, something foreign is in the way.
 PLUGINS: tuple[dict[str, Any], ...] = ({}, {"svc": []}, {"env": [], "svc": [], "ssh": []}, {"ssh": []})
@@ -101,7 +101,7 @@ class Churn:
             yield from ({**one, "apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind} for one in items)
 
     def _make(self, namespace: str, name: str) -> None:
-        document = job(name, namespace, self.chance.randint(1, 8), self.chance.choice(PLUGINS))
+        document = dijob(name, namespace, self.chance.randint(1, 8), self.chance.choice(PLUGINS))
         if self.api.post(_jobs(namespace), document)[0] == 409:
             spec = {
                 **document["spec"],
@@ -156,7 +156,7 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
         for _ in range(kills):
             log.unlink(missing_ok=True)
             process = installed.start(credentials, log, requests_per_second=100.0)
-            _until(lambda: "controlling" in _said(log), 60.0, every=0.1)
+            _until(lambda: "controller started" in _said(log), 60.0, every=0.1)
             # Some are killed before they have the Lease of the one before them, most while they work.
             _change_for(churn, chance.uniform(0.5, 10.0))
             process.kill()
@@ -210,9 +210,9 @@ def _wrong(churn: Churn) -> Iterator[str]:
             if verdict is not Ownership.FINE:
                 yield f"{key}: {verdict.name}"
     for key, one in found.items():
-        # A Secret stays with its job: there is no right to delete it.
+        # A Secret stays with its job, for there is no right to delete it; a ConfigMap because running pods mount it.
         owners = {owner["uid"] for owner in one["metadata"]["ownerReferences"]}
-        if key[1] != "Secret" or not owners & uids:
+        if key[1] not in {"ConfigMap", "Secret"} or not owners & uids:
             yield f"{key}: left over"
     for path, before in churn.foreign.items():
         if churn.api.get(path)[1] != before:

@@ -1,6 +1,7 @@
 """`python -m bench.crd_objects`: what we make of thousands of objects, and what a real API server makes of them.
 
-    python -m bench.crd_objects [--seed N] [--schemas N] [--objects N] [--dumped N] [--only TEXT] [--output FILE]
+    python -m bench.crd_objects --models tests.crdgen --models tests.crdgen.cli.shop
+        [--seed N] [--schemas N] [--objects N] [--dumped N] [--only TEXT] [--output FILE]
 
 Each object is pruned, defaulted and accepted or refused by `crdgen.evaluate`, and sent to the API server as a dry-run
 create; the figures go to `docs/reference/crd-evaluation.md`. Code 1 when the two disagree and nobody has said why.
@@ -12,10 +13,10 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.differential.objects.comparison import Comparison
+from bench.differential.objects.report import page, summary
+from bench.differential.objects.schemas import every
 from controlplane import ControlPlane, Terminal, find_or_build
-from tests.crdgen.objects.comparison import Comparison
-from tests.crdgen.objects.report import page, summary
-from tests.crdgen.objects.schemas import every
 
 SEED = 20261122
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "crd-evaluation.md"
@@ -26,6 +27,8 @@ def main(argv: list[str] | None = None) -> int:
     """Compare all cases and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.crd_objects", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=SEED, help=f"which schemas and objects are drawn ({SEED})")
+    models = "also draw objects of the models of this module, or of the test modules of this package; may be repeated"
+    parser.add_argument("--models", action="append", default=[], help=models)
     parser.add_argument("--schemas", type=int, default=150, help="how many structural schemas to make up (150)")
     parser.add_argument("--objects", type=int, default=40, help="how many objects of each schema (40)")
     parser.add_argument("--dumped", type=int, default=10, help="how many objects of each model (10)")
@@ -37,7 +40,9 @@ def main(argv: list[str] | None = None) -> int:
         plane = stack.enter_context(ControlPlane(find_or_build(Terminal())))
         clients = [stack.enter_context(plane.api()) for _ in range(CLIENTS)]
         comparison = Comparison(clients, command.seed, command.objects, command.dumped)
-        schemas = (named for named in every(command.seed, command.schemas) if command.only in named.name)
+        schemas = (
+            named for named in every(command.seed, command.schemas, command.models) if command.only in named.name
+        )
         results = list(comparison.of(schemas))
     if not command.only:
         command.output.write_text(page(results, command.seed, comparison.refused), encoding="utf-8")

@@ -12,10 +12,10 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.differential.crds.cases import SEED, full
+from bench.differential.crds.comparison import Oracle, Remembered, asking, compare
+from bench.differential.crds.report import figures, page
 from controlplane import ControlPlane, Terminal, find_or_build
-from tests.crdgen.lint.differential.cases import SEED, full
-from tests.crdgen.lint.differential.comparison import Oracle, Remembered, asking, compare
-from tests.crdgen.lint.differential.report import figures, page
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "crd-lint.md"
 

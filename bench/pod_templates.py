@@ -12,11 +12,11 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.differential.pods.cases import full
+from bench.differential.pods.comparison import Figures, figures
+from bench.differential.pods.report import page
+from bench.differential.pods.run import Oracle, Remembered, asking, compare
 from controlplane import ControlPlane, Terminal, find_or_build
-from tests.differential.cases import full
-from tests.differential.comparison import Figures, figures
-from tests.differential.report import page
-from tests.differential.run import Oracle, Remembered, asking, compare
 
 SEED = 20260921
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "pod-templates.md"

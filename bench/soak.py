@@ -30,9 +30,11 @@ from typing import Any
 
 from bench import cluster
 from bench.certs_callers import SERVER_NAME, Address, Tally, broken, sound
+from bench.comparison import bodies
 from bench.replica import Replica, grown, quarters, serving
 from certs import issue_generation, service_names
-from tests.hostile.requests import review
+from jobgate.kinds.dijob import DIJOB
+from webhook import Phase
 
 REPLICAS = 2
 #: Between two looks, two certificates, two ends of a replica, in seconds.
@@ -158,7 +160,7 @@ class Soak:
 
     async def gape(self) -> None:
         """Ask for much and read none of it."""
-        content = review(sound()) * 50
+        content = request(sound()) * 50
         while not self.over:
             with suppress(OSError, EOFError, TimeoutError):
                 _, writer = await self.connect()
@@ -169,11 +171,21 @@ class Soak:
             await asyncio.sleep(RETRY)
 
 
+def request(job: dict[str, Any]) -> bytes:
+    """Return the request to validate a DIJob."""
+    content = bodies.review(job, DIJOB.plural, 0)
+    path = DIJOB.path(Phase.VALIDATE)
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content
+
+
 async def ask(streams: tuple[asyncio.StreamReader, asyncio.StreamWriter], job: dict[str, Any]) -> tuple[int, bool, Any]:
     """Ask, and return the code, whether the connection is kept, and the answer."""
     reader, writer = streams
     async with asyncio.timeout(30):
-        writer.write(review(job))
+        writer.write(request(job))
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         body = await reader.readexactly(int(head.split("content-length: ")[1].split("\r\n")[0]))
     code = int(head.split()[1])

@@ -1,14 +1,79 @@
-"""The companion controller beside a control plane, as a process."""
+"""The companion controller beside a control plane: its rights, and its process."""
 
+import multiprocessing
+import secrets
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
+from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
 from controlplane.webhook import COMMAND, environment
+from jobgate.cluster.lease import Times
+from jobgate.kinds import installed
+from jobgate.render import Installation
+from jobgate.render.controller import ACCOUNT
+from jobgate.render.objects import base, definitions
+
+SYSTEM = "jobgate-system"
+#: A dead one's Lease is free after four seconds; a busy machine answers within two.
+TIMES = Times(duration=4.0, deadline=3.5, retry=0.3, call=2.0)
 
 _STOP_WAIT = 30.0
+_PATHS = {
+    "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    "Namespace": "/api/v1/namespaces",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings",
+    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+}
+
+# A process of its own, to be killed, which has not to import everything first.
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(["controlplane.warm"])
+
+
+def install(api: ClusterApi, *secrets_in: str) -> None:
+    """Install the CRDs, and what the controller may do."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
+    rights = base(installed(), Installation(secrets_in=secrets_in))["controller"]
+    for one in [namespace, *definitions(installed()), *rights]:
+        if path := _PATHS.get(one["kind"]):
+            status, answer = api.post(path.format(one["metadata"].get("namespace")), one)
+            assert status in {201, 409}, answer
+    paths = [f"/apis/{kind.group}/{kind.version}/{kind.plural}" for kind in installed()]
+    wait_for(lambda: all(api.get(path)[0] == 200 for path in paths), timeout=60, what="the CRDs are served")
+
+
+def kubeconfig(plane: ControlPlane) -> Path:
+    """The credentials of the controller's account."""
+    return plane.kubeconfig_for(f"system:serviceaccount:{SYSTEM}:{ACCOUNT}", ["system:serviceaccounts"])
+
+
+def start(credentials: Path, log: Path, requests_per_second: float = 50.0) -> BaseProcess:
+    """Start a controller process."""
+    process = _processes.Process(target=_control, args=(credentials, log, requests_per_second), daemon=True)
+    process.start()
+    return process
+
+
+@contextmanager
+def controlling(plane: ControlPlane, log: Path) -> Iterator[BaseProcess]:
+    """Run a controller under its own rights."""
+    process = start(kubeconfig(plane), log)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.join(30)
+        process.kill()
 
 
 @contextmanager
@@ -28,3 +93,43 @@ def controller(plane: ControlPlane, folder: Path) -> Iterator[None]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
+    import logging  # noqa: PLC0415  # of the process that is forked
+    import sys  # noqa: PLC0415
+
+    from jobgate.cli.leading import lead  # noqa: PLC0415
+    from jobgate.cluster.writer import Writer  # noqa: PLC0415
+    from jobgate.controller import Controller, ControllerMetrics, Settings  # noqa: PLC0415
+    from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
+    from jobgate.serving.leader import Place  # noqa: PLC0415
+    from webhook.server.log import configure  # noqa: PLC0415
+
+    sys.stderr = log.open("a", encoding="utf-8")
+    configure(logging.INFO)
+    kinds = tuple(wired(installed()))
+    settings = Settings("svc.cluster.local", requests_per_second)
+
+    async def made(writer: Writer, metrics: ControllerMetrics) -> Controller:
+        return Controller(writer, kinds, settings, metrics)
+
+    place = Place("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
+    lead(kinds, credentials, place, made, "controller started")
+
+
+def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:
+    """All objects of a namespace that carry our label, by kind and name."""
+    found = {}
+    for path in (
+        f"/api/v1/namespaces/{namespace}/configmaps",
+        f"/api/v1/namespaces/{namespace}/services",
+        f"/api/v1/namespaces/{namespace}/secrets",
+        f"/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies",
+    ):
+        status, answer = api.get(path, {"labelSelector": "app.kubernetes.io/managed-by=jobgate"})
+        assert status == 200, answer
+        kind = answer["kind"].removesuffix("List")
+        for one in answer["items"]:
+            found[kind, one["metadata"]["name"]] = one
+    return found

@@ -11,12 +11,10 @@ from datetime import date
 from ipaddress import ip_address
 from types import MappingProxyType
 from typing import Any, Final
-from unicodedata import category
 
 from crdgen.dns import is_any_label, is_subdomain
 from crdgen.durations import MOST, nanoseconds
 from crdgen.urls import is_uri
-from crdgen.utf8 import utf8
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
@@ -30,6 +28,10 @@ _MAC: Final = re.compile(
 )
 _PADDING: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _LENGTH: Final = re.compile(r"0*([0-9]{1,3})")
+_LABEL: Final = "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
+_HOSTNAME: Final = re.compile(
+    rf"[0-9A-Za-z](?:[0-9A-Za-z]{{0,62}}|-[0-9A-Za-z]{{0,61}})|(?:{_LABEL}\.)+[A-Za-z]{{2,63}}"
+)
 _WORD: Final = r"[^\x00-\x20\x7f()<>\[\]:;@\\,\".]+"
 _ADDRESS: Final = rf"(?:\"(?:[^\x00-\x08\x0a-\x1f\x7f\\\"]|\\.)*\"|{_WORD}(?:\.{_WORD})*)@{_WORD}(?:\.{_WORD})*"
 _NAME: Final = r"\"[^\x00-\x1f\x7f\\\"]*\"[ \t]*|[^\x00-\x1f\x7f()<>\[\]:;@\\,\"]*"
@@ -119,27 +121,8 @@ def duration(text: str) -> int | None:
 
 
 def is_hostname(text: str) -> bool:
-    """Return whether the text is a host's name; letters and symbols of all scripts are taken.
-
-    In a name of one label a dash may stand after the first character only, also as the last one.
-    """
-    if len(utf8(text)) > 255 or any(len(utf8(part)) > 63 for part in text.split(".")):
-        return False
-    *labels, last = text.split(".")
-    if not labels:
-        rest = last[1:].removeprefix("-")
-        return bool(last) and all(map(_is_letter_or_symbol, last[0] + rest)) and len(rest) <= 62
-    # A top-level domain has two letters at least.
-    return all(map(_is_label, labels)) and 2 <= len(last) <= 63 and all(category(char)[0] == "L" for char in last)
-
-
-def _is_letter_or_symbol(char: str) -> bool:
-    return (char.isascii() and char.isalnum()) or category(char)[0] in "LS"
-
-
-def _is_label(text: str) -> bool:
-    ends = text[:1] + text[-1:]
-    return bool(text) and all(_is_letter_or_symbol(char) or char == "-" for char in text) and "-" not in ends
+    """Return whether the text is the name of a host, in ASCII; in one of one label a dash may also be the last sign."""
+    return len(text) <= 255 and _HOSTNAME.fullmatch(text) is not None
 
 
 def _matching(pattern: str) -> Callable[[str], bool]:

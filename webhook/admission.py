@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, MsgspecError, Struct, convert, field
 from msgspec.structs import replace
 
 from webhook.cause import Cause, Notice
@@ -74,6 +74,29 @@ class Request(Struct, frozen=True):
         Raises:
             Malformed: says what of the envelope is wrong.
         """
+        try:
+            asked = convert(review, _Review).request
+        except (MsgspecError, ValueError):  # the second: half a character has no UTF-8
+            return cls._explained(review)
+        if not asked.uid.isprintable():
+            return cls._explained(review)
+        return cls(
+            asked.uid,
+            f"{asked.kind.group}/{asked.kind.version}" if asked.kind.group else asked.kind.version,
+            asked.kind.kind,
+            asked.operation,
+            asked.name,
+            asked.namespace,
+            asked.subresource,
+            asked.user,
+            asked.document,
+            asked.old_document,
+            asked.dry_run,
+        )
+
+    @classmethod
+    def _explained(cls, review: Any) -> Request:
+        """Read what is not written as an API server writes it, or say why it cannot be read."""
         if not isinstance(review, dict):
             raise Malformed(f"the body must be a JSON object, an {KIND}")
         if (review.get("apiVersion"), review.get("kind")) != (API_VERSION, KIND):
@@ -102,6 +125,33 @@ class Request(Struct, frozen=True):
             old_document=request.get("oldObject"),
             dry_run=request.get("dryRun") is True,
         )
+
+
+class _Kind(Struct):
+    kind: str
+    version: str
+    group: str = ""
+
+
+class _Asked(Struct):
+    uid: Annotated[str, Meta(min_length=1, max_length=UID_LIMIT)]
+    kind: _Kind
+    operation: Operation
+    name: str = ""
+    namespace: str = ""
+    subresource: str = field(name="subResource", default="")
+    user: User = field(name="userInfo", default_factory=User)
+    document: Any = field(name="object", default=None)
+    old_document: Any = field(name="oldObject", default=None)
+    dry_run: bool = field(name="dryRun", default=False)
+
+
+class _Review(Struct):
+    """An AdmissionReview as API servers write it: read by msgspec in a fraction of the time."""
+
+    api_version: Literal["admission.k8s.io/v1"] = field(name="apiVersion")
+    kind: Literal["AdmissionReview"]
+    request: _Asked
 
 
 class Response(Struct, frozen=True):

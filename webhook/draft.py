@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Operation: TypeAlias = dict[str, Any]
 
+#: An operation, the way to the object that it changes (spelled out when the patch is asked for), the field, what comes
+#: after it, and the value. A plain tuple: one is made for each field that is added.
+_Change: TypeAlias = tuple[str, tuple[str | int, ...], str, str, Any]
+
+#: Values that are JSON by their type alone, as most are that are set.
+_SCALARS: Final = (str, int)
 #: Longest way to a field, in characters, that a patch spells out. A longer one goes over a key that no object has.
 _WAY_LIMIT: Final = 1024
 
@@ -22,15 +28,20 @@ class Draft:
     The request's own object is never changed: what is written to is copied first, along the path to it only.
     """
 
-    __slots__ = ("_changes", "_key", "_parent", "_private", "value")
+    __slots__ = ("_changes", "_key", "_parent", "_private", "_way", "value")
 
     def __init__(self, value: dict[str, Any], parent: Draft | None = None, key: tuple[str | int, ...] = ()) -> None:
         self.value = value
         self._parent = parent
         self._key = key
-        self._changes: list[_Change] = parent._changes if parent else []
+        # The way and not the draft is in the list of changes: no cycle is left for the garbage collector.
+        self._way: tuple[str | int, ...] = key
+        self._changes: list[_Change] = []
         # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
-        self._private: set[int] = parent._private if parent else set()
+        self._private: set[int] = set()
+        if parent is not None:
+            self._way = parent._way + key
+            self._changes, self._private = parent._changes, parent._private
 
     @property
     def patch(self) -> list[Operation]:
@@ -40,13 +51,17 @@ class Draft:
         Then the fields of the object that have changed are written whole.
         """
         patch: list[Operation] = []
-        for change in self._changes:
-            pointer = _pointer(change.way)
-            if len(pointer) > _WAY_LIMIT:
+        pointers: dict[tuple[str | int, ...], str] = {}
+        for op, way, key, end, value in self._changes:
+            pointer = pointers.get(way)
+            if pointer is None:
+                pointer = pointers[way] = "".join([f"/{escape(step)}" for step in way])
+            path = f"{pointer}/{key if key.isalnum() else escape(key)}{end}"
+            if len(path) > _WAY_LIMIT:
                 whole = self._root().value
-                fields = dict.fromkeys(str(one.way[0]) for one in self._changes)
+                fields = dict.fromkeys(str((*way, key)[0]) for _, way, key, _, _ in self._changes)
                 return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
-            patch.append({"op": change.op, "path": pointer + change.end, "value": change.value})
+            patch.append({"op": op, "path": path, "value": value})
         return patch
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -160,11 +175,11 @@ class Draft:
 
     def _record(self, op: str, key: str, value: Any, end: str = "") -> None:
         """Note an operation, and make the object that it changes a private copy."""
-        if not _is_json(value):
+        if not isinstance(value, _SCALARS) and not _is_json(value):
             raise ValueError(f"{key} is set to what JSON has not, in a value of type {type(value).__name__}")
-        self._own()
-        # The way and not the draft, which has the list of changes: no cycle is left for the garbage collector.
-        self._changes.append(_Change(op, (*self._way(), key), end, value))
+        if id(self.value) not in self._private:
+            self._own()
+        self._changes.append((op, self._way, key, end, value))
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
@@ -187,21 +202,8 @@ class Draft:
         self._private.add(id(copy))
         return copy
 
-    def _way(self) -> tuple[str | int, ...]:
-        """Return the steps from the whole object to this one."""
-        return self._key if self._parent is None else (*self._parent._way(), *self._key)
-
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()
-
-
-class _Change(NamedTuple):
-    """An operation, and the way to its field: it is spelled out when the patch is asked for."""
-
-    op: str
-    way: tuple[str | int, ...]
-    end: str
-    value: Any
 
 
 def _lacks(item: dict[str, Any], keys: Sequence[str]) -> bool:
@@ -220,12 +222,6 @@ def _is_json(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_json(part) for key, part in value.items())
     return isinstance(value, list) and all(map(_is_json, value))
-
-
-def _pointer(way: tuple[str | int, ...]) -> str:
-    """Return the JSON pointer of a field."""
-    pointer = "/" + "/".join(map(str, way))
-    return "".join([f"/{escape(step)}" for step in way]) if "~" in pointer or pointer.count("/") > len(way) else pointer
 
 
 def escape(step: str | int) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
@@ -41,6 +42,10 @@ JOB_WORDS = frozenset(
         "volumes",
     }
 )
+
+
+#: Sorts of jobs of a kind, by the words that they say, for which the rules to call are remembered.
+_SORTS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +95,12 @@ class Plan:
         self._part = part_of(kind.spec, kind.parts)
         self.rules = tuple(Planned(rule) for rule in kind.rules if self._has(rule))
         when = sorted({word for planned in self.rules for word in planned.rule.when})
-        asked = ((word, self.word(word)) for word in when if not word.startswith(TASKS))
-        self._asked = tuple((word, meaning) for word, meaning in asked if meaning.attributes)
-        self._asked_of_tasks = tuple((word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS))
+        asked = {word: self.word(word) for word in when if not word.startswith(TASKS)}
+        self._asked_fields = [(word, one.attributes[0]) for word, one in asked.items() if len(one.attributes) == 1]
+        self._asked = [(word, one) for word, one in asked.items() if len(one.attributes) > 1]
+        self._asked_of_tasks = [(word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS)]
+        # Most jobs of a kind say the same words.
+        self._called = lru_cache(maxsize=_SORTS)(self._chosen)
 
     def word(self, word: str) -> Word:
         """Return what a word of the job means.
@@ -121,30 +129,35 @@ class Plan:
             if meaning != parts and not meaning.fits(spec):
                 yield meaning.path
 
-    def calls(self, job: Job[Any], *, whole: bool, updates: bool) -> Iterator[tuple[Rule, Job[Any]]]:
-        """Yield the rules to call for a job, each with the job as it is to see it.
+    def calls(self, job: Job[Any], *, whole: bool, updates: bool) -> list[tuple[Rule, Job[Any]]]:
+        """Return the rules to call for a job, each with the job as it is to see it.
 
         Args:
             job: with all its tasks.
             whole: whether all of it fits its schema.
             updates: whether it is an update.
         """
-        broken = frozenset() if whole else self._broken(job)
-        said = {word for word, meaning in self._asked if meaning.read(job.spec) is not None}
+        fields = job.spec.__dict__
+        said = {word for word, field in self._asked_fields if fields.get(field) is not None}
+        said |= {word for word, meaning in self._asked if meaning.read(job.spec) is not None}
         for word, of_task in self._asked_of_tasks:
             for task in job.tasks:
                 if task.says(of_task):
                     said.add(word)
                     break
-        for planned in self.rules:
-            if planned.when and planned.when.isdisjoint(said):
-                continue
-            if planned.rule.updates and not updates:
-                continue
-            if whole:
-                yield planned.rule, job
-            elif (seen := planned.seen(job, broken)) is not None:
-                yield planned.rule, seen
+        called = self._called(frozenset(said), updates)
+        if whole:
+            return [(planned.rule, job) for planned in called]
+        broken = self._broken(job)
+        return [(planned.rule, seen) for planned in called if (seen := planned.seen(job, broken)) is not None]
+
+    def _chosen(self, said: frozenset[str], updates: bool) -> Sequence[Planned]:
+        """Return the rules that are called for a job that says these words."""
+        return tuple(
+            planned
+            for planned in self.rules
+            if (updates or not planned.rule.updates) and not (planned.when and planned.when.isdisjoint(said))
+        )
 
     def _has(self, rule: Rule) -> bool:
         """Tell whether the kind has one of the words that a rule is called for, and that all its words are words."""

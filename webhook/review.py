@@ -223,9 +223,13 @@ def _findings(
             # Asked also where nothing is broken: what is no finding fails the request here, and is never allowed.
             if finding.path not in broken:
                 yield rule.name, finding
-        if context.spent():
-            yield _late()
+        # A rule that goes through much asks for itself. What is plain is soon judged, and asked for once.
+        if not plain and context.spent():
+            break
+    else:
+        if not plain or not context.spent():
             return
+    yield _late()
 
 
 def _in_the_way(kind: Kind, spec: BaseModel, violations: Iterable[Cause]) -> Iterator[Path]:

@@ -16,7 +16,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from crdgen.cel.functions import FUNCTIONS, OPAQUE, STOPGAPS
+from crdgen.cel.functions import FUNCTIONS, ONLY_TYPED, OPAQUE, STOPGAPS
 from crdgen.cel.values import text_of
 
 _EXTENSIONS: Final = ({"name": "optional"}, {"name": "sets"}, {"name": "lists"}, {"name": "strings", "version": 2})
@@ -45,7 +45,7 @@ _FIELD: Final = "in"
 def checking(pool: DescriptorPool, variables: list[dict[str, Any]]) -> Any:
     """Return an environment that types rules."""
     config = {"variables": variables, "extensions": [*_EXTENSIONS, _TWO_VARIABLES]}
-    return _environment(pool, config, dict.fromkeys([*FUNCTIONS, *_COMPARISONS]))
+    return _environment(pool, config, dict.fromkeys([*FUNCTIONS, *ONLY_TYPED, *_COMPARISONS]))
 
 
 def running() -> Any:

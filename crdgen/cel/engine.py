@@ -165,6 +165,8 @@ def _unlike(tree: Node) -> str:
     """Return why the library would not evaluate the expression as the API server does; empty where it does."""
     for node in walk(tree):
         match node:
+            case CelCall(_, "semver" | "isSemver", _):
+                return f"uses {node.function}"
             case CelCall(target, function, arguments) if function in _OPTIONAL:
                 of = arguments[0] if target is None else target
                 if isinstance(of, CelCall) and of.function in {"validate", "format.named"}:

@@ -6,7 +6,6 @@ target, and what it does. Types are CEL's, or of Kubernetes (`OPAQUE`). A ValueE
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, ip_address, ip_interface
@@ -14,10 +13,12 @@ from itertools import pairwise
 from math import ceil
 from operator import add
 from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from crdgen import re2, urls
+from crdgen import re2
 from crdgen.dns import is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
 from crdgen.formats import is_byte, is_date, is_date_time, is_uuid
+from crdgen.urls import is_uri
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Interface | IPv6Interface
@@ -32,12 +33,6 @@ _SCALES: Final = {
     **{f"{name}i": Fraction(1024) ** power for power, name in enumerate("KMGTPE", start=1)},
 }
 _NANO: Final = 10**9
-_PART: Final = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
-_SEMVER: Final = re.compile(
-    rf"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-({_PART}(?:\.{_PART})*))?"
-    r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
-    re.ASCII,
-)
 _PREFIX_LENGTH: Final = re.compile(r".*/(0|[1-9][0-9]{0,2})", re.ASCII)
 
 
@@ -63,37 +58,6 @@ def _integer(amount: Fraction) -> int:
 
 def _order(left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
-
-
-@dataclass(frozen=True, order=True)
-class Semver:
-    """A version; a release is after what comes before it, and what it was built from does not count."""
-
-    numbers: tuple[int, int, int]
-    released: bool
-    parts: tuple[tuple[int, int, str], ...]
-
-    def __str__(self) -> str:
-        before = ".".join(text or str(number) for _, number, text in self.parts)
-        return ".".join(map(str, self.numbers)) + (f"-{before}" if before else "")
-
-
-def _semver(text: str, normalize: bool = False) -> Semver:
-    found = _SEMVER.fullmatch(_normal(text) if normalize else text)
-    if not found:
-        raise ValueError(f'Invalid character(s) found in version "{text}"')
-    parts = found[4].split(".") if found[4] else []
-    ordered = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts)
-    return Semver((int(found[1]), int(found[2]), int(found[3])), not parts, ordered)
-
-
-def _normal(text: str) -> str:
-    """Take a leading v and leading zeros away, and fill what is missing with zeros."""
-    core = re.match(r"[0-9.]*", text := text.removeprefix("v"))
-    assert core
-    parts = [part.lstrip("0") or "0" for part in core[0].split(".")]
-    rest = text[core.end() :]
-    return text if rest and len(parts) < 3 else ".".join([*parts, *["0"] * (3 - len(parts))]) + rest
 
 
 def _ip(text: str) -> _Address:
@@ -147,7 +111,7 @@ FORMATS: Final[dict[str, Callable[[str], bool]]] = {
     "dns1123SubdomainPrefix": lambda text: is_subdomain(masked(text)),
     "dns1035LabelPrefix": lambda text: is_label(masked(text)),
     "labelValue": is_label_value,
-    "uri": urls.is_uri,
+    "uri": is_uri,
     "uuid": is_uuid,
     "byte": is_byte,
     "date": is_date,
@@ -188,11 +152,22 @@ def _last_index_of(values: list[Any], wanted: Any) -> int:
     return len(values) - 1 - values[::-1].index(wanted) if wanted in values else -1
 
 
-def _url(text: str) -> urls.URL:
-    try:
-        return urls.parse(text)
-    except urls.BadURL as error:
-        raise ValueError(f"URL parse error during conversion from string: {error}") from None
+def _url(text: str) -> str:
+    if not is_uri(text):
+        raise ValueError(f'URL parse error during conversion from string: parse "{text}"')
+    return text
+
+
+def _host(url: str) -> str:
+    return unquote(urlsplit(url).netloc.rpartition("@")[2])
+
+
+def _hostname(url: str) -> str:
+    return _host(url)[1:].partition("]")[0] if _host(url).startswith("[") else _host(url).partition(":")[0]
+
+
+def _escaped_path(url: str) -> str:
+    return quote(urlsplit(url).path, safe="%$&+,/:;=@!'()*[]~") if "/" in url else ""
 
 
 def _reads(read: Callable[..., Any]) -> Callable[..., bool]:
@@ -211,7 +186,7 @@ def _reads(read: Callable[..., Any]) -> Callable[..., bool]:
 #: Kubernetes' own types: what the API server calls them, and how a value is read from its text.
 OPAQUE: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "Quantity": ("kubernetes.Quantity", Fraction),
-    "Semver": ("kubernetes.Semver", _semver),
+    "Semver": ("kubernetes.Semver", str),
     "URL": ("kubernetes.URL", str),
     "IP": ("net.IP", ip_address),
     "CIDR": ("net.CIDR", ip_interface),
@@ -232,24 +207,14 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "Quantity.add(int) -> Quantity": lambda left, right: left + right,
     "Quantity.sub(Quantity) -> Quantity": lambda left, right: left - right,
     "Quantity.sub(int) -> Quantity": lambda left, right: left - right,
-    "semver(string) -> Semver": _semver,
-    "semver(string, bool) -> Semver": _semver,
-    "isSemver(string) -> bool": _reads(_semver),
-    "isSemver(string, bool) -> bool": _reads(_semver),
-    "Semver.isGreaterThan(Semver) -> bool": lambda left, right: left > right,
-    "Semver.isLessThan(Semver) -> bool": lambda left, right: left < right,
-    "Semver.compareTo(Semver) -> int": _order,
-    "Semver.major() -> int": lambda version: version.numbers[0],
-    "Semver.minor() -> int": lambda version: version.numbers[1],
-    "Semver.patch() -> int": lambda version: version.numbers[2],
-    "url(string) -> URL": lambda text: (_url(text), text)[1],
-    "isURL(string) -> bool": urls.is_uri,
-    "URL.getScheme() -> string": lambda url: _url(url).scheme,
-    "URL.getHost() -> string": lambda url: _url(url).host,
-    "URL.getHostname() -> string": lambda url: _url(url).hostname,
-    "URL.getPort() -> string": lambda url: _url(url).port,
-    "URL.getEscapedPath() -> string": lambda url: _url(url).path,
-    "URL.getQuery() -> map<string,list<string>>": lambda url: _url(url).query,
+    "url(string) -> URL": _url,
+    "isURL(string) -> bool": is_uri,
+    "URL.getScheme() -> string": lambda url: urlsplit(url).scheme,
+    "URL.getHost() -> string": _host,
+    "URL.getHostname() -> string": _hostname,
+    "URL.getPort() -> string": lambda url: _host(url).rpartition("]")[2].partition(":")[2],
+    "URL.getEscapedPath() -> string": _escaped_path,
+    "URL.getQuery() -> map<string,list<string>>": lambda url: parse_qs(urlsplit(url).query, keep_blank_values=True),
     "ip(string) -> IP": _ip,
     "isIP(string) -> bool": _reads(_ip),
     "ip.isCanonical(string) -> bool": lambda text: str(_ip(text)) == text,
@@ -294,6 +259,13 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
         for kind in ("int", "uint", "double", "duration")
     },
 }
+
+#: What is typed, and not evaluated.
+ONLY_TYPED: Final = (
+    *("semver(string) -> Semver", "semver(string, bool) -> Semver", "isSemver(string) -> bool"),
+    *("isSemver(string, bool) -> bool", "Semver.isGreaterThan(Semver) -> bool", "Semver.isLessThan(Semver) -> bool"),
+    *("Semver.compareTo(Semver) -> int", "Semver.major() -> int", "Semver.minor() -> int", "Semver.patch() -> int"),
+)
 
 #: What the evaluation has in place of optional values, which no function in Python can give: a format is none without a
 #: name, and a list of what is wrong where it is empty. And what the library's own comprehensions over maps leave out.

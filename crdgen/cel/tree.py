@@ -1,8 +1,8 @@
 """The syntax tree of a compiled expression (cel.expr.CheckedExpr); `crdgen.cel.reading` makes it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias, cast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,22 +90,12 @@ Node: TypeAlias = Constant | Identifier | Select | CelCall | CelList | CelMap | 
 
 def children(node: Node) -> Iterator[Node]:
     """Yield what is directly below the node."""
-    match node:
-        case Select(operand, _, _):
-            yield operand
-        case CelCall(target, _, arguments):
-            if target is not None:
-                yield target
-            yield from arguments
-        case CelList(elements, _):
-            yield from elements
-        case CelMap(entries):
-            for key, value, _ in entries:
-                yield from (key, value)
-        case Comprehension():
-            yield from (node.range, node.initial, node.condition, node.step, node.result)
-        case _:
-            return
+    pending: list[Any] = [getattr(node, each.name) for each in fields(node)]
+    for value in pending:
+        if isinstance(value, _Expression):
+            yield cast("Node", value)
+        elif isinstance(value, tuple):
+            pending += value
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -113,3 +103,14 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
     for child in children(node):
         yield from walk(child)
+
+
+def rewritten(node: Node, rule: Callable[[Node], Node]) -> Node:
+    """Return the tree with each node replaced by what the rule makes of it, the innermost first."""
+
+    def below(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(below, value))
+        return rewritten(cast("Node", value), rule) if isinstance(value, _Expression) else value
+
+    return rule(replace(node, **{each.name: below(getattr(node, each.name)) for each in fields(node)}))

@@ -3,13 +3,15 @@
 import sys
 import tomllib
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from crdgen.cli.command import Command, UsageError
-from crdgen.cli.listing import GeneratedFiles, ListingError, listing
 from crdgen.cli.models import definition_of, model_arguments
 from crdgen.docs import page
 from crdgen.resource.text import to_yaml
@@ -33,6 +35,58 @@ _EXAMPLES: Final = """
   crdgen check             # all files that pyproject.toml lists
   crdgen check --write     # update them
 """
+
+
+_SHAPE: Final = "add a table [[tool.crdgen.files]] for each model, with `model`, and `crd` or `docs` or both"
+
+
+class ListingError(ValueError):
+    """A table that cannot be used. The message is one line: what is wrong, what would be right."""
+
+
+class GeneratedFiles(BaseModel):
+    """A model and the files generated from it.
+
+    Attributes:
+        model: `MODULE:MODEL`, a model or a `CustomResource`.
+        crd: file of its CRD.
+        docs: file of its page.
+        group, version, kind, plural, scope: names of the resource; a `CustomResource` has its own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str
+    crd: str | None = None
+    docs: str | None = None
+    group: str | None = None
+    version: str | None = None
+    kind: str | None = None
+    plural: str | None = None
+    scope: Literal["Namespaced", "Cluster"] | None = None
+
+
+def listing(project: Mapping[str, Any]) -> list[GeneratedFiles]:
+    """Return the entries of a parsed pyproject.toml."""
+    tool = project.get("tool")
+    table = tool.get("crdgen") if isinstance(tool, Mapping) else None
+    found = table.get("files") if isinstance(table, Mapping) else None
+    if not isinstance(found, list) or not found:
+        raise ListingError(f"no [[tool.crdgen.files]]: {_SHAPE}")
+    return [_entry(index, one) for index, one in enumerate(found)]
+
+
+def _entry(index: int, found: Any) -> GeneratedFiles:
+    at = f"tool.crdgen.files[{index}]"
+    try:
+        entry = GeneratedFiles.model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join([at, *map(str, first["loc"])])
+        raise ListingError(f"{place}: {first['msg']}: {_SHAPE}") from error
+    if entry.crd is None and entry.docs is None:
+        raise ListingError(f"{at}: lists no file: {_SHAPE}")
+    return entry
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Final
 from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import KIND, files, name_of, objects
 from crdgen.lint import Finding, Severity, lint
-from crdgen.lint.output import as_json, text
-from crdgen.lint.sarif import sarif
+from crdgen.lint.output import as_json, sarif, text
 
 _ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
 surprising one.

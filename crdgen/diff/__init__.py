@@ -1,11 +1,9 @@
 """Compares two CRDs and reports what each change breaks: one family of changes per file.
 
-- `change`: the answer; `pair`: the question
-- `names`, `conversion`, `versions`, `views`: the CRD
-- `schemas`: the walk, and what it asks of each field: `shapes`, `fields`, `values`, `bounds`, `topology`, `rules`,
-  `branches`
-- `implied`: what a schema took already; `flat`: wherever it is written; `unchanged`: what a rule says of a value that
-  is as it was, shown by `logic`
+- `change`: a change, and the same field in two schemas
+- `definition`, `versions`: the CRD
+- `schemas`: the walk, and what it asks of each field: `shapes`, `fields`, `values`, `bounds`, `rules`, `branches`
+- `unchanged`: what a rule says of a value that is as it was
 
 A change that is said not to break stored objects does not: whatever was valid is valid, and loses nothing. Where that
 cannot be told, as for two patterns, a break is assumed.
@@ -15,8 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crdgen.diff.change import EVERYTHING, Break, Change
-from crdgen.diff.conversion import conversion
-from crdgen.diff.names import names
+from crdgen.diff.definition import conversion, names
 from crdgen.diff.versions import versions
 
 __all__ = ["EVERYTHING", "Break", "Change", "diff"]

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.pair import SchemaPair, is_counted, is_judged_whole, required
+from crdgen.diff.change import REFUSES, Break, Change, SchemaPair, is_judged_whole, required
 from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown
@@ -108,8 +107,7 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
 
 def default_is_judged(pair: SchemaPair) -> bool:
     """Return whether one more field of an object may break what judges the object as a whole."""
-    counted = is_counted(pair.new, root=not pair.path)
-    return counted or pair.watched or is_judged_whole(pair.new)
+    return "maxProperties" in pair.new or pair.watched or is_judged_whole(pair.new)
 
 
 def _takes_anything(schema: Mapping[str, Any]) -> bool:

@@ -5,10 +5,8 @@ from typing import Any, TypeAlias
 
 from crdgen.cel import available, uses_old_self
 from crdgen.cel.tree import Node
-from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.logic import spelled
-from crdgen.diff.pair import SchemaPair
-from crdgen.diff.unchanged import passes_changed, passes_unchanged, tree_of
+from crdgen.diff.change import REFUSES, Break, Change, SchemaPair
+from crdgen.diff.unchanged import passes_unchanged, spelled, tree_of
 from crdgen.schema import VALIDATIONS
 from crdgen.schema.look import canonical, mapping, members, shown
 
@@ -82,8 +80,7 @@ def _new(pair: SchemaPair, key: _Key, tree: Node | None, verb: str) -> Change:
         before = "oldSelf.hasValue() && self == oldSelf.value()" if optional else "self == oldSelf"
         fix = f"accept unchanged values: `{before} || (…)` breaks clients only"
         return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
-    spared = optional and passes_changed(tree, pair.new)
-    refused = "new objects" if spared else "new objects and changes" if optional else "changes"
+    refused = "new objects and changes" if optional else "changes"
     what = f"{what}: {refused} that were allowed may be rejected; stored objects stay valid"
     return pair.change(what, Break.CLIENTS, fix=_NEW_VERSION)
 

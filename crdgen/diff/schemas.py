@@ -1,18 +1,14 @@
 """Compares two schemas field by field, with each family of changes."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from crdgen.diff.bounds import bounds
 from crdgen.diff.branches import branches
-from crdgen.diff.change import Break, Change
+from crdgen.diff.change import Change, Family, SchemaPair
 from crdgen.diff.fields import defaults, fields
-from crdgen.diff.flat import flat
-from crdgen.diff.pair import Family, SchemaPair
 from crdgen.diff.rules import rules
-from crdgen.diff.shapes import incompatible, shapes
-from crdgen.diff.topology import topology
+from crdgen.diff.shapes import incompatible, shapes, topology
 from crdgen.diff.values import values
 from crdgen.schema.look import canonical, mapping
 
@@ -27,7 +23,7 @@ def texts(pair: SchemaPair) -> Iterator[Change]:
             yield Change(pair.path, f"{keyword} {verb}", text=True)
 
 
-_FAMILIES: Final[tuple[Family, ...]] = (shapes, fields, values, bounds, defaults, topology, rules, texts)
+_FAMILIES: Final[tuple[Family, ...]] = (shapes, fields, values, bounds, defaults, topology, rules, texts, branches)
 
 
 def schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -38,16 +34,10 @@ def schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 def _walk(pair: SchemaPair) -> Iterator[Change]:
     if canonical(pair.old) == canonical(pair.new):
         return
-    told = list(incompatible(pair))
-    if told:  # Nothing below can be compared.
-        yield from told
+    if found := list(incompatible(pair)):  # Nothing below can be compared.
+        yield from found
         return
-    rewritten = canonical(pair.old.get("allOf")) != canonical(pair.new.get("allOf"))
-    pair = replace(pair, old=flat(pair.old), new=flat(pair.new))
-    told = [change for family in _FAMILIES for change in family(pair)] + list(branches(pair, _looser))
-    yield from told
-    if rewritten and all(change.path != pair.path for change in told):
-        yield pair.change("allOf is written otherwise, and means the same")
+    yield from (change for family in _FAMILIES for change in family(pair))
     new = mapping(pair.new, "properties")
     for name in mapping(pair.old, "properties"):
         if name in new:
@@ -56,10 +46,3 @@ def _walk(pair: SchemaPair) -> Iterator[Change]:
         yield from _walk(pair.items())
     if all(isinstance(schema.get("additionalProperties"), Mapping) for schema in (pair.old, pair.new)):
         yield from _walk(pair.values())
-
-
-def _looser(old: Any, new: Any) -> bool:
-    """Return whether a branch takes all that another one took; what is in it is compared as any schema is."""
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        return canonical(old) == canonical(new)
-    return not any(Break.STORED in change.breaks for change in _walk(SchemaPair("", old, new)))

@@ -3,17 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Change
-from crdgen.diff.implied import integers, matches_all, passes, scalar, takes
-from crdgen.diff.pair import SchemaPair
-from crdgen.evaluate.scalars import unfit_bounds
+from crdgen.diff.change import REFUSES, Change, SchemaPair
 from crdgen.formats import text_format
 from crdgen.integers import RANGES
 from crdgen.schema import INT_OR_STRING
 from crdgen.schema.look import canonical, members, shown
 
 _KEEP: Final = "keep accepting the old values"
-_IMPLIED: Final = ", which accepts all previously valid values"
+
 #: Formats of which the second takes all that the first one takes; integers of 64 bits fit into a float of 32.
 _WIDER: Final = frozenset(
     {
@@ -37,22 +34,16 @@ def values(pair: SchemaPair) -> Iterator[Change]:
 def _enum(pair: SchemaPair) -> Iterator[Change]:
     old, new = members(pair.old.get("enum")), members(pair.new.get("enum"))
     if not old and new:
-        # An enum refuses null, whatever `nullable` says.
-        if not pair.old.get("nullable") and passes(pair.old, pair.new, "enum"):
-            yield pair.change(f"only {_listed(new)} are valid now{_IMPLIED}")
-        else:
-            yield pair.change(f"only {_listed(new)} are valid now", *REFUSES, fix=pair.for_new(_KEEP))
+        yield pair.change(f"only {_listed(new)} are valid now", *REFUSES, fix=pair.for_new(_KEEP))
     if old and not new:
         yield pair.change(f"any value is valid, no longer only {_listed(old)}")
     if not old or not new:
         return
     was, now = ({canonical(value): value for value in one} for one in (old, new))
     for key in was.keys() - now.keys():
-        what = f"value {shown(was[key])} is removed"
-        if pair.old.get("type") in ("integer", "string") and not takes(pair.old, was[key]):
-            yield pair.change(f"{what}{_IMPLIED}")
-        else:
-            yield pair.change(what, *REFUSES, fix="keep the value, described as deprecated")
+        yield pair.change(
+            f"value {shown(was[key])} is removed", *REFUSES, fix="keep the value, described as deprecated"
+        )
     for key in now.keys() - was.keys():
         yield pair.change(f"value {shown(now[key])} is new; clients with a fixed list of values will see another one")
 
@@ -65,10 +56,7 @@ def _pattern(pair: SchemaPair) -> Iterator[Change]:
         yield pair.change(f"pattern {shown(old)} is removed")
         return
     what = f"pattern {shown(new)} is new" if old is None else f"pattern {shown(old)} is now {shown(new)}"
-    if matches_all(new) or passes(pair.old, pair.new, "pattern"):
-        yield pair.change(f"{what}{_IMPLIED}")
-    else:
-        yield pair.change(f"{what}: previously valid values may be rejected", *REFUSES, fix=pair.for_new(_KEEP))
+    yield pair.change(f"{what}: previously valid values may be rejected", *REFUSES, fix=pair.for_new(_KEEP))
 
 
 def _format(pair: SchemaPair) -> Iterator[Change]:
@@ -84,8 +72,6 @@ def _format(pair: SchemaPair) -> Iterator[Change]:
     if _is_wider(pair.old, pair.new):
         larger = _checked(pair.old) == "int32" != _checked(pair.new)
         yield pair.change(f"{what}; clients that use 32 bits may see larger values" if larger else what)
-    elif passes(pair.old, pair.new, "format") or _fits(pair.old, pair.new):
-        yield pair.change(f"{what}{_IMPLIED}")
     else:
         yield pair.change(f"{what}: previously valid values may be rejected", *REFUSES, fix=pair.for_new(_KEEP))
 
@@ -94,15 +80,6 @@ def _is_wider(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether the new format takes all that the old one took."""
     was, now = _checked(old), _checked(new)
     return now is None or was == now or (was, now) in _WIDER
-
-
-def _fits(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether all integers that were taken are within the new format, which their bounds are too."""
-    if old.get("type") != "integer" or _checked(new) not in RANGES or unfit_bounds(scalar(new)):
-        return False
-    low, high = integers(old)
-    least, most = RANGES[str(_checked(new))]
-    return least <= low and high <= most
 
 
 def _checked(schema: Mapping[str, Any]) -> str | None:
@@ -124,9 +101,6 @@ def _checked(schema: Mapping[str, Any]) -> str | None:
 def _null(pair: SchemaPair) -> Iterator[Change]:
     was, now = bool(pair.old.get("nullable")), bool(pair.new.get("nullable"))
     if was and not now:
-        if members(pair.old.get("enum")):
-            yield pair.change("null is no longer a value, which the enum refused")
-            return
         what = "null is no longer a value: in lists it is refused, elsewhere it is dropped or replaced by the default"
         yield pair.change(what, *REFUSES, fix="keep it nullable")
     if now and not was:

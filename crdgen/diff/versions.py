@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Break, Change
-from crdgen.diff.conversion import strategy
+from crdgen.diff.definition import strategy, views
 from crdgen.diff.schemas import schemas
-from crdgen.diff.views import views
 from crdgen.schema.look import mapping, named, words
 
 _STATUS: Final = "`status.storedVersions`"

@@ -6,7 +6,7 @@ from crdgen.evaluate import metadata
 from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.correlation import unchanged
 from crdgen.evaluate.defaulting import Default, defaulter
-from crdgen.evaluate.embedded import resources
+from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import Prune, pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import Check, checker

@@ -1,9 +1,8 @@
 """Checks of strings, numbers and booleans."""
 
-import sys
 from collections.abc import Callable
 from decimal import Decimal
-from math import inf, isfinite
+from math import inf, isclose, isfinite
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, Reason, Violation, identity, quoted, wrong_type
@@ -52,16 +51,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def is_integer(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
     """Return whether the API server takes the value as an integer: 3.0 is one."""
     if isinstance(value, float):
-        return near_integer(value)
+        return -_MOST_EXACT <= value <= _MOST_EXACT and value == int(value)
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def is_whole(value: Any) -> bool:
-    """Return whether the value can be read as an integer; what is off by a hair passes for one only beside a text."""
-    return is_integer(value) and value == int(value)
 
 
 def _of_type(is_type: Callable[[Any], bool], wanted: str, tests: list[Test]) -> Check:
@@ -88,7 +82,7 @@ def _either(text: list[Test], number: list[Test], enum: list[Test], wanted: str 
     def check(value: Any) -> list[Violation] | None:
         if isinstance(value, str):
             return _all([*enum, *text], value)
-        if is_integer(value) or (wanted is None and is_number(value)):
+        if is_whole(value) or (wanted is None and is_number(value)):
             return _all([*enum, *number], value)
         return _all(enum, value) if wanted is None else wrong_type(value, wanted)
 
@@ -110,23 +104,7 @@ def _enum(schema: Schema) -> list[Test]:
     allowed = {_plain(member) for member in members}
     message = supported_values(members)
 
-    def holds(value: Any) -> bool:
-        return _plain(value) in allowed or (is_number(value) and any(_becomes(value, member) for member in members))
-
-    return [_invalid(holds, message, Reason.NOT_SUPPORTED)]
-
-
-def _becomes(value: float, member: Any) -> bool:
-    """Return whether a number is a member once it has the member's type, as Go converts: 1.5 to 1, and 97 to "a"."""
-    if isinstance(value, int):
-        return isinstance(member, str) and member == _character(value)
-    # A whole number of a schema is stored as an integer, however it was written.
-    return is_number(member) and _fits(value) and member == int(value)
-
-
-def _character(number: int) -> str:
-    known = 0 <= number <= sys.maxunicode and not 0xD800 <= number < 0xE000
-    return chr(number) if known else "\ufffd"
+    return [_invalid(lambda value: _plain(value) in allowed, message, Reason.NOT_SUPPORTED)]
 
 
 def supported_values(enum: list[Any]) -> str:
@@ -243,24 +221,10 @@ def _read_anew(bound: float) -> float | Decimal:
 
 def _is_multiple(value: float, factor: float) -> bool:
     """Return whether the API server takes the value for a multiple; of a factor below 1 no integer is one."""
-    if isinstance(value, int) and _fits(value):
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
         return int(factor) > 0 and value % int(factor) == 0
     try:
-        return near_integer(1 / factor * value if factor < 1 else value / factor)
+        quotient = 1 / factor * value if factor < 1 else value / factor
+        return is_whole(quotient) or (0 < quotient < _MOST_EXACT and isclose(quotient, int(quotient), rel_tol=2e-9))
     except (OverflowError, ZeroDivisionError):
         return False
-
-
-def _fits(value: float) -> bool:
-    """Return whether the API server reads the number as an integer, and not as a float."""
-    return -(2**63) <= value < 2**63
-
-
-def near_integer(value: float) -> bool:
-    """Return whether the API server takes a float for an integer: 53 bits, nearly whole (go-openapi/swag)."""
-    if not -_MOST_EXACT <= value <= _MOST_EXACT:
-        return False
-    if value == int(value):
-        return True
-    nearest = float(int(value))
-    return value > 0 and nearest > 0 and abs(value - nearest) / (value + nearest) < 1e-9

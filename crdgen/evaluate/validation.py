@@ -6,14 +6,26 @@ refused here, and taken there by mistake. No typed client could read it.
 A check returns None for a value that is right, which costs nothing, or the violations, seen from that value.
 """
 
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.check import Check, Compile, Reason, Violation, both, wrong_type
-from crdgen.evaluate.lists import list_checker
-from crdgen.evaluate.objects import object_checker
+from crdgen.evaluate.check import (
+    ENOUGH,
+    Check,
+    Compile,
+    Reason,
+    Violation,
+    both,
+    identity,
+    quick_class,
+    quoted,
+    under,
+    wrong_type,
+)
 from crdgen.evaluate.scalars import scalar_checker, supported_values
 from crdgen.formats import text_format
-from crdgen.schema import INT_OR_STRING, Schema
+from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 
 #: The branches that may repeat the two types of int-or-string.
 EITHER: Final = [{"type": "integer"}, {"type": "string"}]
@@ -100,3 +112,134 @@ def _nullable(check: Check, schema: Schema) -> Check:
         return refusal if value is None else check(value)
 
     return check_unless_null
+
+
+def object_checker(schema: Schema, compile_: Compile) -> Check:
+    """Return the check of an object: its fields, those that it must have, and how many it may have."""
+    fields = {name: compile_(child) for name, child in schema.get("properties", {}).items()}
+    extra = schema.get("additionalProperties")
+    others = compile_(extra) if isinstance(extra, dict) else None
+    quick = {name: quick_class(child) for name, child in schema.get("properties", {}).items()}
+    others_quick = quick_class(extra) if isinstance(extra, dict) else None
+    required: tuple[str, ...] = tuple(schema.get("required", ()))
+    counted = schema.keys() & {"minProperties", "maxProperties"}
+
+    def check(value: Any) -> list[Violation] | None:
+        if not isinstance(value, dict):
+            return wrong_type(value, "object")
+        found: list[Violation] | None = None
+        for key, child in value.items():
+            if quick.get(key, others_quick) is type(child):
+                continue
+            field = fields.get(key, others)
+            if field is not None:
+                problems = field(child)
+                if problems is not None:
+                    # In place: a copy for each entry of a map would cost the square of them.
+                    found = found or []
+                    found += under(key, problems)
+                    if len(found) >= ENOUGH:
+                        break
+        missing = [Violation((key,), Reason.REQUIRED, None, "must be set") for key in required if key not in value]
+        if missing or counted:
+            found = [*(found or []), *missing, *_count(schema, value)] or None
+        return found
+
+    return _bounded(check, schema)
+
+
+def _bounded(check: Check, schema: Schema) -> Check:
+    """Return the check that does not look into an object of far more entries than it may have."""
+    if "maxProperties" not in schema:
+        return check
+    most = max(schema["maxProperties"], ENOUGH)
+    return lambda value: list(_count(schema, value)) if isinstance(value, dict) and len(value) > most else check(value)
+
+
+def _count(schema: Schema, value: dict[str, Any]) -> Iterator[Violation]:
+    least = schema.get("minProperties", 0)
+    most = schema.get("maxProperties", len(value))
+    if len(value) < least:
+        yield Violation((), Reason.INVALID, value, f"must have at least {least} entries")
+    if len(value) > most:
+        yield Violation((), Reason.TOO_MANY, value, f"must have at most {most} entries")
+
+
+Test: TypeAlias = Callable[[list[Any]], list[Violation]]
+
+
+def list_checker(schema: Schema, compile_: Compile) -> Check:
+    """Return the check of a list: its length, its items, and that none is there twice."""
+    item = compile_(schema["items"]) if isinstance(schema.get("items"), dict) else None
+    quick = quick_class(schema["items"]) if item is not None else None
+    lengths, unique = _length(schema), _unique(schema)
+    most = max(schema.get("maxItems", inf), ENOUGH)
+
+    def check(value: Any) -> list[Violation] | None:
+        if not isinstance(value, list):
+            return wrong_type(value, "array")
+        found = [violation for test in lengths for violation in test(value)]
+        if len(value) > most:
+            return found
+        for test in unique:
+            found += test(value)
+        if item is not None:
+            for index, child in enumerate(value):
+                if type(child) is quick:
+                    continue
+                problems = item(child)
+                if problems is not None:
+                    found += under(index, problems)
+                    if len(found) >= ENOUGH:
+                        break
+        return found or None
+
+    return check
+
+
+def _length(schema: Schema) -> list[Test]:
+    tests: list[Test] = []
+    if "minItems" in schema:
+        least: int = schema["minItems"]
+        text = "must have at least one item" if least == 1 else f"must have at least {least} items"
+        tests.append(lambda value: [] if len(value) >= least else [Violation((), Reason.INVALID, value, text)])
+    if "maxItems" in schema:
+        most: int = schema["maxItems"]
+        more = f"must have at most {most} item{'' if most == 1 else 's'}"
+        tests.append(lambda value: [] if len(value) <= most else [Violation((), Reason.TOO_MANY, value, more)])
+    return tests
+
+
+def _unique(schema: Schema) -> list[Test]:
+    match schema.get(LIST_TYPE):
+        case "set":
+            return [lambda value: _duplicates(value, quoted)]
+        case "map":
+            return [_by_keys(tuple(schema[LIST_MAP_KEYS]))]
+        case _:
+            return []
+
+
+def _by_keys(keys: tuple[str, ...]) -> Test:
+    def check(value: list[Any]) -> list[Violation]:
+        if len(value) < 2 or not all(isinstance(item, dict) for item in value):
+            return []
+        held = [{key: item[key] for key in keys if key in item} for item in value]
+        return _duplicates(held, lambda item: ", ".join(f"{key} {quoted(item[key])}" for key in item))
+
+    return check
+
+
+def _duplicates(keys: list[Any], describe: Callable[[Any], str]) -> list[Violation]:
+    """Return one violation for each value that is there more than once, at its second place."""
+    first: dict[Any, int] = {}
+    told: set[Any] = set()
+    found: list[Violation] = []
+    for index, key in enumerate(keys):
+        known = tuple((name, identity(part)) for name, part in key.items()) if isinstance(key, dict) else identity(key)
+        place = first.setdefault(known, index)
+        if place != index and known not in told:
+            told.add(known)
+            message = f"must be unique: [{place}] has {describe(key)} already"
+            found.append(Violation((index,), Reason.DUPLICATE, key, message))
+    return found

@@ -1,31 +1,17 @@
 """Validates defaults against the schema of their field."""
 
-import re
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-from crdgen.evaluate.check import CONTAINERS, Reason, Violation
+from crdgen.evaluate.check import CONTAINERS, Violation
 from crdgen.evaluate.defaulting import defaulter
-from crdgen.evaluate.embedded import resources
-from crdgen.evaluate.metadata import pruned
+from crdgen.evaluate.metadata import pruned, resources
 from crdgen.evaluate.pruning import pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
-from crdgen.generate.encoding import JsonSpelling
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import SAID, SPELLING
+from crdgen.generate.notes import FORMS, SAID
 from crdgen.schema import LIST_TYPE, Schema
-
-# Defaults that are shown as the author has written them.
-_PLAIN: Final = (bool, int, float, str)
-
-
-class _Refusal(NamedTuple):
-    """Why a default is invalid; `of_type` if it has another JSON type than the field."""
-
-    problem: str
-    fix: str
-    of_type: bool = False
 
 
 def defaults(schema: Schema, path: str) -> Schema:
@@ -36,23 +22,15 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    spelling = schema[SPELLING].value if SPELLING in schema else JsonSpelling(schema["default"], (schema["default"],))
-    rest = {key: value for key, value in schema.items() if key not in {"default", SPELLING}}
-    refusals: list[_Refusal] = []
-    taken = False
-    for form in spelling.forms:
+    rest = {key: value for key, value in schema.items() if key not in {"default", FORMS}}
+    refusals = []
+    for form in schema[FORMS].value if FORMS in schema else (schema["default"],):
         default = _settled(form, schema)
-        refusal = _refusal(default, rest, spelling.default)
-        if refusal is None and spelling.unread is None:
+        refusal = _refusal(default, rest)
+        if refusal is None:
             return rest | {"default": default}
-        taken |= refusal is None
-        refusals += [refusal] if refusal is not None else []
-    # The form that has the field's type says best what is wrong with the value.
-    told = [refusal for refusal in refusals if not refusal.of_type]
-    if spelling.unread is not None and (taken or not told):
-        raise SchemaError(path, *spelling.unread)
-    problem, fix, _ = (told or refusals)[0]
-    raise SchemaError(path, problem, fix)
+        refusals.append(refusal)
+    raise SchemaError(path, *refusals[0])
 
 
 def _without_defaulted(schema: Schema) -> Schema:
@@ -81,20 +59,14 @@ def _settled(value: Any, schema: Schema) -> Any:
     return value
 
 
-def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
-    """Return why the schema rejects the default, which is `given` in Python."""
+def _refusal(default: Any, schema: Schema) -> tuple[str, str] | None:
+    """Return why the schema rejects the default, and the fix."""
     holder, value = {"type": "object", "properties": {"value": schema}}, {"value": _stored(default)}
-    shown = given if type(given) in _PLAIN else default
     if isinstance(default, CONTAINERS):
         if pruner(holder, metadata=pruned)(value) != value:
-            return _Refusal(
-                f"the default {shown!r} has fields that the schema does not know", "name the fields as in JSON"
-            )
+            return f"the default {default!r} has fields that the schema does not know", "name the fields as in JSON"
         value = defaulter(holder)(value)
-    try:
-        found = _violation(value, holder)
-    except re.error:  # a pattern of RE2 that Python cannot compile: the API server judges
-        return None
+    found = _violation(value, holder)
     if found is None:
         return None
     at = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.path[1:])
@@ -106,8 +78,8 @@ def _refusal(default: Any, schema: Schema, given: Any) -> _Refusal | None:
         fix = "the API server rejects whole numbers as multiples of a step below 1: use a `Rule`"
     # Of a decimal's text a pattern says the bounds, which nobody reads.
     message = f"must be {schema[SAID]}" if SAID in schema and not at else found.message
-    problem = f"the default {shown!r} is not valid for the schema of the field{where}: {message}"
-    return _Refusal(problem, fix, of_type=found.reason is Reason.TYPE_INVALID)
+    problem = f"the default {default!r} is not valid for the schema of the field{where}: {message}"
+    return problem, fix
 
 
 def _stored(default: Any) -> Any:

@@ -1,9 +1,11 @@
 """Defaults as JSON, in the form that the model writes and reads."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import date, time
 from enum import Enum
 from math import isfinite
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import (
@@ -15,13 +17,7 @@ from pydantic_core import (
     to_jsonable_python,
 )
 
-from crdgen.generate.factories import is_pure
-
 _MASK = "**********"
-_UNREAD: Final = object()
-
-Reader: TypeAlias = Callable[[Any], Any]
-"""Returns what a field makes of JSON; any exception means that it does not take it."""
 
 
 class NoJsonError(ValueError):
@@ -32,76 +28,38 @@ class NoJsonError(ValueError):
         self.fix = fix
 
 
-class JsonSpelling(NamedTuple):
-    """A default that a serializer of the author's own writes, or may write.
-
-    Attributes:
-        default: What it is in Python.
-        forms: The JSON that the field reads as this default: the serializer's first, then that of the type.
-        unread: That the field reads none of them, and the fix. It is to be told where the schema takes one; otherwise
-            the schema says better what is wrong.
-    """
-
-    default: Any
-    forms: tuple[Any, ...]
-    unread: tuple[str, str] | None = None
-
-
-def reader(core: CoreSchema, config: Any) -> Reader | None:
-    """Return what reads JSON as a field does, None where that cannot be told apart from its model.
-
-    Args:
-        core: The core schema of the field.
-        config: That of its model, for the core.
-    """
-    try:
-        validator = SchemaValidator(core, config)
-    except SchemaError:  # it refers to definitions outside
-        return None
-    return lambda value: validator.validate_json(to_json(value))
-
-
-def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> JsonSpelling:
-    """Return a field's default as its model writes it, where the field reads that, and as its type is written.
+def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> tuple[Any, ...]:
+    """Return the JSON that a field reads as its default: as its model writes it, and as its type alone is written.
 
     A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
+
+    Args:
+        model: The model.
+        field: The name of the field in Python.
+        default: What it is in Python.
+        core: The core schema of the field.
+        config: That of the model, for the core.
     """
-    own = written(model, field, default)
-    written_forms: tuple[Any, ...]
+    forms = [written(model, field, default)]
+    with suppress(NoJsonError):
+        forms.append(json_of(default))
     try:
-        written_forms = (own, json_of(default))
-    except NoJsonError:
-        written_forms = (own,)
-    try:
-        is_plain = len(written_forms) > 1 and to_json(own) == to_json(written_forms[1])
+        validator = SchemaValidator(core, config)
+        texts = list(map(to_json, forms))
+    except SchemaError:  # it refers to definitions outside
+        return tuple(forms)
     except PydanticSerializationError as error:  # half a character, as "\ud800"
         raise NoJsonError(*_unwritable(default)) from error
-    read = None if is_plain else reader(core, config)
-    if read is None:
-        return JsonSpelling(default, (own,))
-    outcomes = [(form, _outcome(read, form)) for form in written_forms]
-    readable = [(form, outcome) for form, outcome in outcomes if outcome is not _UNREAD]
-    # A default is not validated, so that none may be equal to it.
-    forms = [form for form, outcome in readable if _equal(outcome, default)] or [form for form, _ in readable]
-    if not forms:
-        problem = f"its serializer writes the default {default!r} as {own!r}, which the field does not accept"
-        fix = "let the field accept what it writes, or mark it with `ModelDefault`, so that only the model sets it"
-        return JsonSpelling(default, written_forms, (problem, fix))
-    return JsonSpelling(default, tuple(forms))
-
-
-def _outcome(read: Reader, form: Any) -> Any:
-    try:
-        return read(form)
-    except Exception:  # noqa: BLE001 - whatever a validator of the author's own raises
-        return _UNREAD
-
-
-def _equal(one: Any, other: Any) -> bool:
-    try:
-        return bool(one == other)
-    except Exception:  # noqa: BLE001 - as of arrays, whose comparison is no bool
-        return False
+    if len(set(texts)) == 1 and len(texts) > 1:
+        return (forms[0],)
+    readable, equal = [], []
+    for form, text in zip(forms, texts, strict=True):
+        with suppress(Exception):  # whatever a validator of the author's own raises, or a comparison of arrays
+            outcome = validator.validate_json(text)
+            readable.append(form)
+            equal += [form] if outcome == default else []
+    # A default is not validated, so that none may be equal to it; where the field reads none, the schema says why.
+    return tuple(equal or readable or forms)
 
 
 def written(model: type[BaseModel], field: str, default: Any) -> Any:
@@ -144,6 +102,15 @@ def checked(value: Any, default: Any) -> Any:
     return value
 
 
+def is_constant(factory: Callable[..., Any]) -> bool:
+    """Return whether a factory gives the same twice, and no date, which would be that of today."""
+    try:
+        one, other = factory(), factory()
+        return bool(one == other) and not isinstance(one, date | time)
+    except Exception:  # noqa: BLE001 - a factory that fails, or that takes other fields
+        return False
+
+
 def _refuse_chance(default: Any) -> None:
     """Reject a model as default if its own factories set values that differ each time, such as a random ID."""
     if not isinstance(default, BaseModel):
@@ -151,7 +118,7 @@ def _refuse_chance(default: Any) -> None:
     for name, field in type(default).model_fields.items():
         if name in default.model_fields_set:
             _refuse_chance(getattr(default, name, None))
-        elif field.default_factory is not None and not is_pure(field.default_factory):
+        elif field.default_factory is not None and not is_constant(field.default_factory):
             raise NoJsonError(
                 f"the default holds what a factory of {type(default).__name__}.{name} made, which is new each time",
                 f"give {name} a value in the default",

@@ -12,11 +12,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crdgen.generate import decimals, temporal
-from crdgen.generate.declared import rules_of
-from crdgen.generate.encoding import NoJsonError, json_of, spelled
-from crdgen.generate.factories import is_pure
+from crdgen.generate.encoding import NoJsonError, is_constant, json_of, spelled
 from crdgen.generate.inline import MARKERS
-from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, KEYS, PROBLEM, SPELLING, Deferred
+from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
 
 _NOTHING: Any = object()
 # Keywords whose values are JSON of any kind, and no schemas.
@@ -79,13 +77,14 @@ class Generator(GenerateJsonSchema):
             )
         if schema.get("default_factory_takes_data"):
             return inner | {FACTORY: f"its {_factory(factory)} makes a default of other fields"}
-        if not is_pure(factory):
-            return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
         try:
-            return inner | {DEFAULT: Deferred(factory())}
+            made = factory()
         except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
             problem = f"its {_factory(factory)} fails: {_reason(error)}"
             return inner | {PROBLEM: (problem, "use a complete default, or none")}
+        if not is_constant(factory):
+            return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
+        return inner | {DEFAULT: Deferred(made)}
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Describe a model: with the rules that were put on its class, and its defaults as it writes them."""
@@ -343,19 +342,17 @@ def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> Jso
 def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, schema: Any) -> JsonSchemaValue:
     """Return the node of a model's field with its default as JSON: as the model writes it, if it reads that."""
 
-    def encode(default: Any) -> JsonSchemaValue:
-        spelling = spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
-        note = {SPELLING: Deferred(spelling)} if len(spelling.forms) > 1 or spelling.unread else {}
-        return {"default": spelling.forms[0]} | note
+    def forms(default: Any) -> tuple[Any, ...]:
+        return spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
 
-    return _with_default(node, encode)
+    return _with_default(node, forms)
 
 
-def _plainly(default: Any) -> JsonSchemaValue:
-    return {"default": json_of(default)}
+def _plainly(default: Any) -> tuple[Any, ...]:
+    return (json_of(default),)
 
 
-def _with_default(node: JsonSchemaValue, encode: Callable[[Any], JsonSchemaValue] = _plainly) -> JsonSchemaValue:
+def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]] = _plainly) -> JsonSchemaValue:
     """Return the field's node with its default as JSON."""
     held = node.get(DEFAULT)
     if held is None:
@@ -367,9 +364,10 @@ def _with_default(node: JsonSchemaValue, encode: Callable[[Any], JsonSchemaValue
     if node.get("format") == "password" and held.value:
         return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}
     try:
-        return rest | encode(held.value)
+        found = forms(held.value)
     except NoJsonError as error:
         return rest | {PROBLEM: (str(error), error.fix)}
+    return rest | {"default": found[0]} | ({FORMS: Deferred(found)} if len(found) > 1 else {})
 
 
 def _with_defaults(schema: JsonSchemaValue, fields: Mapping[str, Any] | None) -> JsonSchemaValue:

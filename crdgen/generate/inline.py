@@ -5,14 +5,14 @@ from itertools import pairwise
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import COMPUTED, NAME, PROBLEM, SPELLING
+from crdgen.generate.notes import COMPUTED, FORMS, NAME, PROBLEM
 from crdgen.generate.walk import map_children
 from crdgen.schema import Schema
 
 MARKERS: Final = "x-crdgen-markers"
 # What a field says of itself, and not its type.
 OWN: Final = frozenset(
-    {"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS, SPELLING}
+    {"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS, FORMS}
 )
 _PREFIX: Final = "#/$defs/"
 # etcd takes no object beyond 1.5 MiB, in which so many nodes have no room.

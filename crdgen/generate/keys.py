@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.notes import COSTLY, KEYS, PREFIX
-from crdgen.generate.tagged import cel_text
+from crdgen.generate.unions import cel_text
 from crdgen.schema import INT_OR_STRING, PRESERVE, VALIDATIONS, Schema
 
 _UUID: Final = "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"

@@ -1,6 +1,6 @@
 """Private keywords: what an early stage leaves in a node for a later one. The last stage takes them out."""
 
-from typing import Final
+from typing import Any, Final
 
 PREFIX: Final = "x-crdgen-"
 # A pair (problem, fix), found where the path is not known.
@@ -9,8 +9,8 @@ PROBLEM: Final = "x-crdgen-problem"
 FACTORY: Final = "x-crdgen-factory"
 # A default as the Python object that it is, held in a `Deferred`.
 DEFAULT: Final = "x-crdgen-default"
-# The `Spelling` of a default that a serializer may write otherwise than its type is written, in a `Deferred`.
-SPELLING: Final = "x-crdgen-spelling"
+# The forms of a default that a serializer may write otherwise than its type is written, in a `Deferred`.
+FORMS: Final = "x-crdgen-forms"
 # The schema of a map's keys.
 KEYS: Final = "x-crdgen-keys"
 # The bounds of a duration, which JSON schema has no words for.
@@ -40,3 +40,17 @@ class Deferred:
     def __deepcopy__(self, memo: object) -> "Deferred":
         """Return the same object: it is only read."""
         return self
+
+
+_ATTRIBUTE: Final = "__crdgen_rules__"
+
+
+def declare(declared: type, markers: tuple[Any, ...]) -> None:
+    """Put markers on a class, before those that it has."""
+    # Decorators are applied from the inside out, and read from the top down.
+    setattr(declared, _ATTRIBUTE, (*markers, *vars(declared).get(_ATTRIBUTE, ())))
+
+
+def rules_of(declared: type) -> tuple[Any, ...]:
+    """Return the markers of a class, those of its bases first."""
+    return tuple(rule for base in reversed(declared.__mro__) for rule in vars(base).get(_ATTRIBUTE, ()))

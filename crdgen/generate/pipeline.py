@@ -1,23 +1,23 @@
 """The pipeline: which stage comes after which."""
 
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic_core import SchemaError as CoreSchemaError
 
-from crdgen.generate.bounds import bounds
 from crdgen.generate.defaults import defaults
-from crdgen.generate.describe import describe
 from crdgen.generate.descriptions import descriptions
+from crdgen.generate.errors import SchemaError
+from crdgen.generate.generator import Generator
 from crdgen.generate.inline import MARKERS, inline
 from crdgen.generate.keys import keys
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known
-from crdgen.generate.order import order
 from crdgen.generate.parents import parents
-from crdgen.generate.policy import policy
 from crdgen.generate.ranges import ranges
-from crdgen.generate.tidy import tidy
+from crdgen.generate.tidy import order, policy, tidy
 from crdgen.generate.unions import unions
 from crdgen.generate.walk import Stage, rewrite
 from crdgen.schema import Schema
@@ -35,7 +35,7 @@ def extensions(schema: Schema, path: str) -> Schema:
 # The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
 # made of it, and texts are tidied last.
 STAGES: Final[tuple[Stage, ...]] = (
-    *(keywords, unions, known, keys, extensions, bounds, ranges, parents, defaults, descriptions),
+    *(keywords, unions, known, keys, extensions, ranges, parents, defaults, descriptions),
 )
 
 
@@ -84,3 +84,32 @@ def assembled(
 def _each(schema: Schema, path: str) -> Schema:
     """Run all stages of one node."""
     return reduce(lambda node, stage: stage(node, path), STAGES, schema)
+
+
+def describe(model: Any, path: str) -> Schema:
+    """Return the model's JSON schema for what it accepts, names as in JSON, references kept.
+
+    Args:
+        model: A Pydantic model, or another type that Pydantic describes: a dataclass, a TypedDict.
+        path: What errors call it.
+    """
+    if not (isinstance(model, type) and issubclass(model, BaseModel)) and hasattr(model, "__fields__"):
+        raise SchemaError(path, "is a model of Pydantic v1", "derive it from `pydantic.BaseModel` of Pydantic v2")
+    if model is BaseModel:
+        raise SchemaError(path, "BaseModel itself has no fields", "derive a model from it")
+    try:
+        return _described(model)
+    except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:
+        problem = error.message.partition("\n")[0].rstrip(".")
+        raise SchemaError(path, problem, "use types that Pydantic supports, defined in the module") from error
+    except ImportError as error:
+        raise SchemaError(path, f"one of its types needs another package: {error}", "install it") from error
+    except (CoreSchemaError, NameError, RecursionError, TypeError) as error:
+        problem = f"Pydantic cannot describe it: {str(error).partition(chr(10))[0]}"
+        raise SchemaError(path, problem, "use types that Pydantic supports") from error
+
+
+def _described(model: Any) -> Schema:
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        return model.model_json_schema(mode="validation", by_alias=True, schema_generator=Generator)
+    return TypeAdapter(model).json_schema(mode="validation", by_alias=True, schema_generator=Generator)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
-from crdgen.generate.bounds import contradiction
 from crdgen.generate.notes import BOUNDS, PROBLEM
 from crdgen.schema import VALIDATIONS, Schema
 
@@ -57,8 +56,7 @@ def _rules(core: Mapping[str, Any]) -> Schema:
     bounds = {key: core[key] for key in _WORDS if core.get(key) is not None}
     if any(isinstance(bound, datetime) and bound.tzinfo is None for bound in bounds.values()):
         return {PROBLEM: ("a bound has no time zone", "give it one: `datetime(…, tzinfo=UTC)`")}
-    if fault := contradiction(bounds):
-        return {PROBLEM: fault}
+
     rules = [
         rule_of_bound(word, bound.isoformat(), f"timestamp('{_timestamp(bound)}')") for word, bound in bounds.items()
     ]

@@ -1,9 +1,14 @@
-"""The last look: private notes go, and what no earlier stage could give a type is refused."""
+"""The last stages, which take the schema as a whole: descriptions are cut, private notes go, and keys are sorted.
 
-from typing import Final
+What no earlier stage could give a type is refused.
+"""
+
+import re
+from typing import Any, Final
 
 from crdgen.generate.errors import Faults, SchemaError
 from crdgen.generate.notes import COSTLY, PREFIX
+from crdgen.generate.walk import map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
 from crdgen.schema.sealed import Sealed
 
@@ -54,3 +59,66 @@ def _untyped(found: object) -> tuple[str, str]:
         return "the field takes nothing but null", "leave it out, or give it a type"
     problem = f"the type {found!r} is none of JSON's" if found else "has no single type"
     return problem, "use one type, or `Annotated[Any, PreserveUnknown]`"
+
+
+# Keywords whose values are JSON of the author's, in which `required` is a field like any other.
+_VALUES: Final = frozenset({"default", "enum", "example"})
+
+
+def order(schema: Schema, _path: str = "") -> Schema:
+    """Return the schema with its keys and required names sorted; enums and defaults keep the author's order."""
+    ordered: Schema = _sorted(schema)
+    return ordered
+
+
+def _sorted(value: Any, *, names: bool = False) -> Any:
+    """Return a value in order; `names` tells that its keys are those of fields, and no keywords."""
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    if not isinstance(value, dict) or isinstance(value, Sealed):
+        return value
+    ordered = {key: _settled(key, value[key], names=names) for key in sorted(value)}
+    required = ordered.get("required")
+    if isinstance(required, list):
+        ordered["required"] = sorted(required)
+    return ordered
+
+
+def _settled(key: str, value: Any, *, names: bool) -> Any:
+    if key in _VALUES and not names:
+        return _by_key(value)
+    return _sorted(value, names=key == "properties" and not names)
+
+
+def _by_key(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_by_key(item) for item in value]
+    return {key: _by_key(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
+
+
+# Left in a node by a marker: the limit for what is below it.
+POLICY: Final = "x-crdgen-descriptions"
+_SENTENCE: Final = re.compile(r"[.!?](?=\s|$)|\n|$")
+
+
+def policy(schema: Schema, limit: int | None) -> Schema:
+    """Return the schema with each description cut to so many characters; None keeps it, 0 drops it."""
+    if isinstance(schema, Sealed):
+        return schema
+    result = {key: value for key, value in schema.items() if key != POLICY}
+    below = schema.get(POLICY, limit)
+    if limit is not None and "description" in result:
+        text = shortened(result.pop("description"), limit)
+        result |= {"description": text} if text else {}
+    return map_children(result, "", lambda child, _: policy(child, below))
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return as many whole sentences as fit into the limit; where the first does not, its words, and an ellipsis."""
+    if len(text) <= limit:
+        return text
+    ends = [found.end() for found in _SENTENCE.finditer(text) if found.end() <= limit]
+    if ends:
+        return text[: ends[-1]].rstrip()
+    words = text[: max(limit, 1) - 1].rpartition(" ")[0] or text[: max(limit, 1) - 1]
+    return f"{words.rstrip(' ,;:')}…" if limit else ""

@@ -1,18 +1,18 @@
 """Lints CustomResourceDefinitions with the rules of the API server.
 
 `lint()` takes a whole CustomResourceDefinition, `check_structural()` the schema of a whole object. Neither raises,
-whatever JSON it is given. `output` and `sarif` write findings, by file.
+whatever JSON it is given. `output` writes findings, by file.
 
 Documents are decoded by `crdgen.decode.decoder` with the types in `shape`. Each schema becomes a list of
-nodes (`node`), which the rules check. A rule is a function (`rule`); each file has one family of rules. `schemas` and
-`checking` run them.
+nodes (`node`), which the rules check. A rule is a function (`rule`); each file has one family of rules. `checking` runs
+them.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from crdgen.lint.finding import Finding, Severity
-from crdgen.lint.schemas import check_structural
+from crdgen.lint.checking import check, check_structural
+from crdgen.lint.rule import Finding, Severity
 
 __all__ = ["Finding", "Severity", "check_structural", "lint"]
 
@@ -27,6 +27,4 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
         strict: take an unknown field for refused, as `kubectl` has it (it asks for `fieldValidation=Strict`); otherwise
             it is surprising: the API server drops it with a warning.
     """
-    from crdgen.lint.checking import check  # noqa: PLC0415 - who makes a CRD wants the rules of schemas only
-
     return check(definition, strict=strict)

@@ -1,27 +1,126 @@
-"""All lint rules, in the order of the API server."""
+"""All lint rules, in the order of the API server, and what runs them."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from crdgen.decode.decoder import Decoder, is_too_deep
-from crdgen.lint import conversion, document, eachversion, faults, names, schemas, subresources, versions
-from crdgen.lint.faults import independent
-from crdgen.lint.finding import Finding
-from crdgen.lint.rule import LintRule, family
-from crdgen.lint.shape import DEFINITION
+from crdgen.decode.decoder import DEPTH, Decoder, DecodingFault, is_too_deep
+from crdgen.lint import (
+    conversion,
+    costs,
+    defaults,
+    document,
+    eachversion,
+    keywords,
+    lists,
+    names,
+    pruning,
+    structure,
+    subresources,
+    validations,
+    versions,
+)
+from crdgen.lint.node import Node, nodes
+from crdgen.lint.rule import COMPILED, EVALUATED, Finding, Found, LintRule, Severity, error, family, warning
+from crdgen.lint.shape import DEFINITION, SCHEMA
 from crdgen.lint.version import Definition
+from crdgen.schema import Schema
 
+# Keywords on which it depends what the others of the same schema mean.
+_DECISIVE: Final = re.compile(
+    r"(.*?)\.?(?<![^.])(?:type|properties|items|additionalProperties|required|x-kubernetes-[a-z-]+)"
+)
+# A field of an item: what is said of the list may follow from it.
+_OF_ITEM: Final = re.compile(r"(.*)\[\d+\]\.[^.\[\]]+")
+# The last step of a path that is a keyword, perhaps with a place in its list: `x-kubernetes-validations[0].rule`.
+_KEYWORD: Final = re.compile(r"(.*?)\.?(?<![^.])[A-Za-z$-]+(?:\[\d+\](?:\.[A-Za-z]+)?)?")
+_PATH_STEP: Final = re.compile(r"[.\[]")
+
+
+def _independent(findings: Iterable[Finding], faults: Iterable[DecodingFault]) -> list[Finding]:
+    """Return the findings that are not mere consequences of a decoding error."""
+    unread = {fault.path for fault in faults if not fault.unknown}
+    lists = {found[1] for found in map(_OF_ITEM.fullmatch, unread) if found}
+    schemas = {found[1] for found in map(_DECISIVE.fullmatch, unread) if found}
+    return [
+        finding
+        for finding in findings
+        if unread.isdisjoint(_around(finding.path))
+        and finding.path not in lists
+        and schemas.isdisjoint(_schemas_at(finding.path))
+    ]
+
+
+def _around(path: str) -> list[str]:
+    """Return a path, and those of all that it is in."""
+    return [path, *(path[: step.start()] for step in _PATH_STEP.finditer(path))]
+
+
+def _schemas_at(path: str) -> list[str]:
+    """Return the schemas that a finding may be about: at its path, or the one whose keyword is there."""
+    found = _KEYWORD.fullmatch(path)
+    return [path, found[1]] if found else [path]
+
+
+@warning("this linter")
+def document_is_nested_reasonably(_: Any) -> Iterator[Found]:
+    """Extremely nested documents are not checked."""
+    yield Found("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
+
+
+@error("apiextensions types.go, types_jsonschema.go and marshal.go of v1")
+def value_has_the_right_type(fault: DecodingFault) -> Iterator[Found]:
+    """The API server decodes the document into typed values before it validates them."""
+    yield Found("", fault.problem, fault.fix)
+
+
+@error("k8s.io/apimachinery, pkg/runtime/serializer/json")
+def field_is_known(fault: DecodingFault) -> Iterator[Found]:
+    """Strict decoding, which kubectl requests, rejects unknown fields; otherwise they are dropped with a warning."""
+    yield Found("", fault.problem, fault.fix)
+
+
+@warning("apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool")
+def field_within_items_is_known(fault: DecodingFault) -> Iterator[Found]:
+    """Below items and additionalProperties, unknown fields are dropped even with strict decoding."""
+    yield Found("", f"{fault.problem}, and silently dropped", fault.fix)
+
+
+def _of_fault(fault: DecodingFault, *, strict: bool) -> Iterator[Finding]:
+    """Yield what is to be said of a fault."""
+    rule = value_has_the_right_type
+    if fault.unseen:
+        rule = field_within_items_is_known
+    elif fault.unknown:
+        rule = field_is_known if strict else replace(field_is_known, severity=Severity.WARNING)
+    yield from rule.findings(fault, fault.path)
+
+
+_OF_DECODING: Final = (
+    *(document_is_nested_reasonably, value_has_the_right_type, field_is_known, field_within_items_is_known),
+)
 _OF_DEFINITION: Final = tuple(rule for module in (document, names, versions, conversion) for rule in family(module))
 _OF_VERSION: Final = tuple(rule for module in (eachversion, subresources) for rule in family(module))
+_OF_SCHEMA: Final[tuple[LintRule[Node], ...]] = tuple(
+    rule for module in (structure, keywords, lists, pruning, validations, costs, defaults) for rule in family(module)
+)
+_PHASES: Final = tuple(
+    tuple(rule for rule in _OF_SCHEMA if rule.phase == phase and (phase or rule.severity is Severity.ERROR))
+    for phase in (0, COMPILED, EVALUATED)
+)
+_WARNINGS: Final = tuple(rule for rule in _OF_SCHEMA if rule.severity is Severity.WARNING and not rule.phase)
 
+# A step of a schema path that is also a step in an object; all others are keywords.
+_STEP: Final = re.compile(r"properties\[(.*?)\](?=[.\[]|$)|(?<![^.])(items|additionalProperties)(?=[.\[]|$)")
 #: Every rule, for the documentation.
-RULES: Final[tuple[LintRule[Any], ...]] = (*family(faults), *_OF_DEFINITION, *_OF_VERSION, *schemas.RULES)
+RULES: Final[tuple[LintRule[Any], ...]] = (*_OF_DECODING, *_OF_DEFINITION, *_OF_VERSION, *_OF_SCHEMA)
 
 
 def check(definition: Mapping[str, Any], *, strict: bool) -> list[Finding]:
     """Return all findings of a CustomResourceDefinition; `strict` as in `crdgen.lint.lint`."""
     if is_too_deep(definition):
-        return list(faults.document_is_nested_reasonably.findings(definition, ""))
+        return list(document_is_nested_reasonably.findings(definition, ""))
     decoder = Decoder()
     whole = Definition(definition, decoder.read(definition, DEFINITION, ""))
     foreign = list(document.document_is_a_definition.findings(whole, ""))
@@ -30,11 +129,59 @@ def check(definition: Mapping[str, Any], *, strict: bool) -> list[Finding]:
     read = list(_apply(_OF_DEFINITION, whole, ""))
     for one in whole.versions:
         read += _apply(_OF_VERSION, one, one.path)
-        read += schemas.in_schema(one.nodes)
-    found = [finding for fault in decoder.faults for finding in faults.findings(fault, strict=strict)]
-    return found + independent(read, decoder.faults)
+        read += _in_schema(one.nodes)
+    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=strict)]
+    return found + _independent(read, decoder.faults)
 
 
 def _apply(rules: Iterable[LintRule[Any]], subject: Any, path: str) -> Iterator[Finding]:
     for rule in rules:
         yield from rule.findings(subject, path)
+
+
+def check_structural(schema: Schema) -> list[Finding]:
+    """Return what the API server rejects in the schema of a whole object, with field paths such as `spec.tasks[].name`.
+
+    Stricter than the API server in two ways: it validates defaults within the values of maps, and reports unknown
+    keywords everywhere.
+    """
+    if is_too_deep(schema):
+        return list(document_is_nested_reasonably.findings(schema, ""))
+    decoder = Decoder()
+    decoded = decoder.read(schema, SCHEMA, "")
+    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=True)]
+    found += _independent(_errors(nodes(decoded, ""), stop=bool(found)), decoder.faults)
+    return [
+        Finding(field_path(finding.path), finding.problem, finding.fix, finding.severity, finding.rule)
+        for finding in found
+    ]
+
+
+def field_path(path: str) -> str:
+    """Return the field path for a path in a schema."""
+    steps = (
+        f".{step[1]}" if step[1] is not None else "[]" if step[2] == "items" else ".*" for step in _STEP.finditer(path)
+    )
+    return "".join(steps).lstrip(".")
+
+
+def _in_schema(every: list[Node]) -> list[Finding]:
+    """Return errors and warnings for a schema, given as its nodes."""
+    found = _errors(every, stop=False)
+    return found + [finding for node in every for finding in _of_node(_WARNINGS, node)]
+
+
+def _errors(every: list[Node], *, stop: bool) -> list[Finding]:
+    """Return errors, phase by phase, up to the first phase that has any."""
+    found: list[Finding] = []
+    for phase in _PHASES:
+        found += [finding for node in every for finding in _of_node(phase, node)]
+        if stop or any(finding.severity is Severity.ERROR for finding in found):
+            break
+    return found
+
+
+def _of_node(rules: Iterable[LintRule[Node]], node: Node) -> Iterator[Finding]:
+    for rule in rules:
+        if not rule.keywords or not rule.keywords.isdisjoint(node.schema):
+            yield from rule.findings(node, node.path)

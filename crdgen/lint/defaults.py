@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from crdgen.decode.decoder import Decoder
-from crdgen.decode.objectmeta import OBJECT_META, OF_EMBEDDED
-from crdgen.dns import is_label
 from crdgen.evaluate import Evaluator
+from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import pruner
 from crdgen.formats import text_format
 from crdgen.lint.node import Node, NodeLevel
@@ -57,11 +55,12 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Found]:
     """A default that is an embedded resource has apiVersion, kind and valid metadata."""
     if not _is_seen(node):
         return
+    schema, value = node.schema | ({EMBEDDED: True} if node.is_root else {}), node.schema["default"]
     if node.inside_meta:
-        resource, value = _surrounded(node)
-        yield from _resources(value, resource.schema if resource else {}, is_resource=True)
-    else:
-        yield from _resources(node.schema["default"], node.schema, is_resource=node.is_resource)
+        schema, value = _surrounded(node)
+    check = resources(schema)
+    for violation in (check(value) if check else None) or ():
+        yield Found(_at(violation.path), f"the default is no whole resource: {violation.message}", "correct it")
 
 
 @warning("schema/defaulting/algorithm.go", "properties")
@@ -132,10 +131,12 @@ def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Found]:
     except _NOT_EVALUATED:
         return
     for violation in violations:
-        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in violation.path[1:])
-        yield Found(
-            f"default{steps}", f"the default breaks the schema: {violation.message}", "correct it, or what it breaks"
-        )
+        problem = f"the default breaks the schema: {violation.message}"
+        yield Found(_at(violation.path[1:]), problem, "correct it, or what it breaks")
+
+
+def _at(path: tuple[str | int, ...]) -> str:
+    return "default" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
 def _as_defaults_are_checked(schema: Schema) -> Schema:
@@ -202,47 +203,12 @@ def _is_within_another(node: Node) -> bool:
     return parent is not None and parent.field != "status" and _may_be_left_out(parent)
 
 
-def _surrounded(node: Node) -> tuple[Node | None, Any]:
-    """Return the resource whose metadata the node is within, and the least object that has its default."""
+def _surrounded(node: Node) -> tuple[Schema, Any]:
+    """Return the schema of the resource whose metadata the node is in, and the least object that has its default."""
     value: Any = node.schema["default"]
     around: Node | None = node
     while around is not None and not around.is_resource:
         value = {around.name: value} if around.name else [value]
         around = around.parent
-    return around, {"apiVersion": "validation/v1", "kind": "Validation"} | (value if isinstance(value, dict) else {})
-
-
-def _resources(value: Any, schema: Schema, *, is_resource: bool) -> Iterator[Found]:
-    """Return what is wrong with the type and metadata of each embedded resource in a value."""
-    pending = [(value, schema, "default", is_resource or schema.get(EMBEDDED) is True)]
-    for current, known, path, whole in pending:
-        if isinstance(current, dict):
-            if whole:
-                yield from _whole(current, path)
-            values = known.get("additionalProperties")
-            for name, child in current.items():
-                inner = known.get("properties", {}).get(name, values)
-                if isinstance(inner, dict):
-                    pending.append((child, inner, f"{path}.{name}", inner.get(EMBEDDED) is True))
-        elif isinstance(current, list) and isinstance(known.get("items"), dict):
-            items = known["items"]
-            pending += [
-                (child, items, f"{path}[{index}]", items.get(EMBEDDED) is True) for index, child in enumerate(current)
-            ]
-
-
-def _whole(resource: dict[str, Any], path: str) -> Iterator[Found]:
-    version, kind = resource.get("apiVersion"), resource.get("kind")
-    if not isinstance(version, str) or not version or version.count("/") > 1:
-        yield Found(f"{path}.apiVersion", "an embedded resource needs an apiVersion", "write group/version")
-    if not isinstance(kind, str) or not is_label(kind.lower()):
-        yield Found(f"{path}.kind", "an embedded resource needs a kind", "write a word of letters and digits")
-    if "metadata" in resource:
-        decoder = Decoder()
-        metadata = decoder.read(resource["metadata"], OBJECT_META, f"{path}.metadata")
-        for fault in decoder.faults:
-            if not fault.unknown:
-                yield Found(fault.path, fault.problem, fault.fix)
-        for check in OF_EMBEDDED:
-            for mistake in check(metadata):
-                yield Found(f"{path}.metadata.{mistake.at}", mistake.problem, mistake.fix)
+    schema = around.schema | {EMBEDDED: True} if around else {}
+    return schema, {"apiVersion": "validation/v1", "kind": "Validation"} | (value if isinstance(value, dict) else {})

@@ -127,7 +127,8 @@ def bounds_leave_something(node: Node) -> Iterator[Found]:
         declared = declared.parent
     for low, high in _PAIRS if declared.type else ():
         least, most = node.schema.get(low), node.schema.get(high)
-        if least is not None and most is not None and least > most:
+        exclusive = low == "minimum" and (node.flag("exclusiveMinimum") or node.flag("exclusiveMaximum"))
+        if least is not None and most is not None and (least > most or (exclusive and least == most)):
             yield Found(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")
     for keyword in _SIZES:
         if node.schema.get(keyword, 0) < 0:

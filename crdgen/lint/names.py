@@ -39,8 +39,8 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
 def metadata_is_valid(definition: Definition) -> Iterator[Found]:
     """Labels, annotations, owner references and finalizers are valid."""
     for check in COMMON:
-        for mistake in check(definition.metadata):
-            yield Found(f"metadata.{mistake.at}", mistake.problem, mistake.fix)
+        for found in check(definition.metadata):
+            yield Found(f"metadata.{found.at}", found.problem, "correct it")
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")

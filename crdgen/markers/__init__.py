@@ -3,19 +3,24 @@
 A marker checks itself against the schema that it is put on.
 """
 
-from crdgen.markers.depth import Depth
-from crdgen.markers.descriptions import Descriptions, Doc
 from crdgen.markers.duration import Duration
-from crdgen.markers.embedded import EmbeddedResource, PreserveUnknown
 from crdgen.markers.immutable import Immutable, ImmutableOnceSet
-from crdgen.markers.integer import Int32, Int64, Integer
 from crdgen.markers.lists import Atomic, AtomicMap, GranularMap, MapList, MaxItems, MinItems, SetList
-from crdgen.markers.marker import Marker
+from crdgen.markers.marker import Depth, Descriptions, Doc, Marker, ModelDefault
 from crdgen.markers.model import Model
-from crdgen.markers.modeldefault import ModelDefault
 from crdgen.markers.oneof import at_least_one_of, at_most_one_of, exactly_one_of
 from crdgen.markers.rule import Rule, rules
-from crdgen.markers.types import IntOrString, Quantity, Replace, Time
+from crdgen.markers.types import (
+    EmbeddedResource,
+    Int32,
+    Int64,
+    Integer,
+    IntOrString,
+    PreserveUnknown,
+    Quantity,
+    Replace,
+    Time,
+)
 
 __all__ = [
     "Atomic",

@@ -9,7 +9,6 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from crdgen.durations import DURATION_PATTERN, format_duration, parse_duration
-from crdgen.generate.bounds import refuse_empty
 from crdgen.generate.inline import OWN
 from crdgen.generate.notes import BOUNDS
 from crdgen.generate.temporal import rule_of_bound
@@ -26,9 +25,8 @@ class _GoDuration(Marker):
 
     bounded: ClassVar[bool] = True
 
-    def apply(self, schema: Schema, path: str) -> Schema:
+    def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
         """Return a string of Go's form, with a rule for each bound."""
-        refuse_empty(schema.get(BOUNDS, {}), path)
         own = {key: value for key, value in schema.items() if key in OWN or key == VALIDATIONS}
         rules = [
             rule_of_bound(word, text := format_duration(bound), f"duration('{text}')", "duration(self)")

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from crdgen.generate.declared import declare
 from crdgen.generate.errors import SchemaError
+from crdgen.generate.notes import declare
 from crdgen.markers.marker import Marker
 from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
 

@@ -1,16 +1,18 @@
-"""Types that are Kubernetes' own: their schema is given, not derived."""
+"""Types that are Kubernetes' own: integers of a size, quantities, times, embedded resources and open objects."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from crdgen.formats import FORMATS
+from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import OWN
-from crdgen.markers.marker import Marker
+from crdgen.integers import RANGES
+from crdgen.markers.marker import Marker, require_type
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
-from crdgen.schema import INT_OR_STRING, Schema
+from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +56,84 @@ Time: TypeAlias = Annotated[
     ),
 ]
 """A moment, as RFC 3339 writes it."""
+
+
+@dataclass(frozen=True)
+class Integer(Marker):
+    """An integer of 32 or 64 bits. Used as it is, `Int32`, or called for bounds, `Int32(minimum=1)`."""
+
+    format: Literal["int32", "int64"]
+    minimum: int | None = None
+    maximum: int | None = None
+
+    def __call__(self, *, minimum: int | None = None, maximum: int | None = None) -> "Integer":
+        """Return the same integer with inclusive bounds."""
+        return replace(self, minimum=minimum, maximum=maximum)
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with format and bounds."""
+        name = self.format.capitalize()
+        require_type(schema, "integer", name, path, "annotate an `int`")
+        low, high = RANGES[self.format]
+        for bound in (self.minimum, self.maximum):
+            if bound is not None and not low <= bound <= high:
+                raise SchemaError(path, f"{name} cannot hold its bound {bound}", f"use a bound from {low} to {high}")
+        bounds = {"minimum": self.minimum, "maximum": self.maximum}
+        return schema | {"format": self.format} | {key: bound for key, bound in bounds.items() if bound is not None}
+
+    def check(self, value: Any) -> Any:
+        """Refuse an integer that the bounds or the size refuse."""
+        if value is None:
+            return None
+        low, high = RANGES[self.format]
+        if not low <= value <= high:
+            raise PydanticCustomError("integer_size", "must fit into {bits} bits", {"bits": self.format[3:]})
+        if self.minimum is not None and value < self.minimum:
+            raise PydanticKnownError("greater_than_equal", {"ge": self.minimum})
+        if self.maximum is not None and value > self.maximum:
+            raise PydanticKnownError("less_than_equal", {"le": self.maximum})
+        return value
+
+
+Int32 = Integer("int32")
+Int64 = Integer("int64")
+
+
+@dataclass(frozen=True)
+class _PreserveUnknown(Marker):
+    """Nothing below the field is pruned; fields that the schema names are still checked."""
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with pruning switched off."""
+        if schema.get(INT_OR_STRING):
+            raise SchemaError(path, "PreserveUnknown and int-or-string exclude each other", "drop one of them")
+        return schema | {PRESERVE: True}
+
+
+PreserveUnknown = _PreserveUnknown()
+
+
+@dataclass(frozen=True)
+class _EmbeddedResource(Marker):
+    """The value has apiVersion, kind and metadata, which the API server checks as it does those of any object.
+
+    Other fields are those of the model; in a `dict[str, Any]` all are kept.
+    """
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node as an embedded resource."""
+        require_type(schema, "object", "EmbeddedResource", path, "annotate a model or `dict[str, Any]`")
+        # With neither fields nor this the API server refuses the schema: nothing of the object would be kept.
+        return schema | {EMBEDDED: True} | ({} if "properties" in schema else {PRESERVE: True})
+
+    def check(self, value: Any) -> Any:
+        """Refuse what is no object of Kubernetes; what is a model has been checked by it."""
+        if isinstance(value, Mapping):
+            for name in ("apiVersion", "kind"):
+                if not (isinstance(value.get(name), str) and value[name]):
+                    raise PydanticCustomError("embedded_resource", "must have {name}", {"name": name})
+        return value
+
+
+EmbeddedResource: Final[Marker] = _EmbeddedResource()
+"""The value is a whole Kubernetes object."""

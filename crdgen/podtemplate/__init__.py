@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Annotated, Any, Final, TypeAlias
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.order import order
+from crdgen.generate.tidy import order
 from crdgen.markers.types import Replace
 from crdgen.podtemplate.convert import structural
 from crdgen.schema.sealed import opened, sealed

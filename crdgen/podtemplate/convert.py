@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.generate.order import order
+from crdgen.generate.tidy import order
 from crdgen.generate.walk import map_children
 from crdgen.quantities import QUANTITY_SCHEMA
 from crdgen.schema import INT_OR_STRING, Schema

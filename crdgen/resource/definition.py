@@ -9,13 +9,12 @@ from crdgen.evaluate import Evaluator
 from crdgen.evaluate.defaulting import defaulter
 from crdgen.generate.descriptions import descriptions
 from crdgen.generate.errors import Faults, SchemaError
-from crdgen.generate.order import order
 from crdgen.generate.pipeline import assembled
-from crdgen.generate.policy import shortened
+from crdgen.generate.tidy import order, shortened
 from crdgen.lint import Finding, Severity, lint
+from crdgen.lint.checking import field_path
 from crdgen.lint.fieldpath import PathError, column
-from crdgen.lint.schemas import field_path
-from crdgen.markers.descriptions import Descriptions
+from crdgen.markers.marker import Descriptions
 from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Version
 from crdgen.resource.whole import own
 from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
@@ -26,8 +25,8 @@ _API_VERSION: Final = "apiextensions.k8s.io/v1"
 # What the API server takes, and no author means.
 _NEVER_MEANT: Final = frozenset(
     {
-        *("ca-bundle-is-pem", "columns-are-declared", "columns-print-their-fields", "scale-paths-are-declared"),
-        *("service-can-be-there", "some-version-is-served"),
+        *("bounds-leave-something", "ca-bundle-is-pem", "columns-are-declared", "columns-print-their-fields"),
+        *("scale-paths-are-declared", "service-can-be-there", "some-version-is-served"),
     }
 )
 # What to write in a model, where a rule's fix names keywords of a schema.

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import BaseModel
 
 from crdgen.generate.errors import SchemaError
-from crdgen.markers.descriptions import KEEP, Descriptions
+from crdgen.markers.marker import KEEP, Descriptions
 from crdgen.markers.rule import Rule
 from crdgen.resource.whole import looks_whole, part, spec_of
 

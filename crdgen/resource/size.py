@@ -15,7 +15,7 @@ from typing import Any, Final
 from pydantic import create_model
 
 from crdgen.generate.pipeline import structural_schema
-from crdgen.generate.policy import shortened
+from crdgen.generate.tidy import shortened
 from crdgen.podtemplate import OpenPodTemplate
 from crdgen.schema import Schema
 from crdgen.schema.look import size

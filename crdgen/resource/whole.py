@@ -8,7 +8,7 @@ from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
-from crdgen.generate.declared import rules_of
+from crdgen.generate.notes import rules_of
 from crdgen.markers.rule import rules
 
 # What every object has; the API server knows their schema.

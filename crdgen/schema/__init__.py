@@ -1,31 +1,24 @@
 """The structural schema as plain JSON: what every other package reads or writes. It imports none of them.
 
-- `keywords`: the type `Schema`, and Kubernetes' own keywords
+Here are the type `Schema` and what Kubernetes calls its own extensions of JSON Schema (k8s.io/apiextensions-apiserver,
+pkg/apis/apiextensions/v1/types_jsonschema.go, where each is described).
+
 - `limits`: what the API server takes at most, and the lists that it chooses from
 - `look`: reads a CRD that may be any JSON
 - `sealed`: marks parts of schemas that are finished
 """
 
-from crdgen.schema.keywords import (
-    BRANCHES,
-    EMBEDDED,
-    INT_OR_STRING,
-    LIST_MAP_KEYS,
-    LIST_TYPE,
-    MAP_TYPE,
-    PRESERVE,
-    VALIDATIONS,
-    Schema,
-)
+from typing import Any, Final, TypeAlias
 
-__all__ = [
-    "BRANCHES",
-    "EMBEDDED",
-    "INT_OR_STRING",
-    "LIST_MAP_KEYS",
-    "LIST_TYPE",
-    "MAP_TYPE",
-    "PRESERVE",
-    "VALIDATIONS",
-    "Schema",
-]
+Schema: TypeAlias = dict[str, Any]
+
+#: Whose values are lists of schemas that a value is held against as a whole.
+BRANCHES: Final = ("allOf", "anyOf", "oneOf")
+
+EMBEDDED: Final = "x-kubernetes-embedded-resource"
+INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+LIST_MAP_KEYS: Final = "x-kubernetes-list-map-keys"
+LIST_TYPE: Final = "x-kubernetes-list-type"
+MAP_TYPE: Final = "x-kubernetes-map-type"
+PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+VALIDATIONS: Final = "x-kubernetes-validations"

@@ -18,6 +18,7 @@ import yaml
 
 from controlplane.assets import find_or_build_whole
 from controlplane.controller import controller
+from controlplane.operators import DIOrchestrator
 from controlplane.plane import ControlPlane
 from controlplane.processes import ProcessNode
 from controlplane.processes.sandbox import MissingError
@@ -27,7 +28,6 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.offline.difference import readable
-from tests.operators import DIOrchestrator
 
 JOBS = Path(__file__).parent.parent / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
@@ -68,7 +68,8 @@ def main() -> None:
             say(f"  export KUBECONFIG={plane.kubeconfig}\n  {assets.kubectl} apply -f examples/dijob/full.yaml\n")
             if not once:
                 say("The cluster is up until Ctrl-C.")
-                wait()
+                with controller(plane, Path(folder)):
+                    wait()
 
 
 def review(job: Path) -> None:

@@ -18,7 +18,7 @@ from webhook.text import short
 NOT_RUN = warning(
     "jobs-not-run",
     "Jobs of a kind have no status minutes after they were stored: no operator has taken them up.",
-    "start the operator of the kind, or let jobgate run it: `--run KIND` (docs/runner.md)",
+    "start the operator of the kind, or let jobgate run it: `--run KIND` (docs/how-to/run-jobs.md)",
 )
 
 ERASED = warning(

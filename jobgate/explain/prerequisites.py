@@ -10,7 +10,6 @@ from jobgate.explain.pod import Step
 from jobgate.offline.files import Files
 from jobgate.prerequisites.content import Content, content_of
 from jobgate.prerequisites.inject import inject, target
-from jobgate.prerequisites.item import Item
 from jobgate.prerequisites.problem import Problem
 from jobgate.prerequisites.reference import Reference
 from jobgate.prerequisites.resolve import Instance, Resolution, finder, resolve
@@ -42,8 +41,8 @@ class Brought:
         return inject(pod, self.content, self.wish)
 
     def problems(self, pod: dict[str, Any]) -> list[str]:
-        """Return what is wrong, as far as all of it is known."""
-        return [] if self.missing else [*self.faults, *(one.said() for one in self.put(Draft(pod)))]
+        """Return what is wrong, as far as it is known."""
+        return [*self.faults, *(one.said() for one in self.put(Draft(pod)))]
 
     def container(self, pod: Any) -> str:
         """Return the name of the container that gets it."""
@@ -67,20 +66,10 @@ def brought(references: Sequence[Reference], files: Files, namespace: str, wish:
     """
     if not references:
         return Brought()
-    missing: list[str] = []
-    known = finder(files, namespace)
-
-    def find(kind: str, name: str) -> Item | None:
-        try:
-            return known(kind, name)
-        except LookupError:
-            missing.append(f"{kind} {name}")
-            return None
-
-    resolution = resolve(references, find)
+    resolution = resolve(references, finder(files, namespace), partial=True)
     content, conflicts = content_of(resolution)
-    lacking = ", ".join(dict.fromkeys(missing))
-    note = f"not among the files, so not shown: {lacking}; name the files that have them, too"
+    missing = ", ".join(dict.fromkeys(item for item, _ in resolution.unknown))
+    note = f"not among the files, so not shown: {missing}; name the files that have them, too"
     faults = tuple(one.said() for one in (*resolution.problems, *conflicts))
     steps = tuple(_step(one, wish) for one in resolution.instances)
     return Brought(content, steps, resolution.instances, (note,) if missing else (), faults, wish)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.kinds.common.pod_security.policy import Standard
+from jobgate.offline.items import schema_of
 from jobgate.offline.namespaces import Namespaces
-from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES
+from jobgate.prerequisites.models import NAMESPACED, RESOURCES
 
 
 class Files:
@@ -25,11 +26,11 @@ class Files:
         """
         documents = list(documents)
         self._namespaces = Namespaces(documents, otherwise)
-        self._items = {
-            (RESOURCES[str(one["kind"])], str(_metadata(one).get("name")), _namespace(one, namespace)): one
-            for one in documents
-            if str(one.get("kind")) in RESOURCES and str(one.get("apiVersion")).startswith(f"{GROUP}/")
-        }
+        self._items: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+        for one in documents:
+            if (schema := schema_of(one)) is not None:
+                key = RESOURCES[str(one["kind"])], str(_metadata(one).get("name")), _namespace(one, namespace)
+                self._items[key] = schema.default(one)
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None where there is no such namespace.

@@ -6,7 +6,6 @@ What it requires need not be there yet: files are applied in any order. The stat
 from __future__ import annotations
 
 from collections import deque
-from itertools import islice
 
 from msgspec.structs import replace
 from pydantic import ValidationError
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.prerequisites import USE
 from jobgate.pods.access import Access
-from jobgate.prerequisites.item import FAULTS, faults, field_of
+from jobgate.prerequisites.item import causes as causes_of
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import reference
@@ -52,8 +51,7 @@ class ItemReviewer:
             read = PrerequisiteSpec.model_validate(spec or {})
         except ValidationError:
             return Response(request.uid)  # the API server's schema says where
-        found = islice(faults(request.kind, read), FAULTS)
-        causes = [Cause(field_of(field), f"{reason}: {detail}") for reason, field, detail in found]
+        causes = causes_of(request.kind, read)
         if weight_of(spec) > ITEM_LIMIT:
             detail = f"must take no more than {ITEM_LIMIT // 1024} KiB of memory: make several items of it"
             causes.insert(0, Cause("spec", f"{Reason.TOO_LARGE}: {detail}"))

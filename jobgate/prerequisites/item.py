@@ -27,6 +27,7 @@ from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
 from jobgate.prerequisites.stored import DROPPED
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
+from webhook import Cause
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
@@ -45,7 +46,7 @@ class Item:
         generation: counts the changes of its spec.
         spec: what it says.
         hash: of its spec.
-        faults: what is wrong with it by itself, as reason, field and what would be right.
+        faults: what is wrong with it by itself, as reason and text.
     """
 
     kind: str
@@ -53,7 +54,7 @@ class Item:
     generation: int
     spec: PrerequisiteSpec
     hash: str
-    faults: tuple[tuple[Reason, str, str], ...] = ()
+    faults: tuple[tuple[Reason, str], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -78,10 +79,10 @@ class _Read:
     """
 
     def __init__(self) -> None:
-        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item | None]] = OrderedDict()
+        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, document: Mapping[str, Any], kind: str) -> Item | None:
+    def get(self, document: Mapping[str, Any], kind: str) -> Item:
         key = id(document), kind
         with self._lock:
             found = self._items.get(key)
@@ -99,21 +100,25 @@ class _Read:
 _items = _Read()
 
 
-def item_of(document: Mapping[str, Any], kind: str) -> Item | None:
-    """Return a stored object as an item, or None where it does not fit its schema.
+def item_of(document: Mapping[str, Any], kind: str) -> Item:
+    """Return a stored object as an item; of one that does not fit its schema, which is its fault, nothing is read.
 
     A list of an API server leaves out what kind its objects are, so that is told.
     """
     return _items.get(document, kind)
 
 
-def _read(document: Mapping[str, Any], kind: str) -> Item | None:
+def _read(document: Mapping[str, Any], kind: str) -> Item:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
     dropped = document.get(DROPPED)
     try:
         read = PrerequisiteSpec.model_validate(spec)
+        found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)]
     except ValidationError:
-        return None
+        read = PrerequisiteSpec()
+        found = [(Reason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")]
+    if dropped:
+        found = [(Reason.TOO_LARGE, f"the item cannot be used: {dropped}")]
     generation = metadata.get("generation")
     return Item(
         kind=kind,
@@ -121,7 +126,7 @@ def _read(document: Mapping[str, Any], kind: str) -> Item | None:
         generation=generation if isinstance(generation, int) else 0,
         spec=read,
         hash=hash_of(spec),
-        faults=((Reason.TOO_LARGE, "", str(dropped)),) if dropped else tuple(islice(faults(kind, read), FAULTS)),
+        faults=tuple(found),
     )
 
 
@@ -149,9 +154,11 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
             yield Reason.MALFORMED, f"env[{place}].name", fault
 
 
-def field_of(below: str) -> str:
-    """Return the field of a fault as messages name it."""
-    return f"spec.{below}" if below else "spec"
+def causes(kind: str, spec: PrerequisiteSpec) -> list[Cause]:
+    """Return the same as causes for which an item is refused."""
+    return [
+        Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, spec), FAULTS)
+    ]
 
 
 def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:
@@ -167,15 +174,11 @@ def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason
 
 
 def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
-    seen: set[str] = set()
     if sum(len(one.pattern or "") for one in spec.template_variables or ()) > PATTERNS_LIMIT:
         yield Reason.TOO_LARGE, "templateVariables", f"all patterns have more than {PATTERNS_LIMIT} characters together"
         return
     for place, one in enumerate(spec.template_variables or ()):
         field = f"templateVariables[{place}]"
-        if one.name in seen:
-            yield Reason.MALFORMED, f"{field}.name", f"{one.name} is declared twice"
-        seen.add(one.name)
         if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
             yield Reason.INVALID_VALUE, f"{field}.pattern", fault
         elif one.default is not None and (fault := fault_of_value(str(one.default), one.pattern)):
@@ -192,8 +195,7 @@ def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
             if isinstance(text, str):
                 yield f"pvcStorage.{field}", text
     for place, variable in enumerate(spec.env or ()):
-        if isinstance(value := variable.get("value"), str):
-            yield f"env[{place}].value", value
+        yield from _texts(variable, f"env[{place}]")
     if spec.plugin:
         yield from _texts(spec.plugin.arguments, "plugin.arguments")
 

@@ -35,7 +35,7 @@ RESOURCES: Final = {
 
 #: Most entries of the lists of one item, and most prerequisites that one task names.
 ENTRIES: Final = 32
-#: The shell of items that name none.
+#: The shell of items that name none, and of the wrapper: every image with a shell has it.
 SHELL: Final = "/bin/sh"
 #: Longest command of one item, longest value of a variable, and all patterns of one item together, in characters.
 COMMAND_LIMIT: Final = 4096

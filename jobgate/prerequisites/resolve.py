@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from jobgate.prerequisites.item import Item, field_of, item_of
+from jobgate.prerequisites.item import Item, item_of
 from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import Reference, reference
@@ -25,7 +25,7 @@ ENOUGH: Final = 32
 #: Most work to match the values of one task's items (`values.work_of`): some tens of milliseconds.
 WORK, _WORK_OF_ITEM = 16_000_000, 16_000
 
-#: Gives an item by its kind and name, None where there is none, or where it is stored past its schema.
+#: Gives an item by its kind and name, None where there is none.
 Find: TypeAlias = Callable[[str, str], Item | None]
 
 
@@ -54,12 +54,14 @@ class Resolution:
         instances: in the order in which they apply.
         problems: where there are any, the instances are not all.
         repeated: the places of references that bring nothing, because one before them is the same.
+        unknown: items of which it is not known whether there are any, each with the place of the reference to it.
         work: that it took to match values.
     """
 
     instances: tuple[Instance, ...] = ()
     problems: tuple[Problem, ...] = ()
     repeated: tuple[int, ...] = ()
+    unknown: tuple[tuple[str, int], ...] = ()
     work: int = 0
 
     @property
@@ -73,14 +75,15 @@ class Resolution:
         return {one.item.source: one.item for one in self.instances}
 
 
-def resolve(references: Iterable[Reference], find: Find) -> Resolution:
+def resolve(references: Iterable[Reference], find: Find, *, partial: bool = False) -> Resolution:
     """Return what references bring.
 
     Args:
         references: in the order in which the job names them.
-        find: gives the items. What it raises is passed on.
+        find: gives the items.
+        partial: whether an item that `find` does not know is left out and reported; else its LookupError is passed on.
     """
-    walk = _Walk(find)
+    walk = _Walk(find, partial)
     seen: set[Reference] = set()
     repeated = []
     for place, one in enumerate(references):
@@ -89,24 +92,26 @@ def resolve(references: Iterable[Reference], find: Find) -> Resolution:
             continue
         seen.add(one)
         walk.visit(one, (), place)
-    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated), walk.work)
+    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated), tuple(walk.unknown), walk.work)
 
 
-def resolve_item(item: Item, find: Find) -> Resolution:
+def resolve_item(item: Item, find: Find, *, partial: bool = False) -> Resolution:
     """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
-    walk = _Walk(find)
-    for reason, place, detail in item.faults:
-        walk.problem(reason, (), f"{field_of(place)}: {detail}", 0)
+    walk = _Walk(find, partial)
+    for reason, detail in item.faults:
+        walk.problem(reason, (), detail, 0)
     walk.require(item, (item.shown,), (item.source,), 0)
     own = Instance(item, {}, (item.shown,), 0)
-    return Resolution((*walk.done.values(), own), tuple(walk.problems))
+    return Resolution((*walk.done.values(), own), tuple(walk.problems), unknown=tuple(walk.unknown))
 
 
 @dataclass(slots=True)
 class _Walk:
     find: Find
+    partial: bool
     done: dict[Reference, Instance] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    unknown: list[tuple[str, int]] = field(default_factory=list)
     work: int = 0
 
     def problem(self, reason: Reason, chain: Sequence[str], detail: str, place: int) -> None:
@@ -126,14 +131,20 @@ class _Walk:
             detail = f"more than {DEPTH} items require one another in a row: require fewer, or merge some"
             self.problem(Reason.DEPTH_EXCEEDED, chain[:DEPTH], detail, place)
             return
-        item = self.find(wanted.kind, wanted.name)
+        try:
+            item = self.find(wanted.kind, wanted.name)
+        except LookupError:
+            if not self.partial:
+                raise
+            self.unknown.append((wanted.shown, place))
+            return
         if item is None:
             where = " in the namespace" if wanted.kind == NAMESPACED else ""
             detail = f"there is no {wanted.shown}{where}{_advice(wanted, self.find)}"
             self.problem(Reason.UNKNOWN_REFERENCE, chain, detail, place)
             return
-        for reason, where, detail in item.faults:
-            self.problem(reason, chain, f"{field_of(where)}: {detail}", place)
+        for reason, detail in item.faults:
+            self.problem(reason, chain, detail, place)
         values = self._bound(item, wanted, chain, place)
         self.require(item, chain, (*path, source), place)
         if len(self.done) >= INSTANCES:
@@ -184,9 +195,9 @@ class _Walk:
 
 
 def _advice(wanted: Reference, find: Find) -> str:
-    """Return where an item of the name is instead. A name never means another scope by itself."""
+    """Return what to do: name the item of the other scope, which a name never means by itself, or one that there is."""
     if wanted.kind != NAMESPACED or find(CLUSTER, wanted.name) is None:
-        return ""
+        return f": create it, or choose from `kubectl get {RESOURCES[wanted.kind].partition('.')[0]}`"
     return "; for the ClusterPrerequisite of this name write kind: ClusterPrerequisite"
 
 

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, wired
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.render.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
 from jobgate.render.installation import LABELS
-from jobgate.render.tree import Base64, Given, When, joined
+from jobgate.render.tree import Given, When, base64, joined
 from webhook import Kind, Phase
 
 #: Seconds that the API server waits for an answer.
@@ -57,6 +58,7 @@ def configuration(phase: Phase, kinds: Iterable[Kind]) -> When:
             },
             "webhooks": [
                 *(When(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
+                *(When(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
                 *_pods(phase, wired(kinds)),
                 *_prerequisites(phase),
             ],
@@ -71,6 +73,14 @@ def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
     rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural])
     name = f"{kind.qualified_plural}.{phase}"
     return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions})
+
+
+def _scale(kind: Kind) -> dict[str, Any]:
+    """Return the entry for the scale subresource: what is written there reaches no webhook of the job itself."""
+    conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
+    rule = _rule(kind.group, kind.version, ["UPDATE"], [f"{kind.plural}/{SCALE}"])
+    name = f"{SCALE}.{kind.qualified_plural}.{Phase.VALIDATE}"
+    return _entry(name, Phase.VALIDATE, scale_path(kind), [rule], {"matchConditions": conditions})
 
 
 def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
@@ -92,7 +102,7 @@ def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
 def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
     """Yield the entries for pods that name prerequisites by themselves, for workloads with such pods, and for items.
 
-    An object selector sees labels only; a condition sees the annotation. So nobody has to write a label beside it, and
+    An object selector sees labels only; a condition sees the annotation. So no label is needed beside it, and
     a pod without the annotation never depends on us.
     """
     here = f"?metadata.?annotations[?'{ANNOTATION}'].hasValue()"
@@ -154,7 +164,7 @@ def _entry(
 def _client(path: str) -> dict[str, Any]:
     return {
         "service": {"namespace": NAMESPACE, "name": Given("service"), "port": Given("service_port"), "path": path},
-        "caBundle": When(Given("ca_bundle"), Base64(Given("ca_bundle"))),
+        "caBundle": When(Given("ca_bundle"), base64(Given("ca_bundle"))),
     }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobgate.kinds.common.prerequisites import USE, WATCHED
+from jobgate.kinds.common.scale import SCALE, scalable
 from jobgate.kinds.common.wiring import followed, jobs_of
 from jobgate.prerequisites.models import DEFINED, GROUP
 from jobgate.render.choices import NAMESPACE, RUNS, kind_on, some_on
@@ -64,7 +65,13 @@ def rights(kinds: Iterable[Kind]) -> list[Any]:
 
 
 def _of_jobs(kinds: Iterable[Kind], verbs: tuple[str, ...]) -> list[Any]:
-    return [When(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds]
+    """Return the rights to jobs, and to their scale, which can be read and changed only."""
+    kinds = tuple(kinds)
+    scale = tuple(verb for verb in verbs if verb in {"get", "patch", "update"})
+    return [
+        *(When(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds),
+        *(When(kind_on(kind), rule(kind.group, f"{kind.plural}/{SCALE}", verbs=scale)) for kind in scalable(kinds)),
+    ]
 
 
 def _role(name: str, into: Iterable[str], rules: list[Any]) -> dict[str, Any]:

@@ -6,18 +6,20 @@ import asyncio
 import importlib
 import logging
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
+from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
 from jobgate.pods import Access, Digests, ItemReviewer, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.stored import Stored
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
+from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
 from webhook.server.metrics import Metrics
@@ -39,6 +41,7 @@ class ClusterView:
         pods: reviews pods.
         workloads: reviews workloads whose pods name prerequisites.
         access: permissions of users to use prerequisites.
+        scales: reviews the scale subresource of each kind that has it.
         reached: whether a cluster is used.
     """
 
@@ -96,6 +99,11 @@ class ClusterView:
         self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         asks = (self.cache, self.access) if reached else (None, None)
         self.items = ItemReviewer(*asks, enforces=self.enforces)
+        self._settings: Callable[[], Settings] = lambda: settings or Settings()
+        self.scales = [
+            (kind, ScaleReviewer(kind, kinds, partial(self._job, kind) if reached else None, self._current, self.cache))
+            for kind in scalable(kinds)
+        ]
         if reached:
             for resource, known in self.cache.informers.items():
                 watch_age(metrics, resource, known)
@@ -105,8 +113,12 @@ class ClusterView:
     def serve(self, endpoint: Endpoint) -> None:
         """Make an endpoint wait for the caches to sync and, with a cluster, check permissions."""
         endpoint.waits_for = self.waits_for
+        self._settings = lambda: endpoint.settings
         if self.reached:
             endpoint.access, endpoint.needs = self.access, self.needs
+
+    def _current(self) -> Settings:
+        return self._settings()
 
     def waits_for(self) -> str:
         """Return the kinds whose jobs must still be listed before pods can be reviewed; empty when all are."""
@@ -165,15 +177,28 @@ class ClusterView:
         Raises:
             Exception: raised by the client, or there is no connection.
         """
+        found = await self._job(kind, name, namespace)
+        return None if found is None else digests.read(found)
+
+    async def _job(self, kind: Kind, name: str, namespace: str) -> dict[str, Any] | None:
+        """Read one job, as it is stored.
+
+        Raises:
+            Exception: raised by the client, or there is no connection.
+        """
         if self._client is None:
             raise LookupError("not connected to a cluster")
-        found = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
-        return None if found is None else digests.read(found)
+        found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
+        return found
 
 
 def routes(cluster: ClusterView) -> Mapping[str, Route]:
-    """Return the routes of pods, workloads and prerequisites."""
+    """Return the routes of pods, workloads, prerequisites and scale subresources."""
     return {
+        **{
+            scale_path(kind): Route(f"{kind.qualified_plural}/{SCALE}", Phase.VALIDATE, one.review)
+            for kind, one in cluster.scales
+        },
         **{path: Route("pods", phase, partial(cluster.pods.review, phase=phase)) for phase, path in PATHS.items()},
         WORKLOADS_PATH: Route("workloads", Phase.VALIDATE, cluster.workloads.review),
         ITEMS_PATH: Route("prerequisites", Phase.VALIDATE, cluster.items.review),

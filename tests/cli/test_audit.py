@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controlplane.client import ClusterApi
+from controlplane.controller import install
 from controlplane.plane import ControlPlane
 from jobgate.cli import main
 from jobgate.cli.audit import Listed
 from jobgate.kinds import built_in
-from tests.controller.installed import install
 from tests.kinds.dijob import jobs
 
 JOBS = "/apis/diengine.opendilab.org/v2alpha1/namespaces/{}/dijobs"

@@ -230,7 +230,7 @@ async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: 
             installation.grant("enough", KINDS)
             options = ["--soak=0", f"--address=localhost:{port}"]
             assert installation.run("rotate", *options).exit_code == 0
-            first = ("Normal", "CertificateIssued", "no certificate has been issued: the first one is made")
+            first = ("Normal", "CertificateIssued", "no certificate has been issued: issuing the first one")
             assert told() == [first]
 
             spoilt = {"data": {"tls.key": base64.b64encode(b"no key").decode()}}
@@ -242,7 +242,7 @@ async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: 
             assert before == first
             assert again[:2] == ("Warning", "CertificateReplaced")
             assert again[2].startswith("tls.key")
-            assert again[2].endswith(": another is made, and servers go on with the last good one")
+            assert again[2].endswith("issuing a new one; servers keep the last good certificate until then")
 
         await asyncio.to_thread(all_of_it)
 
@@ -310,7 +310,7 @@ def _bootstrap(installation: Installation) -> None:
     before = installation.run("status")
     assert before.exit_code == 1
     assert "the Secret contains no certificate" in before.output
-    assert "trusts nobody" in before.output
+    assert "the caBundle of pods.test.dev contains no certificate" in before.output
 
     done = installation.run("rotate", "--soak=0")
     assert done.exit_code == 0, done.output
@@ -376,7 +376,7 @@ def _watch(installation: Installation) -> None:
             env=environment(),
         )
     try:
-        wait_for(lambda: "rotating" in log.read_text(), 90, what="the watch listens")
+        wait_for(lambda: "rotation started" in log.read_text(), 90, what="the watch listens")
         health = json.loads(log.read_text().splitlines()[0])["healthPort"]
         wait_for(lambda: b"jobgate_certificates_generation 5.0" in _get(health, "metrics"), 60, what="the first pass")
         # The metrics of a pass are set before it ends.

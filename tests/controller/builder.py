@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from controlplane.jobs import dijob
 from jobgate.cluster import Resource
 from jobgate.controller.desired import Desired, desired
 from jobgate.plugins import Crew, Part
@@ -16,20 +17,8 @@ EVENTS = Resource("events", "v1", "")
 
 
 def job(name: str = "train", namespace: str = "ada", replicas: int = 2, plugins: Any = None, **fields: Any) -> Any:
-    """A DIJob, as it is stored."""
-    template = {"spec": {"containers": [{"name": "di-container", "image": "di"}]}}
-    spec = {
-        "tasks": [{"name": "work", "type": "none", "replicas": replicas, "template": template}],
-        "plugins": {"trial": {}} if plugins is None else plugins,
-    }
-    metadata = {"name": name, "namespace": namespace, **fields.pop("metadata", {})}
-    return {
-        "apiVersion": "diengine.opendilab.org/v2alpha1",
-        "kind": "DIJob",
-        "metadata": metadata,
-        "spec": spec,
-        **fields,
-    }
+    """A DIJob that asks for the trial plugin, as it is stored."""
+    return dijob(name, namespace, replicas, {"trial": {}} if plugins is None else plugins, **fields)
 
 
 def crew(name: str = "train", uid: str = "uid-1", replicas: int = 2, **arguments: bool) -> Crew:

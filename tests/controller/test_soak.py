@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from bench.controller_soak import soak
+from controlplane import controller as installed
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from controlplane.whole import WholeControlPlane
-from tests.controller import installed
 from tests.controller.test_real import Cluster, train
 
 

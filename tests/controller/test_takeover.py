@@ -4,10 +4,10 @@ import os
 import signal
 from pathlib import Path
 
+from controlplane import controller as installed
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
-from tests.controller import installed
 from tests.controller.test_real import WAIT, Cluster, train
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/jobgate-system/leases/jobgate-controller"
@@ -30,7 +30,7 @@ def test_when_the_one_that_works_is_killed_the_other_takes_over(
         wait_for(lambda: len(cluster.ours()) == 2, WAIT, what="the first works")
         first = holder()
         with installed.controlling(controlplane, tmp_path / "b"):
-            wait_for(lambda: "controlling" in told(tmp_path / "b"), WAIT, what="the second is there")
+            wait_for(lambda: "controller started" in told(tmp_path / "b"), WAIT, what="the second is there")
             assert one.pid
             os.kill(one.pid, signal.SIGKILL)
             cluster.apply(train(namespace, replicas=4))

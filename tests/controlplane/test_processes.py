@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from controlplane.assets import WholeAssets
+from controlplane.controller import controlling, install
 from controlplane.fixtures import new_namespace
 from controlplane.processes import ProcessNode
 from controlplane.processes.node import CHOSEN
@@ -23,7 +24,6 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane, has_account
 from jobgate.kinds import installed
-from tests.controller.installed import controlling, install
 
 WAIT = 120.0
 PYTHON = "/usr/bin/python3"

@@ -6,11 +6,22 @@ from typing import Any
 
 import pytest
 
+from bench.differential.zoo import (
+    PLAIN,
+    Bounds,
+    Enums,
+    Kubernetes,
+    Lists,
+    Nested,
+    Optionals,
+    Scalars,
+    WithPods,
+    resource,
+)
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen import Model, crd
 from crdgen.evaluate import Evaluator
-from tests.crdgen.zoo import PLAIN, Bounds, Enums, Kubernetes, Lists, Nested, Optionals, Scalars, WithPods, resource
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}

@@ -2,10 +2,10 @@
 
 import pytest
 
+from bench.differential.pods.pod_security import PODS
 from controlplane.client import ClusterApi
 from jobgate.kinds.common.pod_security.levels import violations
 from jobgate.kinds.common.pod_security.policy import Certainty, labels_of, standard
-from tests.differential.pod_security import PODS
 from webhook.path import Path
 
 #: What namespaces are held to: by the server's own version, and by older ones, at which something changed.

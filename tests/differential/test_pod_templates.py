@@ -2,11 +2,11 @@
 
 import pytest
 
+from bench.differential.pods.cases import sample
+from bench.differential.pods.comparison import Comparison, Figures, figures
+from bench.differential.pods.run import asking, compare
 from controlplane.client import ClusterApi
 from controlplane.fixtures import cluster_api, controlplane
-from tests.differential.cases import sample
-from tests.differential.comparison import Comparison, Figures, figures
-from tests.differential.run import asking, compare
 
 __all__ = ["cluster_api", "controlplane"]
 

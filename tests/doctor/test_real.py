@@ -236,7 +236,7 @@ def test_who_may_read_little_is_told_what_was_not_looked_at_and_of_no_fault(inst
     wait_for(lambda: run().exit_code == 0, timeout=SOON, every=1.0, what="no fault is found")
     told = run().stdout
     assert "secrets/jobgate-webhook-tls in jobgate-system" in told
-    assert "the rights of jobgate-webhook" in told
+    assert "permissions of jobgate-webhook" in told
     assert "this account cannot get secrets" in told
     assert "no faults found in what was checked" in told
 
@@ -245,4 +245,4 @@ def test_who_may_read_nothing_is_told_so(installed: Installed) -> None:
     credentials = installed.plane.kubeconfig_for("reads-nothing")
     told = CliRunner().invoke(main, ["doctor", f"--kubeconfig={credentials}"], catch_exceptions=False)
     assert told.exit_code == 2
-    assert "no webhook configuration can be read: this account cannot get" in told.stderr
+    assert "webhook configurations cannot be read: this account cannot get" in told.stderr

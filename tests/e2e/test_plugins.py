@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from controlplane.client import ClusterApi
+from controlplane.controller import controlling, install, objects_of_ours
+from controlplane.operators import DIOrchestrator, MXNetOperator, Operator, TorchOnK8s, Volcano
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from tests.controller.installed import controlling, install, objects_of_ours
-from tests.operators import DIOrchestrator, MXNetOperator, Operator, TorchOnK8s, Volcano
 
 WAIT = 120.0
 #: What pods mount of the Secret of the keys.

@@ -244,6 +244,33 @@ def test_a_job_is_scaled_in_place(space: Space) -> None:
     assert env_of(one.pods()["grows-work-2"]["spec"]["containers"][0])["DI_RANK"] == "2"
 
 
+def test_workers_are_scaled_between_their_bounds(space: Space, whole_controlplane: WholeControlPlane) -> None:
+    one = Run(space, example(Path("examples/torchjob/elastic.yaml")))
+    hosts = ["bert-master-0", *(f"bert-worker-{index}" for index in range(4))]
+    one.until_pods(*hosts[:3])
+    before = {pod["metadata"]["uid"] for pod in one.pods().values()}
+    path = f"{space.path(one.plural, one.name, one.version)}/scale"
+    wait_for(lambda: space.api.get(path)[1]["status"]["replicas"] == 2, WAIT, what="the status counts the workers")
+    scale = space.api.get(path)[1]
+    selected = space.api.get(space.path("pods"), {"labelSelector": scale["status"]["selector"]})[1]["items"]
+    assert {pod["spec"]["hostname"] for pod in selected} == set(hosts[1:3])
+    # What an autoscaler writes: the whole object.
+    status, answer = space.api.put(path, {**scale, "spec": {"replicas": 9}})
+    assert (status, [cause["field"] for cause in answer["details"]["causes"]]) == (
+        422,
+        ["spec.torchTaskSpecs[Worker].numTasks"],
+    )
+    assert space.api.put(path, {**scale, "spec": {"replicas": 4}})[0] == 200
+    one.until_pods(*hosts)
+    assert before < {pod["metadata"]["uid"] for pod in one.pods().values()}
+    place = ("--namespace", space.name)
+    whole_controlplane.kubectl("scale", "torchjob/bert", "--replicas=2", *place)
+    one.until_pods(*hosts[:3])
+    assert before == {pod["metadata"]["uid"] for pod in one.pods().values()}
+    refused = whole_controlplane.kubectl("scale", "torchjob/bert", "--replicas=1", *place, check=False)
+    assert "must be at least spec.torchElasticPolicy.numMinReplicas" in refused.stderr
+
+
 def test_a_deleted_job_leaves_nothing(space: Space) -> None:
     one = Run(space, dijob("gone", task("work", 2)))
     one.until("Running")

@@ -13,15 +13,15 @@ import jsonpatch
 import orjson
 from hypothesis import strategies as st
 
+from bench.differential.objects.mistakes import mistaken, near
+from bench.differential.objects.mistakes import places as parts_of
+from bench.differential.objects.values import JSON, right
 from crdgen.evaluate import evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.kinds import built_in
 from jobgate.kinds.common.pod_security.policy import ENFORCE
 from jobgate.render.handbook import title
-from tests.crdgen.objects.mistakes import mistaken, near
-from tests.crdgen.objects.mistakes import places as parts_of
-from tests.crdgen.objects.values import JSON, right
 from tests.hostile.costly import blown_up, least, places, schema_of, size_of
 from tests.hostile.fuzz import Target
 from tests.hostile.requests import envelope

@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.pods import items, shape
+from jobgate.pods import shape
 from jobgate.pods.items import ItemReviewer
+from jobgate.prerequisites import item as item_module
 from jobgate.prerequisites import resolve as resolution
 from jobgate.prerequisites.item import FAULTS, _items, faults, item_of
 from jobgate.prerequisites.models import NAMESPACED
@@ -60,7 +61,7 @@ def test_of_an_item_only_so_many_faults_are_looked_for(spec: dict[str, Any], mon
             looked += 1
             yield fault
 
-    monkeypatch.setattr(items, "faults", counted)
+    monkeypatch.setattr(item_module, "faults", counted)
     answer = reviewed(spec)
     assert not answer.allowed
     assert looked == FAULTS
@@ -154,7 +155,7 @@ def test_an_item_that_takes_too_much_memory_is_refused_and_not_remembered(spec: 
     assert reviewed(spec).allowed is kept
     read = item_of(found, NAMESPACED)
     assert read is not None
-    assert [reason for reason, _, _ in read.faults] == ([] if kept else [Reason.TOO_LARGE])
+    assert [reason for reason, *_ in read.faults] == ([] if kept else [Reason.TOO_LARGE])
 
 
 def test_the_items_of_a_namespace_leave_room_for_those_of_others_and_give_it_back() -> None:

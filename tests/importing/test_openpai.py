@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from jobgate.cli import main
 from jobgate.importing import Target, Unreadable, imported
+from tests.prerequisites.script_shells import argv_of, run
 
 FOLDER = Path(__file__).parent
 CMD = "plugin: cmd\nplugin_params: {callbacks: [{event: taskStarts, commands: [make]}]}"
@@ -180,6 +181,35 @@ def test_a_job_of_one_task_role_is_a_job() -> None:
     assert spec["containers"][0]["resources"] == {"limits": {"cpu": "1", "memory": "8Mi"}}
     assert spec["volumes"][0] == {"name": "my-claim-volume", "persistentVolumeClaim": {"claimName": "my.claim"}}
     assert spec["containers"][0]["volumeMounts"][0] == {"name": "my-claim-volume", "mountPath": "/mnt/my.claim"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "code"),
+    [
+        (["echo it's fine"], 2),
+        (["a='$x'", 'test "$a" = "\\$x"'], 0),
+        (["echo $NO_SUCH_VARIABLE"], 1),
+        (["false | cat"], 1),
+        (["false", "exit 0"], 1),
+        (["cd /", 'test "$PWD" = /'], 0),
+        (["exit 42"], 42),
+        (["no-such-program"], 127),
+    ],
+)
+def test_commands_run_as_in_openpai_with_errexit_nounset_and_pipefail(commands: list[str], code: int) -> None:
+    (found,) = objects(job({"commands": commands}))
+    container = found["spec"]["template"]["spec"]["containers"][0]
+    assert run(argv_of(container, {"x": "no"})).returncode == code
+
+
+@pytest.mark.parametrize(
+    "value", ["it's", "x', 'touch owned", 'a "b"', "x; id", "two\nlines", "<% $parameters.other %>"]
+)
+def test_a_parameter_is_put_into_its_command_as_it_is_and_makes_no_other(value: str) -> None:
+    text = job({"commands": ["echo <% $parameters.x %>", "true"]}, parameters={"x": value, "other": "no"})
+    (found,) = objects(text)
+    script = found["spec"]["template"]["spec"]["containers"][0]["command"][-1]
+    assert script == f"echo {value}\ntrue".replace("$", "$$")
 
 
 def test_a_job_of_several_task_roles_is_a_dijob_or_on_request_several_jobs() -> None:

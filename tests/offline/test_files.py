@@ -34,7 +34,7 @@ spec:
     [
         ("/data", "default", 0, "allowed"),
         ("a;b", "default", 1, "InvalidValue: DIJob job → Prerequisite data: the value of path"),
-        ("/data", "other", 0, "nothing of it was checked"),
+        ("/data", "other", 0, "Prerequisite data is not known here and was not checked"),
     ],
 )
 def test_a_review_knows_the_prerequisites_of_its_files(

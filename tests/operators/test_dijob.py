@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from controlplane.operators.dijob import DIOrchestrator, fault_of, pod, service, typed, variables
 from controlplane.simulation import end_pod
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.whole import WholeControlPlane
 from tests.operators.conftest import env_of, example, stored
-from tests.operators.dijob import DIOrchestrator, fault_of, pod, service, typed, variables
 
 GROUP = "diengine.opendilab.org/v2alpha1"
 TIMEOUT = 60.0

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from controlplane.operators.mxjob import MXNetOperator, fault_of, pod_template, service, variables
 from controlplane.simulation import end_pod
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from tests.operators.conftest import env_of, example, stored
-from tests.operators.mxjob import MXNetOperator, fault_of, pod_template, service, variables
 
 GROUP = "mxnet.mlkube.io/v1beta1"
 TIMEOUT = 60.0

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from controlplane.operators.torchjob import TorchOnK8s, defaulted, pod, port_of, service
 from controlplane.simulation import end_pod
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from tests.operators.conftest import env_of, example, stored
-from tests.operators.torchjob import TorchOnK8s, defaulted, pod, port_of, service
 
 GROUP = "train.distributed.io/v1alpha1"
 TIMEOUT = 60.0

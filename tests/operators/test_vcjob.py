@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from controlplane.operators.vcjob import Volcano, is_ready_to_start, pod
+from controlplane.operators.vcjob_plugins import change, hosts_data, key_pair, plugins_of, ssh_config
 from controlplane.simulation import end_pod
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from tests.operators.conftest import example, stored
-from tests.operators.vcjob import Volcano, is_ready_to_start, pod
-from tests.operators.vcjob_plugins import change, hosts_data, key_pair, plugins_of, ssh_config
 
 GROUP = "batch.volcano.sh/v1alpha1"
 TIMEOUT = 60.0

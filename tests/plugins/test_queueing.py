@@ -134,6 +134,40 @@ def test_what_the_system_acts_on_is_not_warned_of(system: str, heeded: set[str])
     assert len(ignored_in(words, {})) == 4
 
 
+def scaled(system: str, replicas: int, **words: Any) -> list[str]:
+    """Where warnings stand of a job of two pods that gets another number."""
+
+    def job(count: int) -> dict[str, Any]:
+        task = {
+            "type": "learner",
+            "replicas": count,
+            "template": {"spec": {"containers": [{"name": "a", "image": "b"}]}},
+        }
+        spec = {"tasks": [task], **words}
+        return {"apiVersion": DIJOB.gvk.api_version, "kind": "DIJob", "metadata": {"name": "job"}, "spec": spec}
+
+    request = Request(
+        uid="1",
+        api_version=DIJOB.gvk.api_version,
+        kind="DIJob",
+        operation=Operation.UPDATE,
+        name="job",
+        namespace="ns",
+        document=job(replicas),
+        old_document=job(2) | {"metadata": {"name": "job", "labels": {"a": "b"}}},
+    )
+    plugins = {"queueing": QueueingArguments.model_validate({"system": system})}
+    response = review(request, Phase.VALIDATE, Registry([DIJOB], installed()), Settings(plugins=plugins))
+    assert response.allowed, response.causes
+    return [str(notice.path) for notice in response.notices if "Kueue" in notice.message]
+
+
+def test_a_job_in_a_queue_of_kueue_is_scaled_with_a_warning() -> None:
+    assert scaled("kueue", 3, queue="high") == scaled("kueue", 1, queue="high") == ["spec.tasks[0].replicas"]
+    assert scaled("kueue", 2, queue="high", priority="high") == []
+    assert scaled("kueue", 3) == scaled("volcano", 3, queue="high") == []
+
+
 def ignored_in(words: dict[str, Any], plugins: dict[str, Any]) -> list[str]:
     spec = {
         "tasks": [{"type": "learner", "template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}],

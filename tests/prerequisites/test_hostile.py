@@ -7,11 +7,12 @@ import orjson
 import pytest
 
 from jobgate.kinds.common.prerequisites import JOB_INSTANCES
-from jobgate.prerequisites import content
+from jobgate.prerequisites import asked, content
 from jobgate.prerequisites import item as items
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.models import CLUSTER
 from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.reference import listed
 from jobgate.prerequisites.resolve import resolve
 from tests.prerequisites.items import Granted, Known, item, named, starts, wants
 from tests.prerequisites.test_jobs import answer, dijob
@@ -26,6 +27,7 @@ LONG = "{{a}}" * 800
     [
         ("commands", {"cmd": starts(*[LONG] * 32)}),
         ("variables", {"env": [{"name": "E", "value": LONG * 8}]}),
+        ("references", {"env": [{"name": "E", "valueFrom": {"secretKeyRef": {"name": LONG * 8, "key": "k"}}}]}),
         ("arguments", {"plugin": {"name": "env", "arguments": {"x": [LONG, {"y": LONG}]}}}),
     ],
 )
@@ -89,6 +91,20 @@ def test_no_tangle_of_requirements_takes_more_than_a_bounded_number_of_looks(
     assert found.problems, case
     assert looks < 1000, case
     assert sum(len(one.said()) for one in found.problems) < 64 * 1024
+
+
+def test_what_tasks_name_is_read_once_for_defaults_and_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+
+    def counted(value: Any) -> Any:
+        nonlocal read
+        read += 1
+        return listed(value)
+
+    monkeypatch.setattr(asked, "listed", counted)
+    known = Known([item("x", plugin={"name": "env"})])
+    assert answer(dijob(wants("x", CLUSTER)), known, Phase.VALIDATE, Granted({"alice": [f"{CLUSTER}/x"]})).allowed
+    assert read == 2
 
 
 @pytest.mark.parametrize(

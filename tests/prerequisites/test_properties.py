@@ -1,6 +1,7 @@
 """What holds for every pod, job, item and annotation, whatever they look like."""
 
 import asyncio
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from jobgate.pods import Access, ItemReviewer, PodReviewer, WorkloadReviewer
-from jobgate.prerequisites.reference import ANNOTATION, Unreadable, annotated
+from jobgate.prerequisites.reference import ANNOTATION, Reference, Unreadable, _one, annotated, listed
 from tests.pods.test_properties import sound_specs
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, starts
 from tests.prerequisites.test_jobs import answer, dijob
@@ -73,6 +74,31 @@ def test_any_json_has_an_answer(value: Any) -> None:
         asyncio.run(WorkloadReviewer(prerequisites(Rights(), KNOWN)).review(asked("CronJob", "batch/v1", document)))
         items = ItemReviewer(KNOWN, Access(Rights("alice"), lambda: 0.0))
         asyncio.run(items.review(asked("Prerequisite", "jobgate.dev/v1alpha1", document)))
+
+
+references = st.fixed_dictionaries(
+    {"name": st.sampled_from(["a", "a.b", "A", "", "a" * 64, "-", 1])},
+    optional={
+        "kind": st.sampled_from(["Prerequisite", "ClusterPrerequisite", "Job", None, 1]),
+        "templateVariables": json_values
+        | st.dictionaries(st.text(max_size=3), st.text(max_size=3) | st.integers() | st.floats(), max_size=3),
+        "more": st.none(),
+    },
+)
+
+
+@relaxed
+@given(st.lists(references | json_values, max_size=4))
+@example([{"name": "a", "templateVariables": {"b": "\ud800"}}])
+@example([{"name": "a", "templateVariables": {"b": 3.0, "a": "x"}}])
+def test_lists_that_are_read_fast_are_read_as_the_schema_reads_them(value: list[Any]) -> None:
+    def read(reader: Callable[[Any], tuple[Reference, ...]]) -> tuple[Reference, ...] | str:
+        try:
+            return reader(value)
+        except Unreadable as error:
+            return str(error)
+
+    assert read(listed) == read(lambda entries: tuple(_one(entry) for entry in entries))
 
 
 @relaxed

@@ -8,6 +8,9 @@ import jsonpatch
 import pytest
 import yaml
 
+from controlplane.operators import dijob as di
+from controlplane.operators import mxjob as mx
+from controlplane.operators import torchjob as torch
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import adoption
 from jobgate.offline.judge import Circumstances, judge
@@ -17,9 +20,6 @@ from jobgate.pods.review import patch
 from jobgate.pods.whose import whose
 from jobgate.runner.rendering import children
 from jobgate.runner.subject import Subject
-from tests.operators import dijob as di
-from tests.operators import mxjob as mx
-from tests.operators import torchjob as torch
 from tests.operators.conftest import env_of
 from tests.runner.world import UID, dijob, merge, stored, subject, task
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter as Counted
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from webhook.admission import Response
@@ -19,6 +21,9 @@ T = TypeVar("T")
 
 #: What came of a certificate that is served.
 SERVED = "served"
+
+#: As many answers of a path are noted before they are counted.
+TOGETHER = 256
 
 
 class Metrics:
@@ -35,6 +40,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._routes: list[RouteMetrics] = []
+        self.registry.register(self)  # the first of them
         self._further: dict[str, Any] = {}
         self._count_requests()
         self._count_verdicts()
@@ -184,7 +191,15 @@ class Metrics:
 
     def route(self, webhook: str, name: str = "", phase: str = "") -> RouteMetrics:
         """Return the metrics of a path. `unknown` is that of the others."""
-        return RouteMetrics(self, webhook, name, phase)
+        made = RouteMetrics(self, webhook, name, phase)
+        self._routes.append(made)
+        return made
+
+    def collect(self) -> Iterable[Metric]:
+        """Have all that is noted counted before the metrics after this one are read; this is none itself."""
+        for route in self._routes:
+            route.settle()
+        return ()
 
     def further(self, name: str, make: Callable[[str, CollectorRegistry], T]) -> T:
         """Return a metric of another package, made when it is first asked for."""
@@ -215,7 +230,10 @@ class Metrics:
 
 
 class RouteMetrics:
-    """The metrics of one path: those of each label are looked up once.
+    """The metrics of one path.
+
+    What is counted for each request is noted, and given to Prometheus' metrics when these are read, or when much has
+    come together: one after another, while a request is answered, they would be a good part of what it costs.
 
     Attributes:
         in_flight: requests being read, or waiting for an answer that is not made at once.
@@ -228,29 +246,34 @@ class RouteMetrics:
         self._webhook, self._name, self._phase = webhook, name, phase
         self._latency = metrics.latency.labels(webhook)
         self._operations = metrics.operations.labels(name)
-        self._requests: dict[int, Counter] = {}
-        self._reviews: dict[str, Counter] = {}
+        self._answers: deque[tuple[int, float]] = deque()
+        self._verdicts: deque[tuple[str, int]] = deque()
+
+    def settle(self) -> None:
+        """Count what has been noted, in whatever thread."""
+        answers, verdicts = _taken(self._answers), _taken(self._verdicts)
+        for _, seconds in answers:
+            self._latency.observe(seconds)
+        for code, count in Counted(code for code, _ in answers).items():
+            self._metrics.requests.labels(self._webhook, str(code)).inc(count)
+        for verdict, count in Counted(verdict for verdict, _ in verdicts).items():
+            self._metrics.reviews.labels(self._name, self._phase, verdict).inc(count)
+        if operations := sum(operations for _, operations in verdicts):
+            self._operations.inc(operations)
 
     def answered(self, code: int, seconds: float, *, late: bool) -> None:
         """Count an answer."""
-        requests = self._requests.get(code)
-        if requests is None:
-            requests = self._requests[code] = self._metrics.requests.labels(self._webhook, str(code))
-        requests.inc()
-        self._latency.observe(seconds)
+        self._answers.append((code, seconds))
+        if len(self._answers) >= TOGETHER:
+            self.settle()
         if late:
             self._metrics.late.labels(self._webhook).inc()
 
     def reviewed(self, verdict: str, response: Response | None) -> None:
         """Count a verdict."""
-        reviews = self._reviews.get(verdict)
-        if reviews is None:
-            reviews = self._reviews[verdict] = self._metrics.reviews.labels(self._name, self._phase, verdict)
-        reviews.inc()
+        self._verdicts.append((verdict, len(response.patch) if response is not None else 0))
         if response is None:
             return
-        if response.patch:
-            self._operations.inc(len(response.patch))
         if response.notices:
             self._metrics.warnings.labels(self._name, self._phase).inc(len(response.notices))
         if not response.causes:
@@ -258,3 +281,12 @@ class RouteMetrics:
         rules = response.rules or [""] * len(response.causes)
         for (reason, rule), count in Counted(zip((one.reason for one in response.causes), rules, strict=False)).items():
             self._metrics.causes.labels(self._name, reason, rule).inc(count)
+
+
+def _taken(noted: deque[T]) -> list[T]:
+    """Take all that is there; another thread may take some of it meanwhile."""
+    taken: list[T] = []
+    with suppress(IndexError):
+        while True:
+            taken.append(noted.popleft())
+    return taken

@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeAlias
 
 from crdgen import Doc
 from crdgen.markers import Replace
-from jobgate.prerequisites.asked import WORD, Where
-from webhook import Kind
+from jobgate.prerequisites.asked import WORD, Asked, Where, asked
+from webhook import Job, Kind
 from webhook.plan import Plan
 
 #: By plugin: its arguments, as a list of flags or as a mapping, or nothing. Null is taken, because where it is not the
@@ -23,6 +23,14 @@ PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its argument
 def where(kind: Kind) -> Where:
     """Return where the jobs of a kind name prerequisites."""
     return _where(kind.plan, kind.parts)
+
+
+def asked_of(job: Job[Any]) -> list[Asked]:
+    """Return which prerequisites a job's tasks name, read for the first rule that asks."""
+    if asked not in job.shared:
+        job.shared[asked] = list(asked(job.document, where(job.kind)))
+    found: list[Asked] = job.shared[asked]
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from sys import intern
 from typing import Any, Final, TypeVar, cast
 
-from jobgate.kinds.common.asking import where
+from jobgate.kinds.common.asking import asked_of
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
 from jobgate.kinds.common.runner import is_run, runner_of
 from jobgate.plugins import Container, Crew, Part, Plugin, installed, parse
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
 from jobgate.plugins.run import Run, RunArguments
-from jobgate.prerequisites.asked import asked
 from webhook import Cause, Context, Job, Kind, Path
 from webhook.context import DOMAIN
 
@@ -126,7 +125,7 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
 def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the plugins that a job of a kind asks for, as it says them: those too that are not known or understood."""
     value: Any = document
-    for step in Job(kind, document, kind.spec.model_construct()).at("plugins").steps:
+    for step in kind.plan.word("plugins").path.steps:
         value = mapping(value).get(str(step))
     return mapping(value)
 
@@ -135,7 +134,7 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
     """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
     corrects = operator.members.corrects if operator.members else frozenset()
     alike = _Alike()
-    named = {one.task.steps: one for one in asked(job.document, where(job.kind))}
+    named = {one.task.steps: one for one in asked_of(job)}
     for task in job.tasks:
         if not task.broken.isdisjoint(_NEEDED) or not task.name:
             continue

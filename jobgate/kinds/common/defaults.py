@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
@@ -14,11 +14,15 @@ from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.pod.resources import side_fits
 from webhook import Context, Default, Draft, Path
 
+#: The steps from a job to a place in it.
+Way: TypeAlias = tuple[str | int, ...]
+
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
     """Add the constant defaults of a model's fields, the same as the schema has: both come from the model."""
     for name, value in _constant_defaults(model).items():
-        part.setdefault(name, value)
+        if part.value.get(name) is None:
+            part.setdefault(name, value)
 
 
 def fill_each(job: Draft, *keys: str, model: type[BaseModel]) -> None:
@@ -61,26 +65,26 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
 
 def containers_of(
     job: Draft, *tasks: str, lists: tuple[str, ...] = ("initContainers", "containers")
-) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
-    """Yield the containers of a job's templates that say something of resources, each with the way to it.
+) -> list[tuple[Way, dict[str, Any]]]:
+    """Return the containers of a job's templates that say something of resources, each with the way to it.
 
     Args:
         job: any JSON object.
         tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
         lists: the lists of containers.
     """
-    for way, spec in pod_specs_of(job, *tasks):
-        for name in lists:
-            containers = spec.get(name)
-            if not isinstance(containers, list):
-                continue
-            for index, container in enumerate(containers):
-                if isinstance(container, dict) and isinstance(container.get("resources"), dict):
-                    yield (*way, name, index), container
+    return [
+        ((*way, name, index), container)
+        for way, spec in pod_specs_of(job, *tasks)
+        for name in lists
+        if isinstance(containers := spec.get(name), list)
+        for index, container in enumerate(containers)
+        if isinstance(container, dict) and isinstance(container.get("resources"), dict)
+    ]
 
 
-def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
-    """Yield the pod specs of a job's templates, each with the way to it.
+def pod_specs_of(job: Draft, *tasks: str) -> list[tuple[Way, dict[str, Any]]]:
+    """Return the pod specs of a job's templates, each with the way to it.
 
     Args:
         job: any JSON object.
@@ -88,13 +92,15 @@ def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[tuple[str | int, ...
     """
     parts: Any = job.value
     for key in tasks:
-        parts = mapping(parts).get(key)
+        parts = parts.get(key) if isinstance(parts, dict) else None
     entries = enumerate(parts) if isinstance(parts, list) else mapping(parts).items()
-    for place, part in entries:
-        template = part.get("template") if isinstance(part, dict) else None
-        spec = template.get("spec") if isinstance(template, dict) else None
-        if isinstance(spec, dict):
-            yield (*tasks, place, "template", "spec"), spec
+    return [
+        ((*tasks, place, "template", "spec"), spec)
+        for place, part in entries
+        if isinstance(part, dict)
+        and isinstance(template := part.get("template"), dict)
+        and isinstance(spec := template.get("spec"), dict)
+    ]
 
 
 def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:

@@ -6,11 +6,11 @@ names them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jobgate.kinds.common.asking import where
+from jobgate.kinds.common.asking import asked_of, where
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.templates import made_pods
 from jobgate.prerequisites import record
@@ -57,7 +57,6 @@ _TOO_MANY: Final = Resolution(
 )
 
 _RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
-_NOT_KNOWN = "the prerequisites of the cluster are not known"
 
 
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
@@ -127,18 +126,18 @@ class _Task:
     problems: tuple[Problem, ...]
 
 
-def _tasks(kind: Kind, job: Mapping[str, Any], objects: Objects, namespace: str) -> list[_Task]:
-    """Return what the tasks of a job name, resolved; equal lists once.
+def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial: bool = False) -> list[_Task]:
+    """Return what tasks name, resolved; equal lists once.
 
     Raises:
-        LookupError: the items are not known.
+        LookupError: the items are not known, and not `partial`.
     """
     find = finder(objects, namespace)
     done: dict[tuple[Reference, ...], tuple[Resolution, Content, tuple[Problem, ...]]] = {}
     tasks, room = [], JOB_INSTANCES
-    for one in asked(job, where(kind)):
+    for one in found:
         if one.references not in done:
-            resolution = resolve(one.references, find) if room > 0 else _TOO_MANY
+            resolution = resolve(one.references, find, partial=partial) if room > 0 else _TOO_MANY
             content, conflicts = content_of(resolution)
             room -= resolution.cost
             done[one.references] = resolution, content, (*resolution.problems, *conflicts)
@@ -147,9 +146,13 @@ def _tasks(kind: Kind, job: Mapping[str, Any], objects: Objects, namespace: str)
 
 
 def _resolved(job: Job[Any], context: Context) -> list[_Task]:
-    """Return the same for a job under review, worked out for the first rule that asks."""
+    """Return the same for a job under review, worked out for the first rule that asks.
+
+    Where nobody can be asked for rights there is no cluster: what is not known is left out there.
+    """
     if _tasks not in job.shared:
-        job.shared[_tasks] = _tasks(job.kind, job.document, context.objects, context.namespace)
+        partial = context.access is None
+        job.shared[_tasks] = _tasks(asked_of(job), context.objects, context.namespace, partial=partial)
     found: list[_Task] = job.shared[_tasks]
     return found
 
@@ -161,11 +164,8 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
     try:
         tasks = _resolved(job, context)
     except LookupError:
-        place = next(place for one in asked(job.document, where(job.kind)) for place in one.places)
-        if context.access is None:
-            yield Notice(place, f"{_NOT_KNOWN} here: nothing of it was checked")
-        else:
-            yield Forbidden(place, f"{_NOT_KNOWN} yet: retry in some seconds")
+        place = next(one.place(0) for one in asked_of(job) if one.references)
+        yield Forbidden(place, "the prerequisites of the cluster are not known yet: retry in some seconds")
         return
     said: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
@@ -193,6 +193,11 @@ def _misplaced(job: Job[Any]) -> Iterator[Cause]:
         yield Forbidden((place / "annotations").key(ANNOTATION), meant)
 
 
+def not_checked(item: str) -> str:
+    """Return the warning about an item that is named where there is no cluster."""
+    return f"{item} is not known here and was not checked: give `jobgate review` the file that has it, too"
+
+
 def _names(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
@@ -203,7 +208,9 @@ def _findings(context: Context, task: _Task, start: str, made: dict[str, Any] | 
         path, value, why = one.unreadable
         yield Invalid(path, value, why)
     for place in task.resolution.repeated:
-        yield Notice(one.places[place], f"{one.references[place].shown} is named before, with the same values")
+        yield Notice(one.place(place), f"{one.references[place].shown} is named before, with the same values")
+    for item, place in task.resolution.unknown:
+        yield Notice(one.place(place), not_checked(item))
     for problem in task.problems:
         yield _cause(problem, one, start)
     if task.problems:
@@ -228,7 +235,7 @@ def _whole(spec: Mapping[str, Any]) -> bool:
 
 
 def _cause(problem: Problem, one: Asked, start: str) -> Cause:
-    place = one.places[problem.place] if problem.place is not None else one.task
+    place = one.place(problem.place) if problem.place is not None else one.task
     if problem.place is None:
         cause = Cause(place, f"Invalid value: {problem.said(start)}")
         cause.value = [problem.reason]
@@ -258,7 +265,7 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
             if not may:
                 chain = (f"{job.kind.kind} {context.name or context.generate_name}", *one.chain)
                 yield Forbidden(
-                    task.asked.places[one.place], refusal(context.user, one.item, chain, may), one.item.source
+                    task.asked.place(one.place), refusal(context.user, one.item, chain, may), one.item.source
                 )
 
 
@@ -273,7 +280,7 @@ def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) ->
 
 def _sources(kind: Kind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
     """Return the items that a job brings."""
-    tasks = [] if job is None else _tasks(kind, job, objects, namespace)
+    tasks = [] if job is None else _tasks(asked(job, where(kind)), objects, namespace)
     return {source for task in tasks for source in task.resolution.items}
 
 
@@ -287,7 +294,7 @@ def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, st
     if new is None:
         return []
     try:
-        tasks = _tasks(kind, new, objects, request.namespace)
+        tasks = _tasks(asked(new, where(kind)), objects, request.namespace)
         before = _sources(kind, old, objects, request.namespace)
     except LookupError:
         return []

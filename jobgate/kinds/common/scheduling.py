@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from jobgate.kinds.common.operator import operator_of
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
-from webhook import Cause, Context, Invalid, Job, Path, TooLong, rule
+from jobgate.plugins.queueing import Queueing, QueueingArguments, System
+from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, rule
+from webhook.view import view
 
 
 @rule("queue")
@@ -27,6 +30,26 @@ def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
     yield from _subdomain(job.word("priority_class_name"), job.at("priority_class_name"), SUBDOMAIN_LIMIT)
 
 
+@rule("queue", whole=("tasks.replicas",), updates=True)
+def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """Kueue admits as many pods as the first one states: pods that are added later do not start."""
+    operator, queueing = operator_of(job), context.settings.plugins.get(Queueing.name)
+    provided = operator.members.provides if operator.members else frozenset()
+    kueue = isinstance(queueing, QueueingArguments) and queueing.system is System.KUEUE
+    if not kueue or Queueing.name in provided or not job.word("queue") or context.old is None:
+        return
+    spec, _ = view(job.kind.spec, context.old.get("spec"))
+    before = {task.name: task.replicas for task in Job(job.kind, context.old, spec).tasks}
+    for task in job.tasks:
+        old = before.get(task.name)
+        if isinstance(old, int) and task.replicas != old:
+            yield Notice(
+                task.at("replicas"),
+                "Kueue counts the pods of a job once: pods that are added to a job in its queues do not start, and the "
+                "quota of those that go is not released. Create the job again with the new number",
+            )
+
+
 def _subdomain(name: Any, path: Path, limit: int) -> Iterator[Cause]:
     """Judge a name; an empty one is none, as Kubernetes reads it."""
     if not isinstance(name, str) or not name:
@@ -38,4 +61,4 @@ def _subdomain(name: Any, path: Path, limit: int) -> Iterator[Cause]:
 
 
 #: The rules, in the order in which a reader wants to know.
-scheduling_rules = (queue_can_exist, scheduler_can_exist, priority_class_can_exist)
+scheduling_rules = (queue_can_exist, scheduler_can_exist, priority_class_can_exist, kueue_counts_pods_once)

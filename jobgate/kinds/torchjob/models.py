@@ -7,7 +7,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crdgen import Atomic, Column, CustomResource, Doc, Int32, Int64, MaxItems, Model, Names, PodTemplate, Version
+from crdgen import (
+    Atomic,
+    Column,
+    CustomResource,
+    Doc,
+    Int32,
+    Int64,
+    MaxItems,
+    Model,
+    Names,
+    PodTemplate,
+    Scale,
+    Version,
+)
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.torchjob.model_version import ModelVersion
 from jobgate.kinds.torchjob.status import TorchJobStatus
@@ -158,6 +171,11 @@ RESOURCE = CustomResource(
             spec=TorchJobSpec,
             status=TorchJobStatus,
             description="A distributed PyTorch training job, run by torch-on-k8s.",
+            scale=Scale(
+                replicas=".spec.torchTaskSpecs.Worker.numTasks",
+                status_replicas=".status.taskStatuses.Worker.active",
+                selector=".status.taskStatuses.Worker.selector",
+            ),
             columns=(
                 Column("State", ".status.conditions[-1:].type", type="string"),
                 Column("Age", ".metadata.creationTimestamp"),

@@ -35,7 +35,7 @@ from jobgate.kinds.torchjob.models import OnPhase, RestartPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME, annotation
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of, torch_tasks
 from jobgate.plugins import Crew, Member, Variable
-from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
+from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, TASK_LABEL
 from webhook import Job, Task, readable
 
 #: The annotation of a job by which its AIMaster lets the other tasks start.
@@ -209,7 +209,7 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
     made: dict[str, Any] = {
         **former,
         "conditions": conditions,
-        "taskStatuses": {keys.get(task.name, task.name): _counts(task) for task in progress.tasks.values()},
+        "taskStatuses": {keys.get(task.name, task.name): _seen(job, task) for task in progress.tasks.values()},
     }
     if phase is not Phase.QUEUED or former.get("startTime"):
         made["startTime"] = former.get("startTime") or progress.stamp
@@ -218,8 +218,10 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
     return made
 
 
-def _counts(task: TaskProgress) -> dict[str, int]:
+def _seen(job: Job[TorchJobSpec], task: TaskProgress) -> dict[str, Any]:
+    labels = {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: job.document["metadata"]["name"], TASK_LABEL: task.name}
     return {
+        "selector": ",".join(f"{key}={value}" for key, value in labels.items()),
         "active": task.active,
         "succeed": task.succeeded,
         "succeeded": task.succeeded,

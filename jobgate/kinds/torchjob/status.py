@@ -30,6 +30,7 @@ class TaskStatus(Model):
     succeed: Annotated[int | None, Int32, Doc("Number of succeeded pods, in the spelling of torch-on-k8s.")] = None
     succeeded: Annotated[int | None, Int32, Doc("Number of succeeded pods.")] = None
     failed: Annotated[int | None, Int32, Doc("Number of failed pods.")] = None
+    selector: Annotated[str | None, Doc("Label selector of the pods, for autoscalers.")] = None
     evicted: Annotated[int | None, Int32, Doc("Number of failed pods that were evicted.")] = None
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from bench.differential.crds.costs import SELF, SMALLEST
 from crdgen.cel import compiled
 from crdgen.cel.cost import estimate
 from crdgen.cel.types import REQUEST, type_of
-from tests.crdgen.lint.differential.costs import SELF, SMALLEST
 
 COSTS = [
     ("self == oldSelf", 2),

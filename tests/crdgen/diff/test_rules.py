@@ -45,10 +45,10 @@ FOR_NEW = [
     "!oldSelf.hasValue() || self.must == oldSelf.value().must",
     "!oldSelf.hasValue() || oldSelf.value() == self",
     "self == oldSelf.orValue(self) || self.must > 1",
-    "oldSelf.optMap(old, old.must <= self.must).orValue(self.must == 0)",
     "!oldSelf.hasValue() || !has(oldSelf.value().may) || has(self.may)",
 ]
 FOR_NEW_AND_STORED = [
+    "oldSelf.optMap(old, old.must <= self.must).orValue(self.must == 0)",
     "self.must > 1 || !oldSelf.hasValue()",
     "oldSelf.hasValue() && self.must > 1",
     "!oldSelf.hasValue() || self.must > 1",
@@ -67,15 +67,15 @@ OF_CHANGES = [
     "!has(oldSelf.may) || has(self.may) && self.may == oldSelf.may",
     "has(oldSelf.may) ? has(self.may) && self.may >= oldSelf.may : true",
     "has(self.may) == has(oldSelf.may)",
-    "!has(self.word) || !has(oldSelf.word) || self.word.startsWith(oldSelf.word)",
     "size(self.list) >= size(oldSelf.list)",
-    "oldSelf.list.all(old, self.list.exists(new, new.n == old.n))",
-    "self.list.all(new, new in oldSelf.list)",
-    "!has(self.map) || !has(oldSelf.map) || self.map.all(k, !(k in oldSelf.map) || self.map[k] == oldSelf.map[k])",
     "oldSelf.must == 0 || self.must == oldSelf.must",
     "has(oldSelf.open) == has(self.open)",
 ]
 OF_CHANGES_AND_STORED = [
+    "!has(self.word) || !has(oldSelf.word) || self.word.startsWith(oldSelf.word)",
+    "oldSelf.list.all(old, self.list.exists(new, new.n == old.n))",
+    "self.list.all(new, new in oldSelf.list)",
+    "!has(self.map) || !has(oldSelf.map) || self.map.all(k, !(k in oldSelf.map) || self.map[k] == oldSelf.map[k])",
     "self.must > oldSelf.must",
     "self.must != oldSelf.must",
     "self.may >= oldSelf.may",
@@ -138,7 +138,7 @@ def test_what_a_rule_breaks_is_said() -> None:
     )
     assert (
         said("oldSelf.hasValue() || self.must > 1", optionalOldSelf=True)
-        == "new objects that were allowed may be rejected; stored objects stay valid"
+        == "new objects and changes that were allowed may be rejected; stored objects stay valid"
     )
     assert (
         said("!oldSelf.hasValue() || self == oldSelf.value()", optionalOldSelf=True)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from bench.differential.objects.comparison import Comparison, definition, new_kind, served, whole
+from bench.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
+from bench.differential.objects.madeup import made
+from bench.differential.objects.result import Author, shown
+from bench.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from crdgen.evaluate import evaluate
-from tests.crdgen.cel.expressions import ERRORS, SCHEMA, TRUE, VALUE
-from tests.crdgen.objects.comparison import Comparison, definition, new_kind, served, whole
-from tests.crdgen.objects.madeup import made
-from tests.crdgen.objects.result import Author, shown
-from tests.crdgen.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
 
 SEED = 7
 
@@ -22,7 +22,11 @@ def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster
     made_up = [Named(f"made up {number}", made(random.Random(f"{SEED}-{number}")), MADE_UP) for number in range(12)]
     with controlplane.api() as other:
         comparison = Comparison([cluster_api, other], SEED, by_schema=2, by_model=2)
-        results = list(comparison.of([*generated(step=3), with_rules(), *at_edges(), *made_up]))
+        results = list(
+            comparison.of(
+                [*generated("tests.crdgen", "tests.crdgen.cli.shop", step=3), with_rules(), *at_edges(), *made_up]
+            )
+        )
     assert comparison.refused == {}
     assert len({result.schema for result in results if result.author is Author.MODEL}) >= 40
     for author in Author:

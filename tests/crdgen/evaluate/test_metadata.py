@@ -138,10 +138,6 @@ EMBEDDED: list[tuple[Any, bool]] = [
     ({"finalizers": ["a b"]}, False),
     ({"ownerReferences": [OWNER | {"name": ""}]}, False),
     ({"managedFields": [{"operation": "Apply", "fieldsType": "FieldsV1", "manager": "a b"}]}, True),
-    ({"managedFields": [{"operation": "Wish"}]}, False),
-    ({"managedFields": [{"operation": "Apply", "fieldsType": "FieldsV2"}]}, False),
-    ({"managedFields": [{"operation": "Apply", "manager": "a" * 129}]}, False),
-    ({"managedFields": [{"operation": "Apply", "manager": "a\tb"}]}, False),
 ]
 #: Fields that scaling reads, and whether they are taken.
 SCALED: list[tuple[dict[str, Any], bool]] = [

@@ -193,7 +193,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ),
         (
             "a lambda",
-            field(int, value=Field(default_factory=lambda: now())),  # noqa: PLW0108
+            field(int, value=Field(default_factory=lambda: uuid4().int)),
             "Spec.value",
             "its default_factory (a lambda) may give another value each time",
             "ModelDefault",
@@ -271,7 +271,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a default at an exclusive bound, of a type that writes it otherwise",
             field(Annotated[float, Field(gt=1)], value=1),
             "Spec.value",
-            "the default 1 is not valid for the schema of the field: must be greater than 1",
+            "the default 1.0 is not valid for the schema of the field: must be greater than 1",
             "bounds of the field",
         ),
         (
@@ -309,7 +309,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a whole number in steps of less than one",
             field(Annotated[float, Field(multiple_of=0.5)], value=1),
             "Spec.value",
-            "the default 1 is not valid for the schema of the field: must be a multiple of 0.5",
+            "the default 1.0 is not valid for the schema of the field: must be a multiple of 0.5",
             "use a `Rule`",
         ),
         ("a default of another type", field(int, value="x"), "Spec.value", "'x' is not valid", "valid for the type"),

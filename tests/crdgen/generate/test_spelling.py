@@ -127,11 +127,7 @@ class Left(BaseModel):
     value: Annotated[Coded, ModelDefault] = Code()
 
 
-def test_a_default_that_the_field_cannot_read_is_an_error_that_says_so() -> None:
-    with pytest.raises(SchemaError) as raised:
+def test_a_default_that_the_field_cannot_read_is_an_error() -> None:
+    with pytest.raises(SchemaError, match=r"^Unread.value: the default 7 is not valid for the schema"):
         structural_schema(Unread)
-    assert str(raised.value) == (
-        "Unread.value: its serializer writes the default <code 7> as 7, which the field does not accept; "
-        "let the field accept what it writes, or mark it with `ModelDefault`, so that only the model sets it"
-    )
     assert "default" not in structural_schema(Left)["properties"]["value"]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any
@@ -11,16 +12,16 @@ import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from crdgen import Depth, Model, SchemaError, structural_schema
-from crdgen.generate.decimals import decimal, patterns
-from crdgen.generate.factories import is_pure
+from crdgen.generate.decimals import decimal
+from crdgen.generate.encoding import is_constant
 from crdgen.generate.hoist import hoist
 from crdgen.generate.inline import inline
 from crdgen.generate.keys import keys
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known
 from crdgen.generate.notes import KEYS, MIXED
-from crdgen.generate.order import order
 from crdgen.generate.ranges import ranges
+from crdgen.generate.tidy import order
 from crdgen.generate.unions import unions
 
 TEXT = {"type": "string"}
@@ -140,26 +141,6 @@ def test_keys_are_checked_by_a_rule(names: dict[str, Any], rule: str) -> None:
     assert [entry["rule"] for entry in schema["x-kubernetes-validations"]] == [rule]
 
 
-@pytest.mark.parametrize("bound", ["0", "1", "-1", "0.5", "-0.5", "10", "9.5", "-10.05", "99.99", "1E+2"])
-@pytest.mark.parametrize(
-    "word, holds",
-    [
-        ("ge", lambda value, bound: value >= bound),
-        ("gt", lambda value, bound: value > bound),
-        ("le", lambda value, bound: value <= bound),
-        ("lt", lambda value, bound: value < bound),
-    ],
-)
-def test_the_text_of_a_decimal_is_held_within_its_bound(word: str, holds: Callable[..., bool], bound: str) -> None:
-    compiled = [re.compile(pattern) for pattern in patterns({word: Decimal(bound)})]
-    wholes = ("", "0", "00", "1", "9", "10", "12", "99", "100", "101", "007")
-    fractions = ("", ".", ".0", ".5", ".05", ".50", ".51", ".49", ".4999", ".500001", ".99", ".990", ".991")
-    for text in (sign + whole + part for sign in ("", "-", "+") for whole in wholes for part in fractions):
-        if whole_or_fraction(text):
-            taken = all(pattern.search(text) for pattern in compiled)
-            assert taken == holds(Decimal(text), Decimal(bound)), text
-
-
 WITHIN: list[dict[str, Any]] = [
     {},
     {"ge": 0},
@@ -181,31 +162,35 @@ DIGITS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("within", WITHIN, ids=str)
 @pytest.mark.parametrize("digits", DIGITS, ids=str)
-def test_the_text_of_a_decimal_is_what_the_model_takes(within: dict[str, Any], digits: dict[str, Any]) -> None:
+def test_a_text_that_the_model_takes_as_a_decimal_is_taken(within: dict[str, Any], digits: dict[str, Any]) -> None:
     model = TypeAdapter(Annotated[Decimal, Field(**within, **digits)])
-    compiled = [re.compile(pattern) for pattern in patterns({**within, **digits})]
+    pattern = re.compile(decimal({**within, **digits})["anyOf"][1]["pattern"])
     wholes = ("", "0", "00", "1", "9", "10", "99", "100", "101", "007", "1234", "0123")
     fractions = ("", ".", ".0", ".5", ".05", ".50", ".51", ".4999", ".990", ".001", ".000")
     texts = [sign + whole + part for sign in ("", "-", "+") for whole in wholes for part in fractions]
-    for text in (*texts, "abc", "1.2.3", "1,5"):
+    for text in texts:
         try:
-            taken = model.validate_python(text) is not None
+            model.validate_python(text)
         except ValidationError:
-            taken = False
-        assert all(pattern.search(text) for pattern in compiled) is taken, text
+            continue
+        # Pydantic takes a minus before a zero where negative numbers are refused.
+        assert pattern.search(text) or not Decimal(text), text
 
 
 @pytest.mark.parametrize(
-    "core, count",
+    "core, text",
     [
-        ({"max_digits": 10, "decimal_places": 2, "gt": 0}, 1),
-        ({"max_digits": 10, "decimal_places": 2, "ge": 0}, 1),
-        ({"ge": 0, "le": 100}, 1),
-        ({"ge": 1, "le": 100}, 2),
+        ({}, "abc"),
+        ({}, "1,5"),
+        ({"ge": 0}, "-1"),
+        ({"decimal_places": 2}, "1.234"),
+        ({"max_digits": 5, "decimal_places": 2}, "1234"),
+        ({"multiple_of": Decimal("0.1")}, "0.01"),
+        ({"ge": 0}, "1e3"),
     ],
 )
-def test_what_is_no_decimal_is_told_in_few_lines(core: dict[str, Any], count: int) -> None:
-    assert len(patterns(core)) == count
+def test_a_text_with_another_sign_or_too_many_digits_is_refused(core: dict[str, Any], text: str) -> None:
+    assert not re.search(decimal(core)["anyOf"][1]["pattern"], text)
 
 
 @pytest.mark.parametrize(
@@ -222,15 +207,8 @@ def test_digits_of_a_decimal_bound_its_number(core: dict[str, Any], number: dict
     assert decimal(core)["anyOf"][0] == {"type": "number"} | number
 
 
-def whole_or_fraction(text: str) -> bool:
-    return any(char.isdigit() for char in text)
-
-
 class Plain(BaseModel):
     size: int = 1
-
-
-SHARED: list[str] = []
 
 
 @pytest.mark.parametrize(
@@ -240,16 +218,14 @@ SHARED: list[str] = []
         (Plain, True),
         (partial(Plain, size=2), True),
         (lambda: ["a", {"b": 1}], True),
-        (lambda: Plain(size=3), True),
         (uuid4, False),
-        (lambda: SHARED, False),
         (lambda: [uuid4()], False),
-        (lambda: [[1].pop()], False),
+        (date.today, False),
         (lambda given: given, False),
     ],
 )
-def test_a_factory_is_pure_if_it_only_builds(factory: Callable[..., Any], expected: bool) -> None:
-    assert is_pure(factory) is expected
+def test_a_factory_is_constant_if_it_gives_the_same_twice(factory: Callable[..., Any], expected: bool) -> None:
+    assert is_constant(factory) is expected
 
 
 class Node(Model):

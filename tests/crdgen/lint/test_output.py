@@ -3,8 +3,7 @@
 import json
 
 from crdgen.lint import Finding, Severity
-from crdgen.lint.output import as_json, text
-from crdgen.lint.sarif import sarif
+from crdgen.lint.output import as_json, sarif, text
 
 SURPRISE = Finding("spec.a", "it is odd", "mend it", Severity.WARNING, "odd")
 REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.ERROR, "wrong")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.crdgen.lint.differential.report import rules
+from bench.differential.crds.report import rules
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "crd-lint.md"
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from bench.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
+from bench.differential.crds.edits import DROP, Edit, broken
 from crdgen.lint import Finding, Severity, check_structural, lint
 from crdgen.lint.checking import RULES
-from tests.crdgen.lint.differential.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
-from tests.crdgen.lint.differential.edits import DROP, Edit, broken
 
 _VERSION = ("spec", "versions", 0)
 _NEW = (*FIELDS, "new")
@@ -57,7 +57,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "widgets",
         "must be spec.names.plural",
     ),
-    ("metadata-is-valid", ("metadata", "labels"), {"a": "b"}, {"a": "b c"}, "no value of a label"),
+    ("metadata-is-valid", ("metadata", "labels"), {"a": "b"}, {"a": "b c"}, "an annotation holds any text"),
     ("group-is-a-domain", ("spec", "group"), "lint.example.com", "lint", "a domain with a dot"),
     ("group-of-the-community-is-approved", ("spec", "group"), "lint.example.com", "lint.k8s.io", "names no approval"),
     ("scope-is-known", ("spec", "scope"), "Cluster", "namespaced", "scope must be"),
@@ -404,7 +404,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         (*FIELDS, "embedded", "default"),
         {"apiVersion": "v1", "kind": "Pod"},
         {"apiVersion": "v1"},
-        "needs a kind",
+        "no whole resource",
     ),
     (
         "default-leaves-the-object-valid",

@@ -18,7 +18,7 @@ from crdgen import (
     crd,
     structural_schema,
 )
-from crdgen.generate.policy import shortened
+from crdgen.generate.tidy import shortened
 
 
 class Inner(BaseModel):

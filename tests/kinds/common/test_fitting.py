@@ -14,6 +14,10 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct
 from pydantic import Field
 
+from bench.differential.objects.madeup import made
+from bench.differential.objects.mistakes import near, places
+from bench.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
+from bench.differential.objects.values import JSON
 from crdgen import CustomResource, Model, Names, Version
 from crdgen.evaluate import Evaluator
 from crdgen.quantities import QUANTITY_SCHEMA
@@ -24,10 +28,6 @@ from jobgate.kinds.common.metadata import metadata_causes, ordinary_metadata
 from jobgate.kinds.common.schema import StructuralSchema
 from jobgate.render.handbook import title
 from tests.corpus import GOOD, jobs, name_of
-from tests.crdgen.objects.madeup import made
-from tests.crdgen.objects.mistakes import near, places
-from tests.crdgen.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
-from tests.crdgen.objects.values import JSON
 from webhook import Context, Kind
 from webhook.review import mutated
 
@@ -170,7 +170,7 @@ def without_dashes(schema: dict[str, Any]) -> dict[str, Any]:
 @cache
 def schemas() -> list[tuple[Named, Predicate, Evaluator]]:
     found = [
-        *generated(),
+        *generated("tests.crdgen", "tests.crdgen.cli.shop"),
         with_rules(),
         *at_edges(),
         *(Named(f"made up {number}", without_dashes(made(random.Random(number))), MADE_UP) for number in range(100)),

@@ -1,8 +1,8 @@
 """The linter against a real API server, on a sample of what `python -m bench.crd_verdicts` compares."""
 
+from bench.differential.crds.cases import full, sample
+from bench.differential.crds.comparison import asking, compare
 from controlplane import ClusterApi
-from tests.crdgen.lint.differential.cases import full, sample
-from tests.crdgen.lint.differential.comparison import asking, compare
 
 
 def test_the_verdicts_agree(cluster_api: ClusterApi) -> None:

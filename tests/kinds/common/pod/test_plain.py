@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.differential.pods.cases import sample
 from crdgen.reading import read
 from jobgate.kinds import installed
 from jobgate.kinds.common.losses import TEMPLATE, Each, New, Table
@@ -17,7 +18,6 @@ from jobgate.kinds.common.pod import FAMILIES, check, plain
 from jobgate.kinds.common.pod.family import LOOK, Families, Family, Keys
 from jobgate.kinds.common.templates import made_pods
 from tests.corpus import GOOD, name_of
-from tests.differential.cases import sample
 from tests.kinds.common.pod.templates import PLAIN
 from webhook import Context, Invalid, Job
 from webhook.cause import Cause, Notice

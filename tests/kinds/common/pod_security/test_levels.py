@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bench.differential.pods.pod_security import PODS, restricted
 from jobgate.kinds.common.pod_security.levels import violations
-from tests.differential.pod_security import PODS, restricted
 from webhook.path import Path
 
 ANYTHING: list[Any] = [None, True, -1, "x", [[]], {"": "x"}]

@@ -1,0 +1,121 @@
+"""Two answers side by side, and the figures of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bench.differential.pods.answer import Answer
+from bench.differential.pods.case import Case
+from bench.differential.pods.known import Known, explanation
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One case and both answers."""
+
+    case: Case
+    server: Answer
+    ours: Answer
+
+    @property
+    def judged(self) -> bool:
+        """Whether the Pod alone decides: what a cluster lacks is not for us to know."""
+        return "cluster" not in self.server.stages
+
+    @property
+    def is_false_refusal(self) -> bool:
+        """Whether we refuse what the server takes."""
+        return self.judged and self.server.accepted and not self.ours.accepted
+
+    @property
+    def is_miss(self) -> bool:
+        """Whether we take what the server refuses."""
+        return self.judged and not self.server.accepted and self.ours.accepted
+
+    @property
+    def known(self) -> Known | None:
+        """The difference that we mean, of which this disagreement is one."""
+        if not self.is_false_refusal and not self.is_miss:
+            return None
+        return explanation(self.case, self.server, self.ours)
+
+    @property
+    def is_located(self) -> bool:
+        """Whether both refuse, and the server by rules that name fields, so that the fields can be compared."""
+        return self.server.stages == {"validation"} and not self.ours.accepted
+
+    def __str__(self) -> str:
+        return f"{self.case.title}\n    API server: {brief(self.server)}\n    ours: {brief(self.ours)}"
+
+
+@dataclass
+class Figures:
+    """Counts of one family.
+
+    Attributes:
+        schema_only: refusals of both where only our schema refuses, not our rules.
+        same_fields: refusals of both that name the same set of fields; `all_fields`: ours names at least the server's.
+    """
+
+    cases: int = 0
+    accepted: int = 0
+    refused: int = 0
+    cluster: int = 0
+    agreed: int = 0
+    false_refusals: int = 0
+    misses: int = 0
+    schema_only: int = 0
+    located: int = 0
+    same_fields: int = 0
+    all_fields: int = 0
+    disagreements: list[Comparison] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[Comparison]:
+        """The disagreements that we do not mean."""
+        return [comparison for comparison in self.disagreements if comparison.known is None]
+
+    def add(self, comparison: Comparison) -> None:
+        """Count one comparison."""
+        self.cases += 1
+        if not comparison.judged:
+            self.cluster += 1
+            return
+        if comparison.server.accepted:
+            self.accepted += 1
+        else:
+            self.refused += 1
+        if comparison.is_false_refusal or comparison.is_miss:
+            self.false_refusals += comparison.is_false_refusal
+            self.misses += comparison.is_miss
+            self.disagreements.append(comparison)
+        else:
+            self.agreed += 1
+        if not comparison.server.accepted and comparison.ours.stages == {"schema"}:
+            self.schema_only += 1
+        if comparison.is_located:
+            self.located += 1
+            self.same_fields += comparison.server.paths == comparison.ours.paths
+            self.all_fields += comparison.server.paths <= comparison.ours.paths
+
+    @property
+    def caught(self) -> float:
+        """The share of the server's refusals that we refuse as well, in percent."""
+        return 100.0 if not self.refused else 100 * (1 - self.misses / self.refused)
+
+
+def figures(comparisons: Iterable[Comparison]) -> tuple[dict[str, Figures], Figures]:
+    """Return the figures by family, and those of all."""
+    by_family: dict[str, Figures] = {}
+    total = Figures()
+    for comparison in comparisons:
+        by_family.setdefault(comparison.case.family, Figures()).add(comparison)
+        total.add(comparison)
+    return by_family, total
+
+
+def brief(answer: Answer, limit: int = 400) -> str:
+    """Return an answer on one line, cut where it grows long."""
+    text = " ".join(str(answer).split())
+    return text if len(text) <= limit else f"{text[:limit]}…"

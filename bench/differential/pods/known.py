@@ -1,0 +1,123 @@
+"""Differences that we mean: what makes them, and why they stay. Any other difference is a fault of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bench.differential.pods.answer import Answer
+from bench.differential.pods.case import Case
+
+#: What our schema says of a quantity that is none to a custom resource.
+_QUANTITY = ("must be a quantity", "must be an integer or a string", "must fit into 64 bits")
+#: Sources whose features are off by default: the API server drops what they say without looking at it.
+_OFF = (".clusterTrustBundle.", ".podCertificate.")
+_CLAIM_METADATA = ".ephemeral.volumeClaimTemplate.metadata."
+
+Explains = Callable[[Case, Answer, Answer], bool]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A difference that we mean.
+
+    Attributes:
+        name: what is done in such a template.
+        reason: why our answer is not that of the API server.
+        explains: whether a case (with the server's answer and ours) is of this sort, and of no other besides.
+    """
+
+    name: str
+    reason: str
+    explains: Explains
+
+
+def _null_item(_: Case, server: Answer, ours: Answer) -> bool:
+    return server.accepted and _all_schema(ours, lambda path, said: said.endswith(", not null") and path.endswith("]"))
+
+
+def _quantity(_: Case, server: Answer, ours: Answer) -> bool:
+    return server.accepted and _all_schema(ours, lambda _, said: said.startswith(_QUANTITY))
+
+
+def _feature_off(_: Case, server: Answer, ours: Answer) -> bool:
+    return server.accepted and _all_schema(
+        ours, lambda path, said: said == "must be set" and any(source in path for source in _OFF)
+    )
+
+
+def _null_quantity(case: Case, server: Answer, ours: Answer) -> bool:
+    """Every finding, on either side, is of resources, and the case has a null among them."""
+    findings = (*server.findings, *ours.findings)
+    return all("resources" in finding.path for finding in findings) and _has_null_amount(case.pod)
+
+
+def _pruned(_: Case, server: Answer, ours: Answer) -> bool:
+    return ours.accepted and all(
+        _CLAIM_METADATA in finding.path or "volumeClaimTemplate" in finding.message or "parsing time" in finding.message
+        for finding in server.findings
+    )
+
+
+def _token(_: Case, server: Answer, ours: Answer) -> bool:
+    return ours.accepted and all("when serviceAccountName is not set" in finding.message for finding in server.findings)
+
+
+KNOWN: tuple[Known, ...] = (
+    Known(
+        "null as an item of a list",
+        "A Pod takes it as an empty item. In a custom resource the API server itself refuses it, by the schema.",
+        _null_item,
+    ),
+    Known(
+        "a quantity that only a Pod takes",
+        "A number with a fraction or beyond 64 bits is no `int-or-string`, so no custom resource can hold it (written in "
+        'quotes, `"0.5"`, it can); blanks around a quantity and a missing mantissa (`e3`) are refused by our pattern, '
+        "which must keep out the spellings that stop operators.",
+        _quantity,
+    ),
+    Known(
+        "an unfinished source of a feature that is off",
+        "Trust bundles and pod certificates are dropped unread while their features are off; a server that has them on "
+        "refuses what our schema refuses.",
+        _feature_off,
+    ),
+    Known(
+        "null as a quantity",
+        "A Pod takes it as 0. From a custom resource the API server drops it before it is stored, so the operator's Pod "
+        "does not have it, and that Pod is the one that we judge.",
+        _null_quantity,
+    ),
+    Known(
+        "metadata of a claim that the schema does not have",
+        "It is pruned from the job before it is stored, so the operator's Pod does not have it.",
+        _pruned,
+    ),
+    Known(
+        "a token for a pod that names no service account",
+        "The API server of this measurement runs without the ServiceAccount plugin. With it, as everywhere else, such a "
+        "Pod gets the account `default` and is accepted.",
+        _token,
+    ),
+)
+
+
+def explanation(case: Case, server: Answer, ours: Answer) -> Known | None:
+    """Return the known difference of which a disagreement is one, or None."""
+    return next((known for known in KNOWN if known.explains(case, server, ours)), None)
+
+
+def _all_schema(answer: Answer, fits: Callable[[str, str], bool]) -> bool:
+    return answer.stages == {"schema"} and all(fits(finding.path, finding.message) for finding in answer.findings)
+
+
+def _has_null_amount(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_has_null_amount, value))
+    if not isinstance(value, dict):
+        return False
+    amounts = [value.get(name) for name in ("requests", "limits")]
+    if any(isinstance(amount, dict) and None in amount.values() for amount in amounts):
+        return True
+    return any(map(_has_null_amount, value.values()))

@@ -1,0 +1,188 @@
+"""DI-orchestrator v1.1.3: what it makes of a DIJob.
+
+Scaling down, it deletes the highest indices; the original deletes some pod of the same task type.
+"""
+
+import copy
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from controlplane.client import ClusterApi
+from controlplane.operators.operator import Operator, Present, Report, appended, variable
+from controlplane.operators.resources import PODS, SERVICES, Child, Object, Resource, child, controller_reference, phase
+
+SERVER_URL = "http://di-server.di-system.svc.cluster.local:8081"
+PORT = 22270
+
+_OPERATOR_LABEL = {"diengine/operator": "di-operator"}
+_DEFAULT_BACKOFF_LIMIT = 3
+
+# What its Go types have: it forgets all else of a spec that it reads.
+_SPEC_FIELDS = frozenset({"priority", "cleanPodPolicy", "preemptible", "backoffLimit", "volumes", "tasks"})
+_TASK_FIELDS = frozenset({"name", "type", "replicas", "template"})
+
+
+class DIOrchestrator(Operator):
+    """Runs DIJobs: one headless Service a job, one pod a replica."""
+
+    jobs: ClassVar[Resource] = Resource("diengine.opendilab.org/v2alpha1", "dijobs", "DIJob")
+    makes = (SERVICES, PODS)
+    mark = "diengine/operator"
+
+    def __init__(
+        self, api: ClusterApi, namespace: str = "", *, erases: bool = True, order: random.Random | None = None
+    ) -> None:
+        """`erases`: it writes each job back without the fields that it does not know, as the released operator does.
+
+        `order` shuffles the variables that it appends.
+        """
+        super().__init__(api, namespace)
+        self.erases = erases
+        self._order = order or random.Random()
+        self._restarts: dict[str, int] = {}
+
+    def take_up(self, job: Object, report: Report) -> Object | None:
+        """Name the tasks, write the whole job back on every pass, and go on with it even where that was refused."""
+        job = typed(job, erases=self.erases)
+        metadata = job["metadata"]
+        status, answer = self.api.put(self.jobs.path(metadata["namespace"], metadata["name"]), job)
+        if status != 200:
+            report.refused[f"dijobs/{metadata['name']}"] = str(answer.get("message", answer))
+        job = answer if status == 200 else job
+        if fault := fault_of(job):
+            report.refused[f"dijobs/{metadata['name']}"] = fault
+            return None
+        return job
+
+    def failed(self, job: Object, pods: Sequence[Object]) -> Sequence[Object]:
+        """Its failed pods, as many times as the backoff limit allows."""
+        failed = [pod for pod in pods if phase(pod) == "Failed"]
+        uid = job["metadata"]["uid"]
+        restarts = self._restarts.get(uid, 0)
+        if not failed or restarts >= job["spec"].get("backoffLimit", _DEFAULT_BACKOFF_LIMIT):
+            return ()
+        self._restarts[uid] = restarts + 1
+        return failed
+
+    def wanted(self, job: Object, present: Present) -> Iterator[Child]:
+        """The Service, and a pod for each replica.
+
+        A pod that is made gets the rank after the highest that there is: so first pods are numbered in the order of
+        tasks, and one that is made again, or is added, goes beyond.
+        """
+        yield service(job)
+        ranks = {pod["metadata"]["name"]: int(pod["metadata"]["annotations"]["diengine/rank"]) for pod in present[PODS]}
+        rank = max(ranks.values(), default=-1) + 1
+        for task in job["spec"]["tasks"]:
+            for index in range(task["replicas"]):
+                name = pod_name(job, task, index)
+                env = variables(job, task, ranks.get(name, rank))
+                self._order.shuffle(env)
+                yield pod(job, task, index, ranks.get(name, rank), env)
+                rank += name not in ranks
+
+
+def typed(stored: Mapping[str, Any], *, erases: bool) -> Object:
+    """The job as Go writes it: with empty structures, each typed task called by its type, and no more than it knows."""
+    job: Object = copy.deepcopy(dict(stored))
+    spec = job["spec"]
+    if erases:
+        spec = job["spec"] = {name: value for name, value in spec.items() if name in _SPEC_FIELDS}
+    for place, task in enumerate(spec["tasks"]):
+        known = {name: value for name, value in task.items() if not erases or name in _TASK_FIELDS}
+        known["name"] = known.get("name") or known.get("type", "")
+        template = known.setdefault("template", {})
+        template.setdefault("metadata", {})
+        for container in template.setdefault("spec", {}).setdefault("containers", []):
+            container.setdefault("resources", {})
+        spec["tasks"][place] = known
+    return job
+
+
+def fault_of(job: Mapping[str, Any]) -> str:
+    """Why the job would be marked Failed as soon as it is looked at; nothing where it is sound."""
+    tasks = job["spec"]["tasks"]
+    types = [task.get("type", "none") for task in tasks]
+    names = [task.get("name") for task in tasks]
+    for one in ("learner", "collector", "evaluator"):
+        if types.count(one) > 1:
+            return f"more than one {one}"
+    if any(kind == "none" and not name for kind, name in zip(types, names, strict=True)):
+        return "a task of type none has no name"
+    if len(set(names)) < len(names):
+        return "two tasks of one name"
+    return ""
+
+
+def service(job: Mapping[str, Any]) -> Child:
+    """The headless Service that gives all pods a name."""
+    labels = _job_labels(job)
+    return child(
+        SERVICES,
+        job,
+        f"di-{job['metadata']['name']}",
+        metadata={"labels": labels, "ownerReferences": [controller_reference(DIOrchestrator.jobs, job)]},
+        spec={"clusterIP": "None", "selector": labels, "ports": [{"name": "di-port", "port": PORT}]},
+    )
+
+
+def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, rank: int, env: Sequence[Object]) -> Child:
+    """One replica of a task. Of its template only the spec is used."""
+    name = pod_name(job, task, index)
+    spec = copy.deepcopy(task["template"]["spec"])
+    spec["containers"] = appended(spec["containers"], env)
+    if volumes := [*(spec.get("volumes") or ()), *(job["spec"].get("volumes") or ())]:
+        spec["volumes"] = volumes
+    spec |= {"restartPolicy": "Never", "hostname": name, "subdomain": f"di-{job['metadata']['name']}"}
+    labels = {
+        **_job_labels(job),
+        "diengine/task-type": task.get("type", ""),
+        "diengine/task-name": task["name"],
+        "diengine/pod": name,
+    }
+    annotations = {
+        "diengine/replicas": str(sum(one["replicas"] for one in job["spec"]["tasks"])),
+        "diengine/rank": str(rank),
+        "diengine/task-rank": str(index),
+        "diengine/node": "",
+    }
+    references = [controller_reference(DIOrchestrator.jobs, job)]
+    metadata = {"labels": labels, "annotations": annotations, "ownerReferences": references}
+    return child(PODS, job, name, metadata=metadata, spec=spec)
+
+
+def variables(job: Mapping[str, Any], task: Mapping[str, Any], rank: int) -> list[Object]:
+    """What is appended to the variables of every container of a task, but not of init containers.
+
+    Of the lists of tasks a pod gets its own task's only. It has the pods of all tasks of its *type*: two tasks of type
+    none both see the pods of both.
+    """
+    tasks = job["spec"]["tasks"]
+    metadata = job["metadata"]
+    env = {
+        "DI_JOB_ID": f"{metadata['namespace']}/{metadata['name']}",
+        "DI_SERVER_URL": SERVER_URL,
+        "DI_RANK": str(rank),
+        "DI_NODES": ",".join(hosts(job, tasks)),
+    }
+    alike = [one for one in tasks if one.get("type") == task.get("type")]
+    env[f"DI_{task['name'].upper().replace('-', '_')}_NODES"] = ",".join(hosts(job, alike))
+    return [variable(name, value) for name, value in env.items()]
+
+
+def hosts(job: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The full names of all pods of these tasks."""
+    domain = f"di-{job['metadata']['name']}.{job['metadata']['namespace']}.svc.cluster.local"
+    for task in tasks:
+        for index in range(task["replicas"]):
+            yield f"{pod_name(job, task, index)}.{domain}"
+
+
+def pod_name(job: Mapping[str, Any], task: Mapping[str, Any], index: int) -> str:
+    """`<job>-<task>-<index>`."""
+    return f"{job['metadata']['name']}-{task['name']}-{index}"
+
+
+def _job_labels(job: Mapping[str, Any]) -> dict[str, str]:
+    return {**_OPERATOR_LABEL, "diengine/job": job["metadata"]["name"].replace("/", "-")}

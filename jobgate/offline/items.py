@@ -1,0 +1,65 @@
+"""Prerequisites reviewed as their webhook does: faults of an item by itself. What its status would say is a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from jobgate.kinds.common.prerequisites import not_checked
+from jobgate.kinds.common.schema import StructuralSchema
+from jobgate.prerequisites.item import causes, item_of
+from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
+from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.resolve import finder, resolve_item
+from jobgate.prerequisites.status import problems_of
+from webhook import Cause, Objects
+
+API_VERSION: Final = f"{GROUP}/{VERSION}"
+#: By kind, the schema of its objects.
+SCHEMAS: Final = {resource.names.kind: StructuralSchema(resource) for resource in DEFINED}
+
+
+def schema_of(document: Mapping[str, Any]) -> StructuralSchema | None:
+    """Return the schema of a prerequisite; None of any other object."""
+    return SCHEMAS.get(str(document.get("kind"))) if document.get("apiVersion") == API_VERSION else None
+
+
+def refused(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:
+    """Return why an item, with its defaults, would be refused: by its schema, else by the webhook.
+
+    An update that leaves the spec as it is passes the webhook.
+    """
+    kind = str(document["kind"])
+    if found := SCHEMAS[kind].check(document):
+        return found
+    item = item_of(document, kind)
+    same = old is not None and old.get("spec") == document.get("spec")
+    return [] if same else causes(kind, item.spec)
+
+
+def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[str]:
+    """Yield what keeps an item that is stored from being Ready, and which items are not known.
+
+    Args:
+        document: the item, without faults of its own.
+        namespace: that it is in.
+        objects: what it may require.
+    """
+    kind = str(document["kind"])
+    found = resolve_item(item_of(document, kind), finder(objects, namespace), partial=True)
+    for name in dict.fromkeys(one for one, _ in found.unknown):
+        yield not_checked(name)
+    for problem in problems_of(found):
+        yield f"the item would be stored, but not be Ready: {problem.said()}"
+
+
+def are_named(document: Mapping[str, Any]) -> bool:
+    """Tell whether a pod, or the template of a workload, names prerequisites."""
+    found: Any = document
+    while isinstance(found, dict):
+        metadata = found.get("metadata")
+        if isinstance(metadata, dict) and ANNOTATION in (metadata.get("annotations") or ()):
+            return True
+        spec = found.get("spec")
+        found = (spec.get("template") or spec.get("jobTemplate")) if isinstance(spec, dict) else None
+    return False
