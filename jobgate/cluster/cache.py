@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from jobgate.cluster.informer import Api, Backoff, Informer, labels, slim
@@ -16,9 +16,22 @@ _NAMESPACES = Resource("namespaces", "v1", "")
 class Cache:
     """A `webhook.Objects` of several resources, each kept by an informer of its own."""
 
-    def __init__(self, resources: Iterable[str], backoff: Backoff | None = None) -> None:
+    def __init__(
+        self,
+        resources: Iterable[str],
+        backoff: Backoff | None = None,
+        keeps: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+    ) -> None:
+        """Know nothing yet.
+
+        Args:
+            resources: as `<plural>.<version>.<group>`.
+            backoff: of informers, after failures.
+            keeps: by resource, what makes of an object what is remembered; without one, `slim`.
+        """
+        keeps = keeps or {}
         self.informers: Mapping[str, Informer[dict[str, Any]]] = {
-            name: Informer(resource, backoff, keep=labels if resource == _NAMESPACES else slim)
+            name: Informer(resource, backoff, keep=labels if resource == _NAMESPACES else keeps.get(name, slim))
             for name in resources
             for resource in (Resource.parse(name),)
         }

@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
-from jobgate.cluster.informer import Refused, slim
+from jobgate.cluster.informer import Refused
 from jobgate.controller.pace import Pace
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.resolve import finder
 from jobgate.prerequisites.status import status_of
+from jobgate.prerequisites.stored import Stored
 
 #: Changes are waited out for so long, in seconds: files are applied object by object.
 SETTLE = 0.2
@@ -48,8 +49,9 @@ class Statuses:
         self._pace = pace
         self._now = now
         self._changed = asyncio.Event()
+        keep = Stored().keep
         self.informers = {
-            name: Informer(Resource.parse(name), backoff, keep=slim, changed=lambda _: self._changed.set())
+            name: Informer(Resource.parse(name), backoff, keep=keep, changed=lambda _: self._changed.set())
             for name in RESOURCES.values()
         }
 

@@ -25,6 +25,7 @@ from jobgate.prerequisites.models import (
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
+from jobgate.prerequisites.stored import DROPPED
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from webhook import Cause
 
@@ -109,12 +110,15 @@ def item_of(document: Mapping[str, Any], kind: str) -> Item:
 
 def _read(document: Mapping[str, Any], kind: str) -> Item:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
+    dropped = document.get(DROPPED)
     try:
         read = PrerequisiteSpec.model_validate(spec)
         found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)]
     except ValidationError:
         read = PrerequisiteSpec()
         found = [(Reason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")]
+    if dropped:
+        found = [(Reason.TOO_LARGE, f"the item cannot be used: {dropped}")]
     generation = metadata.get("generation")
     return Item(
         kind=kind,

@@ -16,6 +16,8 @@ from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
 from jobgate.pods import Access, Digests, ItemReviewer, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer
+from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.stored import Stored
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
@@ -65,7 +67,8 @@ class ClusterView:
             pages: page size of lists.
         """
         metrics = metrics or Metrics()
-        self.cache = Cache(sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)}))
+        resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
+        self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), Stored().keep))
         self.access = Access(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig

@@ -9,12 +9,13 @@ import pytest
 
 from jobgate.pods import shape
 from jobgate.pods.items import ItemReviewer
-from jobgate.prerequisites import item as items
+from jobgate.prerequisites import item as item_module
 from jobgate.prerequisites import resolve as resolution
-from jobgate.prerequisites.item import FAULTS, faults
+from jobgate.prerequisites.item import FAULTS, _items, faults, item_of
 from jobgate.prerequisites.models import NAMESPACED
 from jobgate.prerequisites.problem import Reason
-from jobgate.prerequisites.resolve import resolve
+from jobgate.prerequisites.resolve import resolve, resolve_item
+from jobgate.prerequisites.stored import ALL_LIMIT, ITEM_LIMIT, Stored
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from tests.prerequisites.items import Known, item, named
 from webhook import Operation, Request, Response
@@ -60,15 +61,16 @@ def test_of_an_item_only_so_many_faults_are_looked_for(spec: dict[str, Any], mon
             looked += 1
             yield fault
 
-    monkeypatch.setattr(items, "faults", counted)
+    monkeypatch.setattr(item_module, "faults", counted)
     answer = reviewed(spec)
     assert not answer.allowed
-    assert len(answer.causes) == looked == FAULTS
+    assert looked == FAULTS
+    assert len(answer.causes) <= FAULTS + 1
     assert len(orjson.dumps(answer.to_review())) < 64 * 1024
 
 
 def test_a_placeholder_is_named_once_for_a_text() -> None:
-    answer = reviewed({"env": [{"name": "A", "value": "{{x}}" * 100_000}]})
+    answer = reviewed({"env": [{"name": "A", "value": "{{x}}" * 1000}]})
     assert len(answer.causes) == 1
 
 
@@ -126,3 +128,64 @@ def test_values_that_take_long_to_match_end_the_resolution(monkeypatch: pytest.M
 def test_of_a_pod_only_so_many_faults_are_looked_for() -> None:
     container = {"name": "c", "env": ["x"] * 100_000, "command": ["x"] * 100_000 + [1]}
     assert len(shape.faults({"spec": {"volumes": [1] * 100_000, "containers": [container]}})) == shape.ENOUGH
+
+
+def stored(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace, "annotations": {"a": "b"}, "managedFields": [{}]}
+    return {"metadata": metadata, "spec": spec}
+
+
+LARGE = {"env": [{"name": "A", "value": "x" * (ITEM_LIMIT - 2000)}]}
+
+
+@pytest.mark.parametrize(
+    "spec, kept",
+    [
+        ({"description": "small"}, True),
+        (LARGE, True),
+        ({"env": [{"name": "A", "value": "x" * ITEM_LIMIT}]}, False),
+        ({"plugin": {"name": "env", "arguments": [[]] * (ITEM_LIMIT // 64)}}, False),
+    ],
+    ids=["small", "large", "too large", "of many small values"],
+)
+def test_an_item_that_takes_too_much_memory_is_refused_and_not_remembered(spec: dict[str, Any], kept: bool) -> None:
+    found = Stored().keep(stored("x", "a", **spec))
+    assert found["metadata"] == {"name": "x", "namespace": "a"}
+    assert ("spec" in found) is kept
+    assert reviewed(spec).allowed is kept
+    read = item_of(found, NAMESPACED)
+    assert read is not None
+    assert [reason for reason, *_ in read.faults] == ([] if kept else [Reason.TOO_LARGE])
+
+
+def test_the_items_of_a_namespace_leave_room_for_those_of_others_and_give_it_back() -> None:
+    room = Stored()
+    many = [room.keep(stored(f"x{number}", "a", **LARGE)) for number in range(100)]
+    held = ["spec" in one for one in many]
+    assert 50 < sum(held) < 70
+    assert "spec" in room.keep(stored("y", "b", **LARGE))
+    last = item_of(many[-1], NAMESPACED)
+    assert last is not None
+    (problem,) = resolve_item(last, lambda *_: None).problems
+    assert problem.reason is Reason.TOO_LARGE
+    many.clear()
+    _items._items.clear()
+    assert "spec" in room.keep(stored("x", "a", **LARGE))
+
+
+def test_an_item_that_changes_or_is_listed_again_is_counted_once() -> None:
+    room = Stored()
+    kept = {}
+    for version in range(200):
+        found = stored("x", "a", **LARGE)
+        found["metadata"]["resourceVersion"] = str(version // 2)
+        kept[version] = room.keep(found)  # the ones before are still referenced
+        assert "spec" in kept[version]
+    assert kept[0] is kept[1]
+    assert kept[1] is not kept[2]
+
+
+def test_all_items_together_are_bounded() -> None:
+    room = Stored()
+    kept = [room.keep(stored(f"x{number}", f"n{number}", **LARGE)) for number in range(1000)]
+    assert sum("spec" in one for one in kept) * ITEM_LIMIT <= 1.1 * ALL_LIMIT

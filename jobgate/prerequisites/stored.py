@@ -1,0 +1,101 @@
+"""What is remembered of stored items: what is read of them, within bounds for each, for a namespace, and for all.
+
+Whoever may write a Prerequisite may write hundreds, each of a mebibyte; the server keeps all of them in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from threading import RLock
+from typing import Any, Final
+from weakref import WeakValueDictionary, finalize
+
+import orjson
+
+MIB: Final = 1024 * 1024
+#: Most memory for one item: more than its commands and texts may have together (`content`).
+ITEM_LIMIT: Final = 256 * 1024
+#: Most memory for the items of one namespace, and for all: a quarter of what the manifests give the server.
+NAMESPACE_LIMIT, ALL_LIMIT = 16 * MIB, 128 * MIB
+#: Memory of a JSON value beside its text, in bytes: of a small object in a dict or list.
+_VALUE: Final = 48
+#: Set in the place of the spec of an item that is not remembered: why.
+DROPPED: Final = "dropped"
+_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "generation")
+
+
+class _Kept(dict[str, Any]):
+    """An item, which can be referenced weakly.
+
+    Attributes:
+        release: gives back the memory that it was counted with, once.
+    """
+
+    __slots__ = ("__weakref__", "release")
+
+    release: Callable[[], object]
+
+
+def weight_of(spec: Any) -> int:
+    """Return about how much memory a spec takes, in bytes; that of a JSON text of it many times for small values."""
+    try:
+        text = orjson.dumps(spec)
+    except TypeError:  # numbers of more than 64 bits
+        text = json.dumps(spec).encode()
+    return len(text) + _VALUE * sum(map(text.count, (b",", b":", b"[", b"{")))
+
+
+class Stored:
+    """How much memory all items take that are remembered."""
+
+    def __init__(self) -> None:
+        """Remember none."""
+        self._known: WeakValueDictionary[tuple[str, str], _Kept] = WeakValueDictionary()
+        self._used: Counter[str] = Counter()
+        self._all = 0
+        # Large items are read in a thread. What is given back by a garbage collection takes no turn.
+        self._lock = RLock()
+
+    def keep(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is remembered of an item."""
+        metadata = {key: found["metadata"][key] for key in _METADATA if key in found["metadata"]}
+        namespace, name = (str(metadata.get(word) or "") for word in ("namespace", "name"))
+        known = self._known.get((namespace, name))
+        if known is not None:
+            if DROPPED not in known and known["metadata"].get("resourceVersion") == metadata.get("resourceVersion", ""):
+                return known  # all are listed again now and then
+            known.release()
+        kept = self._known[namespace, name] = _Kept(
+            metadata=metadata, **{key: found[key] for key in ("status",) if key in found}
+        )
+        kept.release = bool
+        size = weight_of(found.get("spec"))
+        if size > ITEM_LIMIT:
+            kept[DROPPED] = f"it takes more than {ITEM_LIMIT // 1024} KiB of memory"
+        elif not self._take(namespace, size):
+            where = "the items of its namespace" if namespace else "all ClusterPrerequisites"
+            kept[DROPPED] = (
+                f"{where} take more than {NAMESPACE_LIMIT // MIB} MiB of memory, or all items {ALL_LIMIT // MIB} MiB"
+            )
+        else:
+            kept["spec"] = found.get("spec")
+            kept.release = finalizer = finalize(kept, self._give, namespace, size)
+            finalizer.atexit = False
+        return kept
+
+    def _take(self, namespace: str, size: int) -> bool:
+        with self._lock:
+            if self._used[namespace] + size > NAMESPACE_LIMIT or self._all + size > ALL_LIMIT:
+                return False
+            self._used[namespace] += size
+            self._all += size
+            return True
+
+    def _give(self, namespace: str, size: int) -> None:
+        with self._lock:
+            self._used[namespace] -= size
+            self._all -= size
+            if not self._used[namespace]:
+                del self._used[namespace]
