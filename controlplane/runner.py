@@ -14,7 +14,7 @@ from jobgate.render.objects import base
 from jobgate.render.runner import ACCOUNT
 
 KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
-#: What the webhook server and the runner are both told.
+#: Settings of both the webhook server and the runner.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
 _STOP_WAIT = 30.0
 SYSTEM = "jobgate-system"

@@ -43,19 +43,6 @@ def problem(pattern: str) -> PatternProblem | None:
     return None
 
 
-def strangeness(pattern: str) -> PatternProblem | None:
-    """Return the first thing that Go reads otherwise than Python or Rust, so that its author means something else."""
-    for part in _PARTS.finditer(pattern):
-        inside = _PLAIN.sub("", part[1] or "")
-        if "[" in inside:
-            return PatternProblem("a class in a class", "write `\\[` for the bracket itself")
-        if any(operation in inside for operation in ("&&", "--", "~~")):
-            return PatternProblem("an operation on classes", "write the class out")
-        if part[0].startswith("{,"):
-            return PatternProblem("a count without a lower bound", "write `{0,n}`")
-    return None
-
-
 def matcher(pattern: str) -> Callable[[str], bool]:
     """Return whether the pattern is found in a text, in a time that is linear in the text, whatever the pattern is.
 
@@ -68,8 +55,13 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 @lru_cache(maxsize=4096)
-def compiled(pattern: str) -> Any:
+def compiled(pattern: str, memory: int = 0) -> Any:
     """Return the pattern compiled by RE2, which has the methods of Python's `re.Pattern`; its groups are not captured.
+
+    Args:
+        pattern: as Go writes it.
+        memory: that it may take, in bytes; 0 is what RE2 gives, 8 MiB. Some patterns of 500 characters take a minute
+            to fill that.
 
     Raises:
         InvalidPattern: Go does not compile it.
@@ -81,7 +73,7 @@ def compiled(pattern: str) -> Any:
         if part[0] == "\\C" or part[2]:
             raise InvalidPattern(PatternProblem(f"`{part[0]}`, which Go does not read", "leave it out"))
     try:
-        return re2.compile(utf8_as_read(pattern).decode(), _OPTIONS)
+        return re2.compile(utf8_as_read(pattern).decode(), _options(memory))
     except re2.error as error:
         said = error.args[0].decode("utf-8", "replace")
     kind, _, part = said.partition(": ")
@@ -95,14 +87,19 @@ def _problem(kind: str, part: str) -> PatternProblem:
     for start, what, fix in _OTHER_LANGUAGES:
         if part.startswith(start) and kind in {"invalid perl operator", "invalid escape sequence"}:
             return PatternProblem(what, fix)
-    what, fix = _MISTAKES.get(kind, ("a mistake", "see https://github.com/google/re2/wiki/Syntax"))
-    return PatternProblem(what.format(part), fix)
+    return PatternProblem(f"an error, {kind}: `{part}`", "see https://github.com/google/re2/wiki/Syntax")
 
 
-_OPTIONS: Final = re2.Options()
-_OPTIONS.log_errors = False
-# Whether a pattern is found, and where, is all that is asked; without groups RE2 need not use its slower matchers.
-_OPTIONS.never_capture = True
+@lru_cache
+def _options(memory: int) -> re2.Options:
+    options = re2.Options()
+    options.log_errors = False
+    # Whether a pattern is found, and where, is all that is asked; without groups RE2 need not use its slower matchers.
+    options.never_capture = True
+    if memory:
+        options.max_mem = memory
+    return options
+
 
 #: RE2 reads some patterns in quadratic time: of so many characters, in less than a second.
 _LONGEST: Final = 2**16
@@ -112,9 +109,6 @@ _PARTS: Final = re.compile(
     r"\\.|\[(\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*)(?:\]|\Z)|(\{[0-9]{9,}(?:,[0-9]*)?\})|\{,[0-9]+\}",
     re.ASCII | re.DOTALL,
 )
-#: What means nothing else in a class.
-_PLAIN: Final = re.compile(r"\\.|\[:\^?\w+:\]", re.ASCII | re.DOTALL)
-
 _OUT: Final = ("a back-reference", "write the part out, or a rule")
 #: What other languages have: how it begins, what it is, what may be written instead.
 _OTHER_LANGUAGES: Final = (
@@ -133,23 +127,3 @@ _OTHER_LANGUAGES: Final = (
     ("\\h", "`\\h`", "use `[ \\t]`"),
     ("\\R", "`\\R`", "use `\\r?\\n`"),
 )
-#: By the words of RE2: what is wrong with a part, and what would be right.
-_MISTAKES: Final = {
-    "invalid escape sequence": ("the escape `{}`", "use the character itself, or `\\x{{…}}`"),
-    "invalid character class range": ("a class or range `{}`, which is not there", "write the smaller one first"),
-    "missing ]": ("a class that is not closed", "close it, or write `\\[`"),
-    "missing )": ("a group that is not closed", "close it, or write `\\(`"),
-    "unexpected )": ("a closing bracket too many", "write `\\)`"),
-    "trailing \\": ("a backslash at its end", "write `\\\\`"),
-    "no argument for repetition operator": ("a repetition of nothing", "escape it, or say what repeats"),
-    "invalid repetition size": (
-        "`{}`, a count above 1000 (all inside each other together), or that ends before it begins",
-        "use `*` with minLength and maxLength",
-    ),
-    "bad repetition operator": (
-        "a possessive or doubled repetition",
-        "repeat once, or put a group around it",
-    ),
-    "invalid perl operator": ("the group `{}`", "use `(?:…)`, and of the flags `i`, `m`, `s` and `U`"),
-    "invalid named capture group": ("`{}`, which names no group", "use letters, digits and _ once"),
-}

@@ -21,7 +21,7 @@ from webhook import trace
 
 #: For how long one watch goes on, in seconds; a connection that is dead without a word is noticed then.
 WATCH = 120
-#: How long one object may take, in seconds: somebody waits for it.
+#: Timeout of a read of one object, in seconds: a request waits for it.
 GET = 2.0
 _CONNECT, _MARGIN = 10.0, 15.0
 _NOT_FOUND = 404

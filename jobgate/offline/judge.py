@@ -73,7 +73,7 @@ class Verdict:
         document: the object as it would be stored; of a denied one, as far as it came.
         patch: what of the user's object would be changed, as RFC 6902 operations.
         status: the Status that the user would get, of a denied object.
-        warnings: what the user would be told beside.
+        warnings: what the user would be warned of.
         reviewed: whether the object is of a kind of ours.
     """
 
@@ -201,6 +201,8 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
         warning = f"not reviewed; known kinds: {known}"
         if is_namespace(document):
             warning = "not reviewed; its Pod Security labels apply to jobs in it"
+        elif items.are_named(document):
+            warning = "not reviewed; `jobgate explain` checks the prerequisites that it names"
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
     group, name, own = _identity(document)
     subject = (str(name), str(group), str(own))

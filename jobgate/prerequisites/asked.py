@@ -22,6 +22,8 @@ _OF_JOB = Path("spec") / WORD
 #: Where something is written that names none, what is written, and what would be right.
 _Unread: TypeAlias = tuple[Path, Any, str]
 
+_NONE: Mapping[str, Any] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -132,8 +134,9 @@ def _read(
 
 
 def _annotations(template: Any) -> Mapping[str, Any]:
-    return _mapping(_mapping(_mapping(template).get("metadata")).get("annotations"))
+    metadata = template.get("metadata") if isinstance(template, dict) else None
+    return _mapping(metadata.get("annotations")) if isinstance(metadata, dict) else _NONE
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else _NONE

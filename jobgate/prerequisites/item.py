@@ -14,7 +14,14 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from jobgate.names import dns_subdomain, environment_name
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES, PrerequisiteSpec, TemplateVariable
+from jobgate.prerequisites.models import (
+    CLUSTER,
+    NAMESPACED,
+    PATTERNS_LIMIT,
+    RESOURCES,
+    PrerequisiteSpec,
+    TemplateVariable,
+)
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
@@ -23,8 +30,10 @@ from webhook import Cause
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
-#: How many items are kept as they were read, and how many faults of one.
-_KEPT, _FAULTS = 256, 32
+#: How many items are kept as they were read.
+_KEPT: Final = 256
+#: How many faults of one item are looked for: a text of a mebibyte may hold a hundred thousand.
+FAULTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +111,7 @@ def _read(document: Mapping[str, Any], kind: str) -> Item:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
     try:
         read = PrerequisiteSpec.model_validate(spec)
-        found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), _FAULTS)]
+        found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)]
     except ValidationError:
         read = PrerequisiteSpec()
         found = [(Reason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")]
@@ -130,7 +139,7 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
     declared = {one.name for one in spec.template_variables or ()}
     known = f"declared are {', '.join(sorted(declared))}" if declared else "none is declared"
     for field, text in leaves(spec):
-        for name in PLACEHOLDER.findall(text):
+        for name in dict.fromkeys(PLACEHOLDER.findall(text)):
             if name not in declared:
                 yield Reason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
         if "\r" in text or "\0" in text:
@@ -143,7 +152,9 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
 
 def causes(kind: str, spec: PrerequisiteSpec) -> list[Cause]:
     """Return the same as causes for which an item is refused."""
-    return [Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in faults(kind, spec)]
+    return [
+        Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, spec), FAULTS)
+    ]
 
 
 def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:
@@ -159,6 +170,9 @@ def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason
 
 
 def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
+    if sum(len(one.pattern or "") for one in spec.template_variables or ()) > PATTERNS_LIMIT:
+        yield Reason.TOO_LARGE, "templateVariables", f"all patterns have more than {PATTERNS_LIMIT} characters together"
+        return
     for place, one in enumerate(spec.template_variables or ()):
         field = f"templateVariables[{place}]"
         if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
@@ -177,8 +191,7 @@ def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
             if isinstance(text, str):
                 yield f"pvcStorage.{field}", text
     for place, variable in enumerate(spec.env or ()):
-        if isinstance(value := variable.get("value"), str):
-            yield f"env[{place}].value", value
+        yield from _texts(variable, f"env[{place}]")
     if spec.plugin:
         yield from _texts(spec.plugin.arguments, "plugin.arguments")
 

@@ -35,11 +35,12 @@ RESOURCES: Final = {
 
 #: Most entries of the lists of one item, and most prerequisites that one task names.
 ENTRIES: Final = 32
-#: The shell of items that name none.
+#: The shell of items that name none, and of the wrapper: every image with a shell has it.
 SHELL: Final = "/bin/sh"
-#: Longest command and pattern of one item, and longest value of a variable, in characters.
+#: Longest command of one item, longest value of a variable, and all patterns of one item together, in characters.
 COMMAND_LIMIT: Final = 4096
 VALUE_LIMIT: Final = 1024
+PATTERNS_LIMIT: Final = 4096
 
 Name = Annotated[str, Field(min_length=1, max_length=253)]
 #: A variable is an identifier: `{{ name }}` is replaced, and what is between braces otherwise stays as it is.
@@ -93,7 +94,7 @@ class TemplateVariable(Model):
         str | None,
         Field(max_length=512),
         Doc(
-            "Regular expression (RE2 syntax) that a whole value must match, in the place of the default, which lets "
+            "Regular expression (RE2 syntax) that a whole value must match. Replaces the default, which lets "
             "only characters pass that no shell interprets. The value is put into commands as it is."
         ),
     ] = None
@@ -143,7 +144,9 @@ class PrerequisiteSpec(Model):
     type: Annotated[str | None, Field(max_length=63), Doc("What it is, for people: data, storage, script, tool.")] = (
         None
     )
-    description: Annotated[str | None, Field(max_length=4096), Doc("What it gives to a task, for people.")] = None
+    description: Annotated[str | None, Field(max_length=4096), Doc("What the item provides to a task, for users.")] = (
+        None
+    )
     require: Annotated[References | None, Doc("Items that come before this one, in this order.")] = None
     template_variables: Annotated[
         list[TemplateVariable] | None, MapList("name"), MaxItems(ENTRIES), Doc("Variables of the plugin blocks.")

@@ -119,6 +119,12 @@ VARIABLE = [{"name": "path"}]
         ),
         (
             [named("a")],
+            [item("a", env=[{"name": "A", "valueFrom": {"secretKeyRef": {"name": "{{ of }}", "key": "k"}}}])],
+            "UndeclaredPlaceholder: DIJob train → ClusterPrerequisite a: spec.env[0].valueFrom.secretKeyRef.name: of is "
+            "not in templateVariables; none is declared",
+        ),
+        (
+            [named("a")],
             [item("a", require=[wants("b")]), item("b", require=[wants("a")])],
             "Cycle: DIJob train → ClusterPrerequisite a → ClusterPrerequisite b → ClusterPrerequisite a: "
             "ClusterPrerequisite a requires itself: remove one of these requirements",

@@ -21,7 +21,7 @@ _GROUP, _KIND = "train.distributed.io", "TorchJob"
 _OPERATOR, _JOB, _TASK, _INDEX = "group-name", "job-name", "task-type", "task-index"
 _AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
 
-#: Facts of a job: where its master listens, and what torchrun is told of an elastic one.
+#: Facts of a job: where its master listens, and the arguments of torchrun of an elastic one.
 MASTER_PORT, NODES, PROCESSES, BACKEND, ENDPOINT = "master-port", "nodes", "processes", "backend", "endpoint"
 
 
@@ -32,7 +32,7 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 
 
 def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
-    """Return what a job's pods are told beside its tasks."""
+    """Return what the variables of a job's pods need beside its tasks."""
     found = {MASTER_PORT: str(_master_port(job))}
     for _, spec in readable((job.spec,), "enable_torch_elastic", "torch_elastic_policy"):
         if spec.enable_torch_elastic and spec.torch_elastic_policy is not None:
@@ -41,7 +41,7 @@ def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
 
 
 def contract(member: Member) -> Iterator[Variable]:
-    """Yield what torch-on-k8s sets in containers, for those that it passes over, and the same for torchrun.
+    """Yield what torch-on-k8s sets in containers, for those that it ignores, and the same for torchrun.
 
     An AIMaster does not train: it has no rank. The operator gives it one all the same, which is that of a worker.
     """

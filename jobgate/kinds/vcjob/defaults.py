@@ -85,7 +85,7 @@ def _least(task: Draft) -> int | None:
 
 
 def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
-    """A job that names no minimum needs the minima of its tasks together: its PodGroup waits for as many pods."""
+    """A job without a minimum needs the sum of the minima of its tasks: its PodGroup waits for that many pods."""
     spec = job.at("spec")
     if spec is None or "minAvailable" in spec or not isinstance(spec.get("tasks"), list):
         return
@@ -97,7 +97,7 @@ def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
 
 
 def _count(value: Any) -> int | None:
-    """Return the value if it is a number of pods, else None: what is wrong is left to be told where it stands."""
+    """Return the value if it is a number of pods, else None: the rules report what is wrong."""
     count = whole(value)
     return count if count is not None and 0 <= count <= COUNT_LIMIT else None
 
