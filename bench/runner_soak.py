@@ -182,9 +182,10 @@ class Live:
 class Soak:
     """Jobs, and what is done to them."""
 
-    def __init__(self, api: ClusterApi, namespace: str) -> None:
+    def __init__(self, api: ClusterApi, namespace: str, *, gangs: bool) -> None:
         self.api = api
         self.namespace = namespace
+        self._gangs = gangs
         self.jobs: list[Live] = []
 
     def make(self, case: Case, name: str) -> None:
@@ -272,7 +273,7 @@ class Soak:
         batches = self._items(_CHILDREN["jobs"].format(self.namespace))
         there = {*owners, *(one["metadata"]["uid"] for one in batches)}
         paths = dict(_CHILDREN)
-        if HAS_GANGS:
+        if self._gangs:
             paths["podgroups"] = f"/apis/{GANGS_API}/namespaces/{{}}/podgroups"
         for plural, path in paths.items():
             for one in self._items(path.format(self.namespace)):
@@ -356,7 +357,8 @@ def soak(
     chance, result, witness = random.Random(seed), Result(seed), Witness()
     namespace, log = f"soak-{chance.getrandbits(32):08x}", folder / "runner.log"
     # Kubernetes 1.36 does not scale a batch Job that is in a gang.
-    sorts = [one for one in cases() if "--gangs" not in settings or "grow" not in one.acts]
+    gangs = "--gangs" in settings
+    sorts = [one for one in cases() if not gangs or "grow" not in one.acts]
     credentials = install(plane)
     with ExitStack() as stack:
         api = stack.enter_context(plane.api())
@@ -366,7 +368,7 @@ def soak(
             stack.enter_context(Watch(plane, _CHILDREN[plural].format(namespace), take))
             for plural, take in (("pods", witness.take_pod), ("jobs", witness.take_batch))
         ]
-        world = Soak(api, namespace)
+        world = Soak(api, namespace, gangs=gangs)
         for kill in range(kills + 1):
             for number in range(len(world.jobs), jobs * (kill + 1) // (kills + 1)):
                 world.make(sorts[number % len(sorts)], f"job-{number}")
