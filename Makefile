@@ -13,9 +13,12 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help install lock demo test chart chart-template check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
+	@echo 'To try it: make install demo. To change it: make check test, and read CONTRIBUTING.md.'
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(STAMP) ## Make .venv with everything, at the locked versions
+install: $(STAMP) ## Create .venv with the locked versions of all packages
 
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "jobgate needs Python 3.11 or newer; name it with PYTHON=…")'
@@ -27,39 +30,39 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-lock: install ## Renew requirements.lock from pyproject.toml
+lock: install ## Update requirements.lock from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev --group docs \
 		--no-header --no-annotate pyproject.toml --output-file requirements.lock
 
-demo: install ## Show the main job: a DIJob on a real API server, defaulted and checked
+demo: install ## Start here: apply the examples to a real API server with jobgate installed
 	$(BIN)/python -m examples.demo
 
-test: install controlplane ## Run all tests, also against a real API server: KUBERNETES=1.36.3; those of the chart: make chart
+test: install controlplane ## Run all tests, with a real API server (KUBERNETES=1.36.3); for the chart: make chart
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not helm"
 
-chart: install ## Test the chart with the real Helm, which is built first, once (some minutes)
+chart: install ## Test the chart with the real Helm, which is built once (some minutes)
 	$(BIN)/python -m pytest -m helm
 
-chart-template: install ## Compare what Helm makes of the chart with the manifests: a minute, when Helm is built
+chart-template: install ## Compare the output of `helm template` with the manifests (a minute)
 	$(BIN)/python -m pytest -m helm tests/render/test_chart.py
 
-check: install ## Lint, types, layers, spelling, and whether generated files are up to date
+check: install ## Check format, lint, types, layers, spelling and generated files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(BIN)/python -m crdgen.podtemplate --check
+	$(BIN)/python -m bench.pod_definitions --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m jobgate.render.handbook --check
 	$(BIN)/python -m jobgate.doctor.handbook --check
 
-format: install ## Format the code, and fix what the linter can
+format: install ## Format the code, and apply fixes of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 crds: install ## Regenerate manifests/ from the models
-	$(BIN)/python -m crdgen.podtemplate
+	$(BIN)/python -m bench.pod_definitions
 	$(BIN)/jobgate manifests --output-dir manifests
 
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
@@ -70,10 +73,10 @@ site: install ## Build the documentation as a website into build/site, and check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml
 	@echo 'open build/site/index.html, or: $(BIN)/python -m http.server --directory build/site'
 
-controlplane: install ## Build the Kubernetes control plane of tests and demo, once, outside the tree
+controlplane: install ## Build the Kubernetes control plane of tests and demo, once
 	$(BIN)/python -m controlplane build
 
-golden: install ## Regenerate the golden files of the tests; read the difference before you commit it
+golden: install ## Regenerate the golden files of the tests; review the diff
 	$(BIN)/python -m tests.crdgen.reading.oracle
 	$(BIN)/python -m tests.crdgen.re2.oracle
 	$(BIN)/python -m tests.crdgen.golden
@@ -82,7 +85,7 @@ bench: install ## Compare the server with a webhook in Go and a constant answer 
 	$(BIN)/python -m bench.comparison $(BENCH)
 	$(BIN)/python -m bench.review
 
-bench-all: install controlplane ## Measure everything, and renew docs/explanation/performance.md and docs/explanation/pod-templates.md
+bench-all: install controlplane ## Run all benchmarks, and update the pages of their results
 	$(BIN)/python -m bench.comparison --write
 	$(BIN)/python -m bench.review --write
 	-$(BIN)/python -m bench.growth --write
@@ -90,19 +93,19 @@ bench-all: install controlplane ## Measure everything, and renew docs/explanatio
 	$(BIN)/python -m bench.crdgen
 	$(BIN)/python -m bench.pod_templates
 
-soak: install ## Attack real servers with everything at once: MINUTES=5
+soak: install ## Attack real servers with all kinds of load: MINUTES=5
 	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),5)
 
-fuzz: install ## Try properties on objects drawn from the schemas: MINUTES=10; what breaks one is kept as a case
+fuzz: install ## Fuzz with objects drawn from the schemas: MINUTES=10; keeps each failure as a case
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(or $(MINUTES),10)
 
-soak-certs: install controlplane ## Rotate certificates 200 times, killed at every step, under load (an hour or more)
+soak-certs: install controlplane ## Rotate certificates 200 times under load, killed at every step (an hour)
 	$(BIN)/python -m bench.certs_soak
 
 dist: install ## Build the source distribution and the wheel into dist/
 	rm -rf dist
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python
 
-clean: ## Remove what was made here; the control plane's cache stays
+clean: ## Remove generated files; the cache of the control plane stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

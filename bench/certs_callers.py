@@ -30,8 +30,8 @@ CONFIGURATIONS = tuple(
 JOBS = f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/default/{DIJOB.plural}"
 #: How long one call may take, in seconds: what the API server's own to the webhook may at most.
 PATIENCE = 30.0
-#: How many failures are told in words.
-TOLD = 20
+#: Failures that are described.
+DESCRIBED = 20
 
 
 class Address:
@@ -82,7 +82,7 @@ class Tally:
     def fail(self, why: str) -> None:
         """Count a failure."""
         self.failed += 1
-        if len(self.failures) < TOLD:
+        if len(self.failures) < DESCRIBED:
             self.failures.append(why)
 
 

@@ -62,7 +62,7 @@ START, WORK = 120.0, 120.0
 PROCESSES = 60
 #: How long a killed process leaves a request under way before it dies, at most, in seconds: about as long as one takes.
 IN_FLIGHT = 0.015
-#: After how many rotations it is told how far it is.
+#: Rotations between two reports of progress.
 TOLD_EACH = 10
 #: Between two looks at a server, in seconds.
 LOOK = 1.0
@@ -143,7 +143,7 @@ def rotate(kubeconfig: Path, scope: RotationScope, beyond: int, soak: float, doo
 
     try:
         asyncio.run(run())
-    except Exception as error:  # noqa: BLE001  # told by who started it
+    except Exception as error:  # noqa: BLE001  # the starter reports it
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{error!r}\n")
         sys.exit(1)
@@ -255,7 +255,7 @@ async def until(condition: Callable[[], bool | Awaitable[bool]], seconds: float,
 
 
 def install(plane: ControlPlane, port: int) -> None:
-    """Apply the manifests, and an empty Secret: nobody trusts anybody yet."""
+    """Apply the manifests, and an empty Secret: nothing is trusted yet."""
     manifests = jobgate("manifests", "--rotation=cronjob", f"--service-port={port}", "--external-name=localhost")
     plane.kubectl("apply", "-f", "-", input=manifests)
     plane.kubectl("wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/name=jobgate")

@@ -33,7 +33,7 @@ CALL = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def generations() -> list[Generation]:
-    """Return as many certificates as are told apart; issuing a thousand would take longer than swapping them."""
+    """Return as many distinct certificates as are compared; issuing a thousand would take longer than swapping them."""
     names = service_names("jobgate-webhook", "jobgate-system")
     return [issue_generation(names, datetime.now(UTC)) for _ in range(DIFFERENT)]
 
@@ -78,7 +78,7 @@ async def measured(swaps: int, handshakes: int) -> list[dict[str, int]]:
     assert process.stdin is not None
     assert process.stdout is not None
 
-    async def told(offered: list[str] | None) -> dict[str, int]:
+    async def reported(offered: list[str] | None) -> dict[str, int]:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(offered).encode() + b"\n")
@@ -89,10 +89,10 @@ async def measured(swaps: int, handshakes: int) -> list[dict[str, int]]:
     try:
         port = int(await process.stdout.readline())
         for swap, (offered, client) in enumerate(offers(swaps), 1):
-            await told(offered)
+            await reported(offered)
             await asyncio.gather(*(call(port, client) for _ in range(handshakes)))
             if swap % (swaps // 10) == 0:
-                found.append(await told(None))
+                found.append(await reported(None))
                 print(f"{swap:>6} swaps: {found[-1]}", flush=True)
     finally:
         process.stdin.close()

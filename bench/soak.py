@@ -4,7 +4,7 @@
 
 Two `jobgate serve` behind one address. Honest callers ask all the while, on kept connections and on new ones; beside
 them are lists of large jobs, half-open sockets, slow requests, slow readers, a new certificate every few seconds, and
-each half minute another replica in the place of one, which is stopped as Kubernetes does, or killed. Prints one line, a
+each half minute another replica instead of one, which is stopped as Kubernetes does, or killed. Prints one line, a
 JSON object; on standard error what is wrong. Exit status 1 where a bound is broken: a failure of an honest caller, one
 that waits too long, a server that holds more at the end than at the start. What a killed replica had open is cut off,
 which is no failure but counted.
@@ -64,7 +64,7 @@ class Soak:
         end: when it is over, by the clock of the loop.
         waits: of honest callers, in seconds.
         counts: what the others did; how many honest calls were cut off with a replica that was killed, and how many
-            were asked to come again, as the API server does.
+            were asked to retry, as the API server does.
         killed: when the last one was.
     """
 
@@ -129,7 +129,7 @@ class Soak:
         return None
 
     async def burden(self) -> None:
-        """Ask about large jobs, one after the other; to be told to come back is an answer."""
+        """Ask about large jobs, one after the other; a request to retry is an answer."""
         template = {"spec": {"containers": [{"name": "main", "image": "i"}]}}
         job = sound()
         job["spec"] = {"tasks": [{"name": f"t{number}", "template": template} for number in range(TASKS)]}
@@ -247,7 +247,7 @@ async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
             certificates.swap()
 
         async def end() -> None:
-            """Have another in the place of the last replica, and stop or kill that one."""
+            """Replace the last replica by another, and stop or kill it."""
             number = soak.counts["ends"]
             other = await asyncio.to_thread(
                 stack.enter_context, serving(folder / f"next-{number}.log", *flags, drained)

@@ -26,7 +26,7 @@ class Watch:
         Args:
             plane: whose API server is watched.
             path: of the resource.
-            take: gets the type of the event, the object, and the monotonic time at which it was told.
+            take: gets the type of the event, the object, and the monotonic time at which it arrived.
         """
         self._path = path
         self._take = take
@@ -49,7 +49,7 @@ class Watch:
                 if event["type"] != "BOOKMARK":
                     self._take(event["type"], event["object"], time.monotonic())
             self.fault = f"the watch of {self._path} ended"
-        except Exception as error:  # noqa: BLE001 - whoever asks for what was seen is told
+        except Exception as error:  # noqa: BLE001 - raised to the caller of `seen`
             self.fault = f"{type(error).__qualname__}: {error}"
 
     def __enter__(self) -> Self:

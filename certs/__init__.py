@@ -14,7 +14,7 @@ Issuing, as pure functions of time, names and randomness; read in this order:
 
 Rotating, over small protocols that `jobgate.cluster` fulfils:
 
-- `store`, `target`, `served`, `clock`: the Secret, what tells API servers whom to trust, what servers show, the time
+- `store`, `target`, `served`, `clock`: the Secret, what API servers trust, what servers show, the time
 - `faults`: what these may fail with
 - `bundle`, `mark`, `pair`: certificates of several CAs, the number of a generation, a stored generation judged
 - `settings`, `state`: what is wished for, and what there is

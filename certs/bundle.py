@@ -12,7 +12,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 
-# A Secret holds 1 MiB; what is longer than this, in bytes, is no certificate, key or bundle of anybody's.
+# A Secret holds 1 MiB; what is longer than this, in bytes, is no certificate, key or bundle.
 LONGEST = 128 * 1024
 
 _BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE-----")

@@ -2,7 +2,7 @@
 
 
 class Conflict(Exception):
-    """What was to be written is not any more as it was read: it has to be read anew."""
+    """The object changed since it was read: read it again."""
 
 
 class Refusal(Exception):

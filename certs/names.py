@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-# The domain of the Services of a cluster that was not told another.
+# The default domain of the Services of a cluster.
 CLUSTER_DOMAIN = "svc.cluster.local"
 
 # Lengths of RFC 1035 section 2.3.4, the second without the trailing dot.

@@ -103,7 +103,7 @@ def _authority_faults(
     pem: bytes, given: tuple[x509.Certificate, ...], authority: x509.Certificate | None, prefix: str
 ) -> Iterator[str]:
     if authority is not None or not pem:
-        return  # a certificate that somebody brought may come without its CA
+        return  # a certificate of the user may come without its CA
     if not given:
         yield f"{prefix}{AUTHORITY} contains no readable certificate"
     elif not any(map(is_authority, given)):

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from certs.validity import CLOCK_SKEW, Validity
 
-# So long before the end a renewal is due at the latest: time enough for people to mend what keeps it from being done.
+# So long before the end a renewal is due at the latest: time enough to fix what prevents it.
 AHEAD = timedelta(days=30)
 
 

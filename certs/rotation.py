@@ -126,7 +126,7 @@ class Rotation:
         raise Conflict(f"gave up after {STEPS} steps: another client keeps changing the targets or the Secret")
 
     async def _give_way(self, healed: Counter[str], target: str) -> None:
-        """Be slower each time with a target that somebody else overwrites, and give up in the end."""
+        """Be slower each time with a target that another client overwrites, and give up in the end."""
         healed[target] += 1
         if healed[target] > HEALS:
             raise Conflict(f"gave up after repairing {target} {HEALS} times: another client overwrites its bundles")
@@ -238,7 +238,7 @@ def staging(state: State, generation: Generation, number: int, *, hasty: bool) -
         # A Secret of this type must have them. Servers take an empty pair for none.
         contents |= {CERTIFICATE: b"", KEY: b""}
     for name, content in state.stored.contents.items():
-        # There would be no room for ours beside it; it is none of anybody's certificates.
+        # There would be no room for ours beside it; it holds no certificates.
         if len(content) > LONGEST and name not in contents:
             contents[name] = b"" if name in {CERTIFICATE, KEY} else None
     emergency = {Stamp.EMERGENCY: "true" if hasty else None}

@@ -20,7 +20,7 @@ class Settings:
             served a generation before the one before the last is no longer trusted.
         emergency_soak: the first of these where nobody is served anyway; never more than `soak`.
         skew: by how much this machine's clock and the API server's may differ; beyond, one of them is wrong.
-        patience: so long after a generation was promoted all servers must serve it, or people are told.
+        patience: so long after a generation was promoted all servers must serve it, or a warning is logged.
         beyond: the current generation must have a higher number than this, due or not; None where it need not.
         revoke: whether, once that is so, generations up to `beyond` are to be trusted no longer.
     """

@@ -72,7 +72,7 @@ class Wait:
         why: there is nothing to do before.
         until: that time; by the API server's clock.
         then: what will be done.
-        overdue: whether it takes longer than it should, so that people must be told.
+        overdue: whether it takes longer than it should, so that a warning is logged.
         settled: whether the rotation is over, and nothing to be done until the next one.
     """
 

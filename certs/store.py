@@ -37,7 +37,7 @@ class Stored:
 
     Attributes:
         found: whether there is a store at all; an empty one is found.
-        contents: what it holds, by the names above. Of anybody's writing: every byte of it may be wrong.
+        contents: what it holds, by the names above. Any client may have written it: every byte may be wrong.
         stamps: what is noted.
         keeper: who else keeps it, where it is not ours to write, as `cert-manager`.
         origin: the store's own; it tells a write what was read.

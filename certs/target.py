@@ -1,4 +1,4 @@
-"""Targets: what tells API servers whom to trust."""
+"""Targets: what API servers trust."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -20,7 +20,7 @@ def main(argv: list[str] | None = None) -> int:
     commands.add_parser("build", help="build all programs into the cache, as far as they are missing")
     run = commands.add_parser("run", help="start a control plane and keep it until Ctrl-C")
     run.add_argument("--whole", action="store_true", help="with controllers, a scheduler and simulated nodes")
-    commands.add_parser("lock", help="write go.mod and go.sum of each source anew for the versions in versions.py")
+    commands.add_parser("lock", help="write go.mod and go.sum of each source for the versions in versions.py")
     arguments = parser.parse_args(argv)
     command = arguments.command
     progress = Terminal()

@@ -93,7 +93,7 @@ def token_kubeconfig(url: str, ca: bytes, token: str) -> str:
 
 
 def certificate_kubeconfig(url: str, ca: bytes, pair: KeyPair) -> str:
-    """A kubeconfig of the user whom the client certificate names."""
+    """A kubeconfig of the user that the client certificate names."""
     user = {"client-certificate-data": _base64(pair.certificate), "client-key-data": _base64(pair.key)}
     return _kubeconfig(url, ca, user)
 

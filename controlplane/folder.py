@@ -19,7 +19,7 @@ _YOUNGEST_STALE = 60.0
 
 @dataclass(frozen=True)
 class LockedFolder:
-    """A new folder, and the descriptor of its lock, held as long as anybody keeps it open."""
+    """A new folder, and the descriptor of its lock, held while it is open."""
 
     path: Path
     lock: int

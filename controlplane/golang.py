@@ -64,12 +64,12 @@ def go_version(command: Path, environment: Mapping[str, str]) -> tuple[int, int]
     """Major and minor version of a `go` command; None where it does not run."""
     try:
         # GOVERSION and not `go version`: the answer is one word, also for a development build.
-        told = subprocess.run(
+        printed = subprocess.run(
             [command, "env", "GOVERSION"], env=dict(environment), capture_output=True, text=True, check=True, timeout=60
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return parse_go_version(told.stdout)
+    return parse_go_version(printed.stdout)
 
 
 def parse_go_version(text: str) -> tuple[int, int] | None:

@@ -83,7 +83,7 @@ def _let_go(number: int, frame: object) -> None:
 
 
 def _keep(owner: _Owner, running: dict[str, subprocess.Popen[bytes]], folder: Path) -> None:
-    told: set[str] = set()
+    reported: set[str] = set()
     while True:
         owner.listen(_POLL)
         while owner.wanted:
@@ -94,8 +94,8 @@ def _keep(owner: _Owner, running: dict[str, subprocess.Popen[bytes]], folder: Pa
             if program["socket"]:
                 _await_socket(folder / program["socket"], process, owner)
         for name, process in running.items():
-            if name not in told and process.poll() is not None:
-                told.add(name)
+            if name not in reported and process.poll() is not None:
+                reported.add(name)
                 owner.tell(f"{name} (code {process.returncode})")
 
 

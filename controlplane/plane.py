@@ -103,7 +103,7 @@ class ControlPlane:
             self._port = None
 
     def kubectl(self, *args: str, input: str | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:  # noqa: A002
-        """Run kubectl as the administrator, `input` on its standard input; `--as USER` to be somebody else.
+        """Run kubectl as the administrator, `input` on its standard input; `--as USER` to be another user.
 
         Raises:
             KubectlError: it failed, and `check` is not False.
@@ -192,7 +192,7 @@ class ControlPlane:
         assert self._keeper is not None
         assert self._keeper.stdin is not None
         for program in programs:
-            # A keeper that has ended is told by whoever waits for the program.
+            # Whoever waits for the program reports a keeper that has ended.
             with suppress(BrokenPipeError):
                 os.write(self._keeper.stdin.fileno(), program.line().encode())
 

@@ -43,7 +43,7 @@ def run_with_news(
             # In our process group: what interrupts us from outside (Ctrl-C, a CI's time limit) reaches the command too.
             process = subprocess.Popen(command, cwd=folder, env=dict(environment), stdout=out, stderr=errors)
         except OSError as error:
-            raise BuildError(f"{step}: {command[0]} does not start: {error}\nTo mend it: {remedy}.") from error
+            raise BuildError(f"{step}: {command[0]} does not start: {error}\nTo fix it: {remedy}.") from error
         try:
             code = _wait(process, errors.fileno(), f"{step}: {{}} {counting}, {{}}", progress, news_every)
         except BaseException:
@@ -52,10 +52,10 @@ def run_with_news(
         out.seek(0)
         errors.seek(0)
         if code != 0:
-            told = _last_lines(errors.read() + out.read())
+            printed = _last_lines(errors.read() + out.read())
             raise BuildError(
                 f"{step}: failed with code {code}. Command:\n  {' '.join(map(str, command))}\n"
-                f"It printed:\n{told}\nTo mend it: {remedy}."
+                f"It printed:\n{printed}\nTo fix it: {remedy}."
             )
         progress(f"{step}: done in {time.monotonic() - start:.0f} s")
         return out.read()
@@ -66,10 +66,10 @@ def _wait(process: subprocess.Popen[bytes], errors: int, news: str, progress: Pr
         try:
             return process.wait(timeout=news_every)
         except subprocess.TimeoutExpired:
-            progress(_told_so_far(errors, news))
+            progress(_printed_so_far(errors, news))
 
 
-def _told_so_far(errors: int, news: str) -> str:
+def _printed_so_far(errors: int, news: str) -> str:
     """The news with the number of lines and the last one; read apart from the writer's position."""
     lines = os.pread(errors, os.fstat(errors).st_size, 0).decode(errors="replace").splitlines()
     return news.format(len(lines), lines[-1].removeprefix("go: ") if lines else "still at it")

@@ -14,7 +14,7 @@ from jobgate.render.objects import base
 from jobgate.render.runner import ACCOUNT
 
 KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
-#: What the webhook server and the runner are both told.
+#: Settings of both the webhook server and the runner.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
 _STOP_WAIT = 30.0
 SYSTEM = "jobgate-system"
@@ -35,7 +35,7 @@ Runner: TypeAlias = "subprocess.Popen[bytes]"
 
 def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
     """Install what the runner may do, and give the credentials of its account."""
-    rights = base(installed(), Installation(run=tuple(kinds), gangs=True, queues="queues: []"))["runner"]
+    rights = base(installed(), Installation(run=tuple(kinds), queueing="kubernetes", queues="queues: []"))["runner"]
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
     for one in [namespace, *rights]:
         if path := _PATHS.get(one["kind"]):

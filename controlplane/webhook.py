@@ -21,7 +21,7 @@ _START_WAIT = 90.0
 _STOP_WAIT = 30.0
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
-# Whether the API server calls the webhook yet is told by a job that only the webhook refuses.
+# A job that only the webhook refuses shows whether the API server calls the webhook yet.
 _POD = {"spec": {"containers": [{"name": "probe", "image": "probe"}]}}
 _PROBE: dict[str, Any] = {
     "apiVersion": "diengine.opendilab.org/v2alpha1",
@@ -80,7 +80,7 @@ class InstalledWebhook:
         return self
 
     def install(self) -> None:
-        """Apply the manifests as a user does, with this server in the place of pods."""
+        """Apply the manifests as a user does, with this server instead of pods."""
         manifests = jobgate(
             "manifests",
             f"--ca-bundle={self.folder / 'ca.crt'}",

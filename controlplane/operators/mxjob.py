@@ -139,7 +139,7 @@ def pod_template(job: Mapping[str, Any], role: Mapping[str, Any], index: int, *,
 
 
 def variables(job: Mapping[str, Any], role: Mapping[str, Any]) -> list[Object]:
-    """What the container that trains is told in `dist` mode."""
+    """The variables of the container that trains, in `dist` mode."""
     roles = {role_of(one): one for one in job["spec"]["replicaSpecs"]}
     scheduler = roles["SCHEDULER"]
     return [

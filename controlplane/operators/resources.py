@@ -66,7 +66,7 @@ def controller_reference(resource: Resource, job: Mapping[str, Any]) -> Object:
 
 
 def is_terminating(stored: Mapping[str, Any]) -> bool:
-    """Whether somebody has deleted the object, and it is still there."""
+    """Whether the object is being deleted."""
     return "deletionTimestamp" in stored["metadata"]
 
 

@@ -238,7 +238,7 @@ def is_elastic(job: Mapping[str, Any]) -> bool:
 
 
 def elastic_arguments(job: Mapping[str, Any]) -> list[str]:
-    """What torchrun is told of an elastic job."""
+    """The arguments of torchrun for an elastic job."""
     policy = job["spec"]["torchElasticPolicy"]
     master = job["spec"]["torchTaskSpecs"]["Master"]["numTasks"]
     least, most = (policy.get(name, master) for name in ("numMinReplicas", "numMaxReplicas"))

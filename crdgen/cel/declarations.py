@@ -1,4 +1,4 @@
-"""The functions that rules may call in Kubernetes 1.36, as the CEL library is told of them.
+"""The functions that rules may call in Kubernetes 1.36, as they are declared to the CEL library.
 
 The libraries for texts (version 2), lists (version 3), sets, optional values and comprehensions over two variables are
 the CEL library's own; `crdgen.cel.functions` has the others.

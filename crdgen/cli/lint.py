@@ -68,10 +68,10 @@ def _lint(file: str) -> dict[str, list[Finding]]:
             sys.stderr.write(
                 f"{manifest.file}:{manifest.line}: warning: {key} is a duplicate key: the last value is used\n"
             )
-        told = lint(manifest.object)
+        found_here = lint(manifest.object)
         if len(manifests) > 1:
-            told = [replace(finding, path=f"{name_of(manifest)}: {finding.path}") for finding in told]
-        findings += told
+            found_here = [replace(finding, path=f"{name_of(manifest)}: {finding.path}") for finding in found_here]
+        findings += found_here
     return {manifests[0].file: findings} if manifests else {}
 
 

@@ -6,7 +6,7 @@
 - `unchanged`: what a rule says of a value that is as it was
 
 A change that is said not to break stored objects does not: whatever was valid is valid, and loses nothing. Where that
-cannot be told, as for two patterns, a break is assumed.
+is not known, as for two patterns, a break is assumed.
 """
 
 from collections.abc import Mapping

@@ -95,7 +95,7 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
     for name in sorted(now - was):
         schema = mapping(pair.new, "properties", name)
         if name not in both and name in mapping(pair.new, "properties"):
-            continue  # told as a new field
+            continue  # reported as a new field
         if schema.get("default") is not None:
             yield _of(pair, name, "is now required, and has a default")
         else:

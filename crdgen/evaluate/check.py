@@ -43,7 +43,7 @@ Compile: TypeAlias = Callable[[Schema], Check]
 #: And one that is longer than it may be is looked into only up to so many entries.
 ENOUGH: Final = 1000
 
-# A tuple, and not `dict | list`: that would be built anew for each value.
+# A tuple, and not `dict | list`: that would be built again for each value.
 CONTAINERS: Final = (dict, list)
 
 # A schema with nothing but these, and a type with one Python class, is satisfied by any value of the class.

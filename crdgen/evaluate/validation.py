@@ -1,6 +1,6 @@
 """Validation: k8s.io/kube-openapi, pkg/validation/validate, for what a structural schema may hold.
 
-It differs from the API server in one point, on purpose: a list in the place of a text with a format, such as a time, is
+It differs from the API server in one point, on purpose: a list where a text with a format is expected, as a time, is
 refused here, and taken there by mistake. No typed client could read it.
 
 A check returns None for a value that is right, which costs nothing, or the violations, seen from that value.
@@ -233,13 +233,13 @@ def _by_keys(keys: tuple[str, ...]) -> Test:
 def _duplicates(keys: list[Any], describe: Callable[[Any], str]) -> list[Violation]:
     """Return one violation for each value that is there more than once, at its second place."""
     first: dict[Any, int] = {}
-    told: set[Any] = set()
+    reported: set[Any] = set()
     found: list[Violation] = []
     for index, key in enumerate(keys):
         known = tuple((name, identity(part)) for name, part in key.items()) if isinstance(key, dict) else identity(key)
         place = first.setdefault(known, index)
-        if place != index and known not in told:
-            told.add(known)
+        if place != index and known not in reported:
+            reported.add(known)
             message = f"must be unique: [{place}] has {describe(key)} already"
             found.append(Violation((index,), Reason.DUPLICATE, key, message))
     return found

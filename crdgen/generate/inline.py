@@ -30,7 +30,7 @@ def inline(schema: Schema, path: str, depth: int | None = None, *, written: str 
             `Depth` says the same for one field.
         written: The path of the part that is written from its model, as a status is: there computed fields are fields.
 
-    A model that contains itself is left as a note, with the cycle spelled out, where it begins anew.
+    A model that contains itself is left as a note, with the cycle spelled out, where it begins again.
     """
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), depth)
@@ -59,6 +59,9 @@ class _Inliner:
             return map_children(settled, path, lambda child, at: self.node(child, at, within, depth))
         name = reference.removeprefix(_PREFIX)
         beside = {key: value for key, value in schema.items() if key != "$ref"}
+        if name not in self._definitions:
+            fix = "write the schema out in its place, or give the field a model as its type"
+            raise SchemaError(path, f"`$ref: {reference}` refers to nothing in the schema of the model", fix)
         target = self._definitions[name]
         entered = sum(1 for model, _ in within if model == name)
         if entered:

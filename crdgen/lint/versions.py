@@ -95,8 +95,8 @@ def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
 
 def _types(version: DecodedVersion) -> dict[str, str]:
     """Return the type of each place of an object where the schema tells one."""
-    told = {node.field: _type(node) for node in version.nodes if node.field and not node.branch}
-    return {field: kind for field, kind in told.items() if kind}
+    types = {node.field: _type(node) for node in version.nodes if node.field and not node.branch}
+    return {field: kind for field, kind in types.items() if kind}
 
 
 def _type(node: Node) -> str:

@@ -44,6 +44,33 @@ _EXTRAS = {
 }
 
 
+#: Sections of the help, with a line about each command that fits into 80 columns.
+_SECTIONS = {
+    "Commands for jobs, without a cluster": {
+        "review": "Review jobs as the webhook would.",
+        "explain": "Show the pods of jobs.",
+        "render": "Print what the runner would create for jobs.",
+        "convert": "Convert jobs to the version that their operator reads.",
+        "import": "Import jobs of other systems.",
+    },
+    "Commands for a cluster": {
+        "manifests": "Print all objects of an installation.",
+        "doctor": "Diagnose an installation.",
+        "audit": "Review the jobs that are stored in a cluster.",
+        "fit": "Check installed CRDs against the kinds of jobs.",
+        "certs": "Issue and rotate the webhook's certificates.",
+    },
+    "Commands that run in a cluster": {
+        "serve": "Run the webhook server.",
+        "control": "Run the companion controller.",
+        "run": "Run jobs without their operator.",
+    },
+    "Commands for CRDs of your own": {
+        "crdgen": "Generate, lint, compare and document CRDs.",
+    },
+}
+
+
 class _Commands(click.Group):
     """A group that imports a command only when it is called."""
 
@@ -56,6 +83,11 @@ class _Commands(click.Group):
         module, name = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for section, commands in _SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl(list(commands.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command.
@@ -74,7 +106,11 @@ class _Commands(click.Group):
             raise BrokenPackage(str(error)) from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="To start, run: jobgate review FILE",
+)
 @click.version_option(__version__, prog_name="jobgate")
 @click.option(
     "--config",
@@ -87,4 +123,7 @@ class _Commands(click.Group):
     help="YAML file with settings. Flags and environment variables take precedence.",
 )
 def main() -> None:
-    """Admission webhook and CRD toolkit for distributed training jobs on Kubernetes."""
+    """Admission webhook and CRD toolkit for distributed training jobs on Kubernetes.
+
+    Checks DIJobs, MxJobs, TorchJobs and Jobs of Volcano when they are applied, before an operator creates pods.
+    """

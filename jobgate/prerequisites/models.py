@@ -94,7 +94,7 @@ class TemplateVariable(Model):
         str | None,
         Field(max_length=512),
         Doc(
-            "Regular expression (RE2 syntax) that a whole value must match, in the place of the default, which lets "
+            "Regular expression (RE2 syntax) that a whole value must match. Replaces the default, which lets "
             "only characters pass that no shell interprets. The value is put into commands as it is."
         ),
     ] = None
@@ -144,7 +144,9 @@ class PrerequisiteSpec(Model):
     type: Annotated[str | None, Field(max_length=63), Doc("What it is, for people: data, storage, script, tool.")] = (
         None
     )
-    description: Annotated[str | None, Field(max_length=4096), Doc("What it gives to a task, for people.")] = None
+    description: Annotated[str | None, Field(max_length=4096), Doc("What the item provides to a task, for users.")] = (
+        None
+    )
     require: Annotated[References | None, Doc("Items that come before this one, in this order.")] = None
     template_variables: Annotated[
         list[TemplateVariable] | None, MapList("name"), MaxItems(ENTRIES), Doc("Variables of the plugin blocks.")

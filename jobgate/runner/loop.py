@@ -143,7 +143,7 @@ class Loop:
         document = self._jobs[plural][2].get(name, namespace)
         if document is None:
             self._reader.forget(key)
-        elif self._replaced.get(key) == document["metadata"].get("resourceVersion"):
+        elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)
         return document

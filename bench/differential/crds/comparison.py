@@ -39,7 +39,7 @@ Oracle = Callable[[Any, bool], Answer]
 
 
 class Remembered:
-    """An oracle that keeps what it was told in a file, so that a second run asks nothing twice."""
+    """An oracle that keeps its answers in a file, so that a second run asks nothing twice."""
 
     def __init__(self, file: Path, oracle: Oracle) -> None:
         self._file, self._oracle = file, oracle

@@ -27,7 +27,7 @@ DRY_RUN: Final = {"dryRun": "All", "fieldValidation": "Ignore"}
 #: An object that cannot be read or written at all is refused, too.
 _VERDICTS: Final = {201: True, 422: False, 400: False, 500: False}
 
-#: A CRD with more would be too large for etcd; each that comes or goes makes the API server write its OpenAPI anew.
+#: A CRD with more would be too large for etcd; each that comes or goes makes the API server rebuild its OpenAPI.
 _MOST_SCHEMAS: Final = 200
 _MOST_BYTES: Final = 900_000
 

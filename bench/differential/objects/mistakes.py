@@ -11,7 +11,7 @@ from bench.differential.objects.values import JSON, Schema, merged, right
 
 Path = tuple[str | int, ...]
 
-#: In the place of a value: take the field or the item away.
+#: Instead of a value: remove the field or the item.
 _ABSENT: Final = object()
 #: How many mistakes an object has: one says most, none and several say something else.
 _COUNTS: Final = (0, 0, 0, 1, 1, 1, 1, 2, 4)

@@ -9,7 +9,8 @@ _TEXT = """# Local evaluation
 `crdgen.evaluate` prunes, defaults and validates an object as the API server does with a CRD's schema, CEL rules
 included (`pip install 'jobgate[cel]'`; without it rules are not run, and each is named). Objects of every schema that the tests generate
 are given to both, as dry-run creates: hypothesis draws them from the schema, right and with mistakes, and from the
-model, dumped by Pydantic. `make test` compares a sample; `python -m bench.crd_objects` compares all and writes this page.
+model, dumped by Pydantic. `make test` compares a sample;
+`python -m bench.crd_objects --models tests.crdgen --models tests.crdgen.cli.shop` compares all and writes this page.
 
 """
 
@@ -24,9 +25,9 @@ value there as here.
 
 ## Where it does not agree with the API server
 
-Meant:
+Intended:
 
-- A list in the place of a text with a format, such as a time, is refused here, and taken there by mistake.
+- A list where a string with a format is expected, such as a time, is rejected here. The API server accepts it by mistake.
 
 Known differences:
 

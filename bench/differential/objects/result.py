@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from crdgen.evaluate import Reason, Violation
-from crdgen.integers import RANGES
+from crdgen.schema.limits import RANGES
 
 _LOW, _HIGH = RANGES["int64"]
 
@@ -91,7 +91,10 @@ def _is_of_unchecked_format(result: Result) -> bool:
 _UNCHECKED: Final = re.compile("must be of type (creditcard|isbn|isbn10|isbn13|rgbcolor):")
 #: Differences that are meant.
 KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
-    ("a list in the place of a text with a format is refused here; no typed client could read it", _is_list_for_text),
+    (
+        "a list where a string with a format is expected is refused here; no typed client could read it",
+        _is_list_for_text,
+    ),
     ("a format that nobody gives to a field is not checked", _is_of_unchecked_format),
     ("the CEL library does not read the duration", _is_duration_of_go),
 ]

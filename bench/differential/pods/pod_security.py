@@ -215,7 +215,7 @@ PODS: dict[str, Pod] = {
     ),
     "is root": _of_pod(runAsUser=0),
     "one container is root": _of_container(runAsUser=0),
-    "is somebody": _of_pod(runAsUser=1000),
+    "is a user": _of_pod(runAsUser=1000),
     "its group is root": _of_pod(runAsGroup=0, fsGroup=0),
     "may be root among its own users": _own_users(_without(restricted(), "runAsNonRoot")),
     "is root among its own users": _own_users(_of_pod(runAsUser=0)),

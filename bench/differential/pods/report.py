@@ -15,26 +15,25 @@ _HEAD = """\
 
 Made by `python -m bench.pod_templates`; do not edit.
 
-A pod template is judged when the job is applied, long before its operator makes pods of it. So our verdict has to be
-the API server's: this page measures it. {cases:,} Pods (sound ones, and mutations of them: by hand, by a walk over the
-schema of `PodTemplateSpec`, and several at once) were given to kube-apiserver {version} as a dry-run create, and to our
-structural schema and rules. The same cases come of the same seed, {seed}.
+A pod template is checked when the job is applied, long before its operator creates pods from it. So our verdict must equal
+the API server's. This page measures that. {cases:,} Pods were sent to kube-apiserver {version} as a dry-run create, and to our
+structural schema and rules: valid Pods, and mutations of them (by hand, by a walk over the schema of `PodTemplateSpec`, and several at
+once). The same seed gives the same cases: {seed}.
 
-- Of the {accepted:,} Pods that the server accepts we refuse {false_refusals}, **{wrong}** of them without a reason that
+- Of the {accepted:,} Pods that the server accepts, we reject {false_refusals}; **{wrong}** of them without a reason that
   is given below.
-- Of the {refused:,} that it refuses we refuse **{caught:.2f} %**; of the {misses} that we miss, {meant} are meant.
-- Where both name fields, we name the same ones in {same:.1f} % of the cases, and at least the server's in {all:.1f} %.
-- {cluster} more Pods are refused for what the test's cluster lacks (a priority class, a runtime class): no template can
-  tell, so they are counted with neither.
+- Of the {refused:,} Pods that the server rejects, we reject **{caught:.2f} %**; of the {misses} that we miss, {meant} are intended.
+- If both name fields, we name the same fields in {same:.1f} % of the cases, and at least the server's in {all:.1f} %.
+- {cluster} more Pods are rejected because the test cluster lacks an object (a priority class, a runtime class). A template does not show
+  that, so they are not counted.
 
 ## By family
 
-*Schema alone*: refusals that our schema finds and our rules do not, most of them values of a wrong type. *Missed*: the
-server refuses, we do not. *Refused in error*: the other way round. *Same fields*: among the Pods that both refuse by
-rules, the share in which we blame exactly the fields that the server blames; *all fields*: at least those. Where they
-differ it is mostly that the server leaves an index or a step out (`spec.containers[0].volumeMounts.subPath`) or writes
-another name (`downwarAPI`, `persistentDisk`), where we name the very field, or that a broken volume is blamed once by us
-and again at each of its mounts by the server.
+*Schema alone*: rejected by our schema, not by our rules; most have a value of a wrong type. *Missed*: the server rejects, we do
+not. *Refused in error*: the reverse. *Same fields*: of the Pods that both reject by rules, the share for which we report exactly the
+fields that the server reports; *all fields*: at least those. Most differences have one of three causes: the server omits an index or a
+step (`spec.containers[0].volumeMounts.subPath`), it uses another name (`downwarAPI`, `persistentDisk`), or we report a
+broken volume once while the server reports it again at each of its mounts.
 
 | family | cases | accepted | refused | schema alone | missed | refused in error | caught | same fields | all fields |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -89,7 +88,7 @@ def _listed(disagreements: Iterable[Comparison]) -> str:
     reasons = {known.name: known.reason for known in KNOWN}
     parts = []
     for name, comparisons in found.items():
-        title = f"Meant: {name}" if name in reasons else name
+        title = f"Intended: {name}" if name in reasons else name
         parts.append(f"### {title} ({len(comparisons)})\n")
         parts.append(f"{reasons[name]}\n" if name in reasons else "")
         parts.extend(map(_entry, comparisons))

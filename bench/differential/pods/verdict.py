@@ -12,7 +12,7 @@ from jobgate.kinds.common import pod as rules
 from webhook.cause import Cause
 from webhook.path import Path
 
-# The template stands in an object that has no metadata of its own, so that the schema prunes the template's.
+# The template is in an object that has no metadata of its own, so that the schema prunes the template's.
 _EVALUATOR = Evaluator({"type": "object", "properties": {"template": load()["PodTemplateSpec"]}})
 
 

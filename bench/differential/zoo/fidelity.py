@@ -1,6 +1,6 @@
 """Where a CRD is stricter or looser than its model: a table by Python type, of what samples show.
 
-`python -m bench.differential.zoo.fidelity` writes it into its page anew.
+`python -m bench.differential.zoo.fidelity` writes it into its page.
 """
 
 import json
@@ -316,7 +316,7 @@ def written() -> str:
 
 
 def parts(text: str) -> Iterator[str]:
-    """Yield what stands in the page before the table, the table, and what follows."""
+    """Yield the text of the page before the table, the table, and what follows."""
     before, rest = text.split(BEGIN)
     between, after = rest.split(END)
     yield from (before, between, after)

@@ -20,7 +20,7 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 
 
 def contract(member: Member) -> Iterator[Variable]:
-    """Yield what DI-orchestrator sets in containers, for those that it passes over, and for pods that it did not make.
+    """Yield what DI-orchestrator sets in containers, for those that it ignores, and for pods that it did not make.
 
     DI-engine takes the entry number `DI_RANK` of `DI_NODES` for its own address. The operator counts on from the
     highest rank that is there, which only for the pods of a new job is the place in the list: all others are corrected.

@@ -54,7 +54,7 @@ class TaskType(StrEnum):
 
 
 class Task(Model):
-    """One part of a job: pods of one template that play one role in training."""
+    """A group of pods of a job that share one template and play one role in training."""
 
     name: Annotated[str | None, Doc("Name of the task, unique in the job. Defaults to the type of a typed task.")] = (
         None

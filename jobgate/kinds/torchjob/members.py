@@ -41,7 +41,7 @@ def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
 
 
 def contract(member: Member) -> Iterator[Variable]:
-    """Yield what torch-on-k8s sets in containers, for those that it passes over, and the same for torchrun.
+    """Yield what torch-on-k8s sets in containers, for those that it ignores, and the same for torchrun.
 
     An AIMaster does not train: it has no rank. The operator gives it one all the same, which is that of a worker.
     """

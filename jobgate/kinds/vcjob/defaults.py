@@ -85,7 +85,7 @@ def _least(task: Draft) -> int | None:
 
 
 def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
-    """A job that names no minimum needs the minima of its tasks together: its PodGroup waits for as many pods."""
+    """A job without a minimum needs the sum of the minima of its tasks: its PodGroup waits for that many pods."""
     spec = job.at("spec")
     if spec is None or "minAvailable" in spec or not isinstance(spec.get("tasks"), list):
         return

@@ -22,7 +22,7 @@ from crdgen import (
     PodTemplate,
     Version,
 )
-from crdgen.markers import Replace
+from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import DURATION, LifecyclePolicy
@@ -86,7 +86,7 @@ class PartitionPolicy(Model):
 
 
 class TaskSpec(Model):
-    """One part of a job: pods of one template."""
+    """A group of pods of a job that share one template."""
 
     name: Annotated[
         str | None,

@@ -41,7 +41,7 @@ def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
 
 @rule("plugins")
 def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
-    """What a plugin does not understand, it passes over with all that follows: the job runs otherwise than asked."""
+    """Plugins ignore what they do not understand and all that follows, so the job runs differently than asked."""
     for name, arguments in (job.spec.plugins or {}).items():
         if (flags := PLUGINS.get(name)) is None:
             continue

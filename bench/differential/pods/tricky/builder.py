@@ -23,5 +23,5 @@ def box(name: str = "other", **fields: Any) -> dict[str, Any]:
 
 
 def with_volume(source: dict[str, Any], *mounts: dict[str, Any], **spec: Any) -> Pod:
-    """A Pod with one volume `data`, mounted as told."""
+    """A Pod with one volume `data`, mounted as given."""
     return pod({"volumeMounts": list(mounts)} if mounts else None, volumes=[{"name": "data", **source}], **spec)
