@@ -90,6 +90,8 @@ def match_label_keys(owner: Mapping[str, Any], pod_labels: Mapping[str, Any], pa
     """
     selector = owner.get("labelSelector")
     match, mismatch = (items(owner.get(field)) for field in ("matchLabelKeys", "mismatchLabelKeys"))
+    if not match and not mismatch:
+        return
     for field, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         if keys and not isinstance(selector, dict):
             yield Forbidden(path / field, "may not be set without labelSelector")

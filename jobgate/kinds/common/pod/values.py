@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_origin
 
 from msgspec import UNSET, Meta, defstruct
@@ -58,9 +59,10 @@ def findings(rules: Rules, owner: Mapping[str, Any], path: Path) -> Iterator[Fin
     """Yield what the rules of its fields find in an object."""
     for name, rule in rules.items():
         value = owner.get(name)
-        if rule.missing is not None and (value is None or value in ("", [])):
-            yield Required(path / name, rule.missing)
-        elif value is not None:
+        if value is None or (rule.missing is not None and value in ("", [])):
+            if rule.missing is not None:
+                yield Required(path / name, rule.missing)
+        elif rule.check is not nothing:  # to make a path costs more than to find nothing
             yield from rule.check(value, path / name)
 
 
@@ -193,11 +195,11 @@ def fields(also: Check | None = None, agree: Callable[[Any], bool] | None = None
         rules: by field.
     """
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
-        if isinstance(value, dict):
-            yield from findings(rules, value, path)
-            if also is not None:
-                yield from also(value, path)
+    def check(value: Any, path: Path) -> Iterable[Finding]:
+        if not isinstance(value, dict):
+            return ()
+        found = findings(rules, value, path)
+        return found if also is None else chain(found, also(value, path))
 
     return ValueRule(check, Never if also and not agree else _struct(rules, agree))
 
