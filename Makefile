@@ -52,7 +52,7 @@ check: install ## Check format, lint, types, layers, spelling and generated file
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(BIN)/python -m crdgen.podtemplate --check
+	$(BIN)/python -m bench.pod_definitions --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m jobgate.render.handbook --check
 	$(BIN)/python -m jobgate.doctor.handbook --check
@@ -62,7 +62,7 @@ format: install ## Format the code, and apply fixes of the linter
 	$(BIN)/ruff check --fix .
 
 crds: install ## Regenerate manifests/ from the models
-	$(BIN)/python -m crdgen.podtemplate
+	$(BIN)/python -m bench.pod_definitions
 	$(BIN)/jobgate manifests --output-dir manifests
 
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code

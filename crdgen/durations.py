@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from decimal import Decimal
 from typing import Final
 
 # In nanoseconds. The micro sign, and the Greek letter.
@@ -35,20 +36,9 @@ def nanoseconds(text: str) -> int | None:
             return None
         # Of longer numbers the value does not count: it is too long in any unit.
         whole, unit = found[1].lstrip("0")[:20] or "0", _UNITS[found[3]]
-        total += int(whole) * unit + _fraction(found[2] or "", unit)
+        total += int(whole) * unit + int(Decimal(f"0.{found[2] or 0}") * unit)
         at = found.end()
     return sign * total if rest and total <= MOST + (sign < 0) else None
-
-
-def _fraction(digits: str, unit: int) -> int:
-    """Return the part of a unit, as Go computes it: digits beyond 64 bits are passed over, the rest is a float."""
-    count, places = 0, 0
-    for digit in digits:
-        more = count * 10 + int(digit)
-        if more > 2**63:
-            break
-        count, places = more, places + 1
-    return int(count * (unit / 10.0**places))
 
 
 def parse_duration(text: str) -> timedelta:

@@ -8,13 +8,12 @@ checked, by the API server neither.
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from types import MappingProxyType
 from typing import Any, Final
 
 from crdgen.dns import is_any_label, is_subdomain
 from crdgen.durations import MOST, nanoseconds
-from crdgen.urls import is_uri
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
@@ -36,6 +35,33 @@ _WORD: Final = r"[^\x00-\x20\x7f()<>\[\]:;@\\,\".]+"
 _ADDRESS: Final = rf"(?:\"(?:[^\x00-\x08\x0a-\x1f\x7f\\\"]|\\.)*\"|{_WORD}(?:\.{_WORD})*)@{_WORD}(?:\.{_WORD})*"
 _NAME: Final = r"\"[^\x00-\x1f\x7f\\\"]*\"[ \t]*|[^\x00-\x1f\x7f()<>\[\]:;@\\,\"]*"
 _EMAIL: Final = re.compile(rf"{_ADDRESS}|(?:{_NAME})<{_ADDRESS}>")
+
+
+_ESCAPE: Final = "%[0-9A-Fa-f]{2}"
+_SCHEME: Final = "[A-Za-z][A-Za-z0-9+.-]*:"
+_USER: Final = rf"(?:(?:[A-Za-z0-9._:~!$&'()*+,;=@-]|{_ESCAPE})*@)?"
+#: An address in brackets, or a name, which databases may write with several ports; then a port.
+_HOST: Final = (
+    r"(?:\[(?P<address>[0-9A-Fa-f:.]+)(?:%25[A-Za-z0-9._~-]+)?\]"
+    r"|(?:[^\x00-\x20#/?@\\^`{|}%\x7f\[:]|%[89A-Fa-f][0-9A-Fa-f]|:[0-9]+,)*)(?::[0-9]*)?"
+)
+_PATH: Final = rf"(?:[^?%]|{_ESCAPE})*"
+_URL: Final = re.compile(
+    rf"\*|{_SCHEME}(?:[^/].*)?|(?:{_SCHEME})?/(?:(?!/){_PATH})?(?:\?.*)?|//{_PATH}(?:\?.*)?"
+    rf"|{_SCHEME}//{_USER}{_HOST}(?:/{_PATH})?(?:\?.*)?",
+    re.DOTALL,
+)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def is_uri(text: str) -> bool:
+    """Return whether the text is what a request may ask for: an absolute URL, or an absolute path."""
+    found = None if _CONTROL.search(text) else _URL.fullmatch(text)
+    try:
+        IPv6Address((found and found["address"]) or "::")
+    except ValueError:
+        return False
+    return found is not None
 
 
 def is_date(text: str) -> bool:

@@ -43,19 +43,6 @@ def problem(pattern: str) -> PatternProblem | None:
     return None
 
 
-def strangeness(pattern: str) -> PatternProblem | None:
-    """Return the first thing that Go reads otherwise than Python or Rust, so that its author means something else."""
-    for part in _PARTS.finditer(pattern):
-        inside = _PLAIN.sub("", part[1] or "")
-        if "[" in inside:
-            return PatternProblem("a class in a class", "write `\\[` for the bracket itself")
-        if any(operation in inside for operation in ("&&", "--", "~~")):
-            return PatternProblem("an operation on classes", "write the class out")
-        if part[0].startswith("{,"):
-            return PatternProblem("a count without a lower bound", "write `{0,n}`")
-    return None
-
-
 def matcher(pattern: str) -> Callable[[str], bool]:
     """Return whether the pattern is found in a text, in a time that is linear in the text, whatever the pattern is.
 
@@ -100,8 +87,7 @@ def _problem(kind: str, part: str) -> PatternProblem:
     for start, what, fix in _OTHER_LANGUAGES:
         if part.startswith(start) and kind in {"invalid perl operator", "invalid escape sequence"}:
             return PatternProblem(what, fix)
-    what, fix = _MISTAKES.get(kind, ("a mistake", "see https://github.com/google/re2/wiki/Syntax"))
-    return PatternProblem(what.format(part), fix)
+    return PatternProblem(f"an error, {kind}: `{part}`", "see https://github.com/google/re2/wiki/Syntax")
 
 
 @lru_cache
@@ -123,9 +109,6 @@ _PARTS: Final = re.compile(
     r"\\.|\[(\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*)(?:\]|\Z)|(\{[0-9]{9,}(?:,[0-9]*)?\})|\{,[0-9]+\}",
     re.ASCII | re.DOTALL,
 )
-#: What means nothing else in a class.
-_PLAIN: Final = re.compile(r"\\.|\[:\^?\w+:\]", re.ASCII | re.DOTALL)
-
 _OUT: Final = ("a back-reference", "write the part out, or a rule")
 #: What other languages have: how it begins, what it is, what may be written instead.
 _OTHER_LANGUAGES: Final = (
@@ -144,23 +127,3 @@ _OTHER_LANGUAGES: Final = (
     ("\\h", "`\\h`", "use `[ \\t]`"),
     ("\\R", "`\\R`", "use `\\r?\\n`"),
 )
-#: By the words of RE2: what is wrong with a part, and what would be right.
-_MISTAKES: Final = {
-    "invalid escape sequence": ("the escape `{}`", "use the character itself, or `\\x{{…}}`"),
-    "invalid character class range": ("a class or range `{}`, which is not there", "write the smaller one first"),
-    "missing ]": ("a class that is not closed", "close it, or write `\\[`"),
-    "missing )": ("a group that is not closed", "close it, or write `\\(`"),
-    "unexpected )": ("a closing bracket too many", "write `\\)`"),
-    "trailing \\": ("a backslash at its end", "write `\\\\`"),
-    "no argument for repetition operator": ("a repetition of nothing", "escape it, or say what repeats"),
-    "invalid repetition size": (
-        "`{}`, a count above 1000 (all inside each other together), or that ends before it begins",
-        "use `*` with minLength and maxLength",
-    ),
-    "bad repetition operator": (
-        "a possessive or doubled repetition",
-        "repeat once, or put a group around it",
-    ),
-    "invalid perl operator": ("the group `{}`", "use `(?:…)`, and of the flags `i`, `m`, `s` and `U`"),
-    "invalid named capture group": ("`{}`, which names no group", "use letters, digits and _ once"),
-}

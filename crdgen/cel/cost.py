@@ -1,7 +1,7 @@
 """What an expression may cost: the API server's own estimate, by which it refuses rules.
 
 It sizes everything that an expression walks, by the bounds in the schema or by what fits into a request, and adds up
-what the walk costs. How often a rule is evaluated is not its matter. What the API server gets wrong is followed.
+what the walk costs. How often a rule is evaluated is not its matter.
 
 Sources: cel-go, checker/cost.go, ext/lists.go and ext/sets.go; k8s.io/apiserver, pkg/cel/library/cost.go.
 """
@@ -92,37 +92,13 @@ def most_in_a_request(kind: Type) -> int:
     return REQUEST // (kind.least + 1)
 
 
-class _Path:
-    """Where a value is, as the API server keeps it: a variable, and the steps from there; no steps to what is computed.
-
-    It keeps the steps in slices of Go, which grow in place where there is room. A second path made of the same one then
-    overwrites the last step of the first: in `rules.all(r, r.ports.all(p, p != r.name))` it takes `r.ports` for as long
-    as `r.name`. What it refuses depends on that.
-    """
-
-    def __init__(self, kept: list[str], length: int, room: int) -> None:
-        self._kept, self._length, self._room = kept, length, room
-
-    @property
-    def steps(self) -> list[str]:
-        """All steps; the first is the variable."""
-        return self._kept[: self._length]
-
-    def to(self, step: str) -> "_Path":
-        """Return the path one step further."""
-        if self._length < self._room:
-            self._kept[self._length : self._length + 1] = [step]
-            return _Path(self._kept, self._length + 1, self._room)
-        return _Path([*self.steps, step], self._length + 1, max(1, 2 * self._room))
-
-
 @dataclass(frozen=True)
 class _Value:
     """What is known of a value.
 
     Attributes:
         size: its characters, bytes or entries at most; None where nothing is known.
-        path: where it is; None for what is computed.
+        placed: whether it is a part of `self` or `oldSelf`, and not computed.
         place: its place in the schema, if it has one.
         keys, values: the size of what is in a list or map that the expression makes; None of any other.
         of_list: whether it is a list that the expression makes.
@@ -131,7 +107,7 @@ class _Value:
     """
 
     size: int | None = None
-    path: _Path | None = None
+    placed: bool = False
     place: Type | None = None
     keys: int | None = None
     values: int | None = None
@@ -187,7 +163,7 @@ class _Walk:
             case Constant(value):
                 return 0, _Value(len(value) if isinstance(value, str | bytes) else 1, literal=value)
             case Identifier(name):
-                known = self._again(self._locals.get(name) or self._at(_Path([name], 1, 1)))
+                known = self._locals.get(name) or self._at(self._self)
                 return 1, replace(known, name=f"the values of {name}")
             case Select(operand, field, test):
                 cost, around = self.of(operand)
@@ -214,36 +190,26 @@ class _Walk:
             case Comprehension():
                 return self._comprehension(node)
 
-    def _at(self, path: _Path) -> _Value:
-        """Return what the schema has at a place: even what has no size, as an object, has one there, of 0.
-
-        The first step is not looked at: it is taken for `self`, which it is not for what an expression computes.
-        """
-        place: Type | None = self._self
-        for step in path.steps[1:]:
-            if place is not None and step == _INNER:
-                place = place.inner
-            elif place is not None and step == _KEYS and place.name == "map":
-                place = _KEY
-            else:
-                # Of a reserved word that is not escaped it does not know the size.
-                place = place.fields.get(step) if place and step not in RESERVED else None
-        return _Value(min(place.most, self._most) if place else None, path, place)
-
-    def _again(self, value: _Value) -> _Value:
-        """Return what is known of a value by now: its path may have been overwritten."""
-        if value.path is None:
-            return value
-        found = self._at(value.path)
-        return replace(value, place=found.place, size=value.size if found.size is None else found.size)
+    def _at(self, place: Type | None) -> _Value:
+        """Return what the schema has at a place: even what has no size, as an object, has one there, of 0."""
+        return _Value(min(place.most, self._most) if place else None, placed=True, place=place)
 
     def _step(self, around: _Value, step: str) -> _Value:
-        return self._at((around.path or _Path([], 0, 0)).to(step))
+        """Return what is one step below a value; what an expression computes is taken for `self`, which it is not."""
+        place = around.place
+        if not around.placed:
+            return self._at(self._self)
+        if place is not None and step == _INNER:
+            return self._at(place.inner)
+        if place is not None and step == _KEYS and place.name == "map":
+            return self._at(_KEY)
+        # Of a reserved word that is not escaped it does not know the size.
+        return self._at(place.fields.get(step) if place and step not in RESERVED else None)
 
     def _known(self, value: _Value) -> int:
         """Return the size of a value, or that of what nothing is known of, and keep what it rests on."""
         place = value.place
-        if value.size is not None and value.path is not None and place is not None and place.keyword and place.most:
+        if value.size is not None and value.placed and place is not None and place.keyword and place.most:
             self.sources.setdefault(place.path, CostSource(place.path, place.keyword, place.bounded))
             return 1 if place.path == self._small else value.size
         if value.size is None:
@@ -259,7 +225,7 @@ class _Walk:
         try:
             if _is_bind(node):
                 ended, result = self.of(node.result)
-                return cost + began + ended, replace(result, path=None, place=None)
+                return cost + began + ended, replace(result, placed=False, place=None)
             place = over.place
             if place is not None and place.keyword and not place.bounded:
                 self.ranges[place.path] = CostSource(place.path, place.keyword)
@@ -274,8 +240,7 @@ class _Walk:
             ended = self.of(node.result)[0]
         finally:
             self._locals = outer
-        # Only now: until here the path of the range may have been overwritten.
-        count = self._known(self._again(over))
+        count = self._known(over)
         made = _Value(initial.size if isinstance(node.initial, Constant) else None)
         if isinstance(node.initial, CelList | CelMap):
             made = _Value(count, keys=step.keys, values=step.values, of_list=step.of_list)
@@ -291,7 +256,7 @@ class _Walk:
         arguments = [self.of(argument) for argument in node.arguments]
         if node.function == "dyn":
             cost, value = arguments[0]
-            return cost + 1, replace(value, path=None, place=None, literal=None)
+            return cost + 1, replace(value, placed=False, place=None, literal=None)
         targets = [] if node.target is None else [self.of(node.target)]
         values = [value for _, value in [*targets, *arguments]]
         sizes = [self._known(value) for value in values]

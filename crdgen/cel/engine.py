@@ -36,8 +36,7 @@ _MOST_DOUBLED: Final = 8
 #: How often `format` may repeat what it is given, in comprehensions that may feed one `format` to another: nothing that
 #: the API server estimates tells how long the text becomes.
 _MOST_REPEATED: Final = 1000
-#: Where the optional values of formats would have to be the library's own.
-_OPTIONAL: Final = frozenset({"or", "orValue", "_?._", "_[?_]"})
+_ONLY_TYPED: Final = frozenset({"semver", "isSemver", "validate"})
 
 
 @dataclass(frozen=True)
@@ -164,13 +163,8 @@ def _sentences(text: str, objects: Mapping[str, Type]) -> list[str]:
 def _unlike(tree: Node) -> str:
     """Return why the library would not evaluate the expression as the API server does; empty where it does."""
     for node in walk(tree):
-        match node:
-            case CelCall(_, "semver" | "isSemver", _):
-                return f"uses {node.function}"
-            case CelCall(target, function, arguments) if function in _OPTIONAL:
-                of = arguments[0] if target is None else target
-                if isinstance(of, CelCall) and of.function in {"validate", "format.named"}:
-                    return f"uses {function.strip('_')} of {of.function}"
+        if isinstance(node, CelCall) and (node.function in _ONLY_TYPED or node.function.startswith("format.")):
+            return f"uses {node.function}"
     loops = [node for node in walk(tree) if isinstance(node, Comprehension)]
     repeated = [
         part for node in loops for part in walk(node) if isinstance(part, CelCall) and part.function == "format"

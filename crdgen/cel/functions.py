@@ -16,9 +16,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from crdgen import re2
-from crdgen.dns import is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
-from crdgen.formats import is_byte, is_date, is_date_time, is_uuid
-from crdgen.urls import is_uri
+from crdgen.formats import is_uri
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Interface | IPv6Interface
@@ -99,30 +97,6 @@ def _holds(cidr: _Network, ip: _Address) -> bool:
 
 def _covers(outer: _Network, inner: _Network) -> bool:
     return inner.ip in outer.network and outer.network.prefixlen <= inner.network.prefixlen
-
-
-#: What `format` names: whether a text is of it. Of a text that is not, `validate` gives one sentence of our own.
-FORMATS: Final[dict[str, Callable[[str], bool]]] = {
-    "dns1123Label": is_any_label,
-    "dns1123Subdomain": is_subdomain,
-    "dns1035Label": is_label,
-    "qualifiedName": is_key,
-    "dns1123LabelPrefix": lambda text: is_any_label(masked(text)),
-    "dns1123SubdomainPrefix": lambda text: is_subdomain(masked(text)),
-    "dns1035LabelPrefix": lambda text: is_label(masked(text)),
-    "labelValue": is_label_value,
-    "uri": is_uri,
-    "uuid": is_uuid,
-    "byte": is_byte,
-    "date": is_date,
-    "datetime": is_date_time,
-}
-
-
-def _format_of(name: str) -> str:
-    if name not in FORMATS:
-        raise ValueError("optional.none() dereference")
-    return name
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
@@ -235,11 +209,6 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "CIDR.prefixLength() -> int": lambda cidr: cidr.network.prefixlen,
     "CIDR.masked() -> CIDR": lambda cidr: ip_interface(str(cidr.network)),
     "string(CIDR) -> string": str,
-    **{f"format.{name}() -> Format": lambda name=name: name for name in FORMATS},
-    "format.named(string) -> optional_type<Format>": str,
-    "Format.validate(string) -> optional_type<list<string>>": (
-        lambda name, text: [] if FORMATS[_format_of(name)](text) else [f"must be of the format {name}"]
-    ),
     "string.find(string) -> string": _find,
     "string.findAll(string) -> list<string>": _find_all,
     "string.findAll(string, int) -> list<string>": _find_all,
@@ -260,20 +229,22 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     },
 }
 
-#: What is typed, and not evaluated.
+#: The names of formats of texts.
+FORMATS: Final = (
+    *("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName", "dns1123LabelPrefix", "labelValue", "uri"),
+    *("dns1123SubdomainPrefix", "dns1035LabelPrefix", "uuid", "byte", "date", "datetime"),
+)
+#: What is typed, and not evaluated: versions, and formats, which give optional values, as no function in Python can.
 ONLY_TYPED: Final = (
+    *(f"format.{name}() -> Format" for name in FORMATS),
+    *("format.named(string) -> optional_type<Format>", "Format.validate(string) -> optional_type<list<string>>"),
     *("semver(string) -> Semver", "semver(string, bool) -> Semver", "isSemver(string) -> bool"),
     *("isSemver(string, bool) -> bool", "Semver.isGreaterThan(Semver) -> bool", "Semver.isLessThan(Semver) -> bool"),
     *("Semver.compareTo(Semver) -> int", "Semver.major() -> int", "Semver.minor() -> int", "Semver.patch() -> int"),
 )
 
-#: What the evaluation has in place of optional values, which no function in Python can give: a format is none without a
-#: name, and a list of what is wrong where it is empty. And what the library's own comprehensions over maps leave out.
+#: What the library's own comprehensions over maps leave out.
 STOPGAPS: Final[dict[str, Callable[..., Any]]] = {
-    "Format.hasValue() -> bool": lambda name: name in FORMATS,
-    "Format.value() -> Format": _format_of,
-    "list<string>.hasValue() -> bool": bool,
-    "list<string>.value() -> list<string>": lambda texts: texts,
     "cel.@mapInsert(map<dyn,dyn>, dyn, dyn) -> map<dyn,dyn>": lambda made, key, value: {**made, key: value},
     "cel.@mapInsert(map<dyn,dyn>, map<dyn,dyn>) -> map<dyn,dyn>": lambda made, more: {**made, **more},
 }

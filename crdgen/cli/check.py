@@ -4,7 +4,6 @@ import sys
 import tomllib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from crdgen.cli.command import Command, UsageError
 from crdgen.cli.models import definition_of, model_arguments
+from crdgen.cli.sources import write
 from crdgen.docs import page
 from crdgen.resource.text import to_yaml
 
@@ -38,10 +38,6 @@ _EXAMPLES: Final = """
 
 
 _SHAPE: Final = "add a table [[tool.crdgen.files]] for each model, with `model`, and `crd` or `docs` or both"
-
-
-class ListingError(ValueError):
-    """A table that cannot be used. The message is one line: what is wrong, what would be right."""
 
 
 class GeneratedFiles(BaseModel):
@@ -72,7 +68,7 @@ def listing(project: Mapping[str, Any]) -> list[GeneratedFiles]:
     table = tool.get("crdgen") if isinstance(tool, Mapping) else None
     found = table.get("files") if isinstance(table, Mapping) else None
     if not isinstance(found, list) or not found:
-        raise ListingError(f"no [[tool.crdgen.files]]: {_SHAPE}")
+        raise UsageError(f"no [[tool.crdgen.files]]: {_SHAPE}")
     return [_entry(index, one) for index, one in enumerate(found)]
 
 
@@ -83,36 +79,18 @@ def _entry(index: int, found: Any) -> GeneratedFiles:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join([at, *map(str, first["loc"])])
-        raise ListingError(f"{place}: {first['msg']}: {_SHAPE}") from error
+        raise UsageError(f"{place}: {first['msg']}: {_SHAPE}") from error
     if entry.crd is None and entry.docs is None:
-        raise ListingError(f"{at}: lists no file: {_SHAPE}")
+        raise UsageError(f"{at}: lists no file: {_SHAPE}")
     return entry
 
 
-@dataclass(frozen=True)
-class Stale:
-    """A file that does not match its model, with the unified diff that updates it."""
-
-    file: str
-    difference: str
-
-
-def stale(file: str, kept: str | None, wanted: str) -> Stale | None:
-    """Return how a file is out of date, or None if it is up to date.
-
-    Args:
-        file: File name, for the diff.
-        kept: Current text, or None if the file does not exist.
-        wanted: Expected text.
-    """
-    if kept == wanted:
-        return None
+def _difference(file: str, kept: str | None, wanted: str) -> str:
+    """Return the unified diff that updates a file, which may not exist."""
     before = [] if kept is None else kept.splitlines(keepends=True)
     name = "/dev/null" if kept is None else file
     lines = unified_diff(before, wanted.splitlines(keepends=True), name, f"{file} (generated)")
-    return Stale(
-        file, "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -127,14 +105,14 @@ def _arguments(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace) -> int:
     wanted = _wanted(options)
-    outdated = [found for file, text in wanted.items() if (found := stale(file, _kept(file), text))]
-    for found in outdated:
+    outdated = {file: text for file, text in wanted.items() if _kept(file) != text}
+    for file, text in outdated.items():
         if options.write:
-            _write(found.file, wanted[found.file])
-            sys.stderr.write(f"{found.file}: written\n")
+            write(Path(file), text)
+            sys.stderr.write(f"{file}: written\n")
         else:
-            sys.stdout.write(found.difference)
-            sys.stderr.write(f"{found.file}: out of date\n")
+            sys.stdout.write(_difference(file, _kept(file), text))
+            sys.stderr.write(f"{file}: out of date\n")
     return int(bool(outdated) and not options.write)
 
 
@@ -150,7 +128,7 @@ def _wanted(options: Namespace) -> dict[str, str]:
         entries = listing(tomllib.loads(config.read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"{config}: {error.strerror or error}: specify FILE and MODULE:MODEL, or --config") from error
-    except (ListingError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (UsageError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{config}: {error}") from error
     return {file: text for entry in entries for file, text in _files(entry, config.parent).items()}
 
@@ -172,14 +150,6 @@ def _kept(file: str) -> str | None:
         return None
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _write(file: str, text: str) -> None:
-    try:
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
-        Path(file).write_bytes(text.encode())
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
 COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

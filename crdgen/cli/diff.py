@@ -4,10 +4,10 @@ import json
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
-from typing import Any, Final
+from typing import Final
 
 from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import KIND, definitions, name_of, parsed, understood
@@ -91,18 +91,9 @@ def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list
     ]
     if not old and not texts:
         sys.stderr.write(f"{path}: does not exist at {revision}: every CRD is new\n")
-    new = definitions(path) if old == [] or Path(path).is_file() else _those_left(path)
+    # A folder may have no CRD left.
+    new = definitions(path, some=old == [] or Path(path).is_file())
     return old, new
-
-
-def _those_left(folder: str) -> list[Manifest]:
-    """Return the CRDs of a folder, which may have none left."""
-    try:
-        return definitions(folder)
-    except UsageError as error:
-        if str(error).endswith(f"contains no {KIND}"):
-            return []
-        raise
 
 
 def _compared(old: list[Manifest], new: list[Manifest], *, by_name: bool) -> Iterator[tuple[str, list[Change]]]:
@@ -136,7 +127,7 @@ def _lines(name: str, changes: list[Change]) -> Iterator[str]:
         if change.text:
             continue
         word = f"breaks {', '.join(change.breaks)}" if change.breaks else "compatible"
-        yield f"  {word}: {_said(change)}"
+        yield f"  {word}: {change.place}: {change.what}" if change.place else f"  {word}: {change.what}"
         if change.fix:
             yield f"      {change.fix}"
     texts = sum(change.text for change in changes)
@@ -145,28 +136,20 @@ def _lines(name: str, changes: list[Change]) -> Iterator[str]:
     yield ""
 
 
-def _said(change: Change) -> str:
-    return f"{change.place}: {change.what}" if change.place else change.what
-
-
 def _json(found: dict[str, list[Change]]) -> str:
-    entries = [_entry(name, change) for name, change in _flat(found.items())]
+    entries = [
+        {
+            "crd": name,
+            "version": change.version,
+            "path": change.path,
+            "what": change.what,
+            "breaks": [str(one) for one in change.breaks],
+            "fix": change.fix,
+        }
+        for name, changes in found.items()
+        for change in changes
+    ]
     return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
-
-
-def _flat(found: Iterable[tuple[str, list[Change]]]) -> Iterator[tuple[str, Change]]:
-    return ((name, change) for name, changes in found for change in changes)
-
-
-def _entry(name: str, change: Change) -> dict[str, Any]:
-    return {
-        "crd": name,
-        "version": change.version,
-        "path": change.path,
-        "what": change.what,
-        "breaks": [str(one) for one in change.breaks],
-        "fix": change.fix,
-    }
 
 
 COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -5,9 +5,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import Command, UsageError
+from crdgen.cli.command import Command
 from crdgen.cli.models import definition_of, is_model, model_arguments
-from crdgen.cli.sources import definitions, name_of, understood
+from crdgen.cli.sources import definitions, name_of, understood, write
 from crdgen.docs import page
 
 _ABOUT: Final = """Print a Markdown reference page per kind: fields with types, defaults and bounds, rules, example.
@@ -39,16 +39,8 @@ def _run(options: Namespace) -> int:
         sys.stdout.write("\n".join(pages.values()))
         return 0
     for name, text in pages.items():
-        _write(Path(options.output_dir) / f"{name.replace('/', '-')}.md", text)
+        write(Path(options.output_dir) / f"{name.replace('/', '-')}.md", text)
     return 0
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
 COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -153,10 +153,8 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
 
 def _cause(violation: Violation) -> str:
     """Return what `kubectl` prints of a cause: path, reason, value, message."""
-    word = _WORDS.get(violation.reason, "Invalid value")
-    if violation.reason is Reason.REQUIRED:
-        return f"{_path(violation.path)}: {word}: {violation.message}"
-    return f"{_path(violation.path)}: {word}: {_shown(violation.value)}: {violation.message}"
+    value = "" if violation.reason is Reason.REQUIRED else f"{_shown(violation.value)}: "
+    return f"{_path(violation.path)}: {_WORDS.get(violation.reason, 'Invalid value')}: {value}{violation.message}"
 
 
 def _path(steps: tuple[str | int, ...]) -> str:
@@ -170,24 +168,24 @@ def _shown(value: Any) -> str:
 
 
 def _json(verdicts: list[_Verdict]) -> str:
-    return json.dumps([_entry(verdict) for verdict in verdicts], indent=2, ensure_ascii=False) + "\n"
-
-
-def _entry(verdict: _Verdict) -> dict[str, Any]:
-    return {
-        "file": verdict.manifest.file,
-        "line": verdict.manifest.line,
-        "name": verdict.name,
-        "accepted": not verdict.violations,
-        "pruned": verdict.pruned,
-        "left": verdict.left,
-        "defaulted": verdict.defaulted,
-        "causes": [
-            {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}
-            for one in verdict.violations
-        ],
-        "object": verdict.kept,
-    }
+    entries = [
+        {
+            "file": verdict.manifest.file,
+            "line": verdict.manifest.line,
+            "name": verdict.name,
+            "accepted": not verdict.violations,
+            "pruned": verdict.pruned,
+            "left": verdict.left,
+            "defaulted": verdict.defaulted,
+            "causes": [
+                {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}
+                for one in verdict.violations
+            ],
+            "object": verdict.kept,
+        }
+        for verdict in verdicts
+    ]
+    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
 
 
 def _yaml(verdicts: list[_Verdict]) -> str:

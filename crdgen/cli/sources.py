@@ -44,12 +44,16 @@ _TEMPLATE: Final = "this looks like a Helm template; render it first: helm templ
 
 def objects(file: str) -> list[Manifest]:
     """Return the objects in a file, or from standard input for `-`."""
+    return parsed(content(file), "<stdin>" if file == "-" else file)
+
+
+def content(file: str) -> bytes:
+    """Return what is in a file, or on standard input for `-`."""
     try:
-        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"{file}: {reason}") from error
-    return parsed(text, "<stdin>" if file == "-" else file)
 
 
 def parsed(text: bytes, file: str) -> list[Manifest]:
@@ -66,10 +70,10 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
     return manifests
 
 
-def definitions(path: str) -> list[Manifest]:
-    """Return the CRDs in a file, below a folder, or from standard input."""
+def definitions(path: str, *, some: bool = True) -> list[Manifest]:
+    """Return the CRDs in a file, below a folder, or from standard input; `some` says that there must be one."""
     found = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
-    if not found:
+    if some and not found:
         raise UsageError(f"{path}: contains no {KIND}")
     return found
 
@@ -123,3 +127,12 @@ def name_of(manifest: Manifest) -> str:
 
 def _below(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.suffix in _SUFFIXES and path.is_file())
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file, and the folders that it is in."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from error

@@ -8,7 +8,7 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -117,24 +117,8 @@ class Decoder:
         return []
 
     def _scalar(self, value: Any, shape: Scalar, path: str) -> Any:
-        match shape:
-            case Scalar.ANY:
-                return value if _is_json(value) else self._wrong(path, value, "JSON")
-            case Scalar.TEXT:
-                right, wanted = isinstance(value, str), "a text"
-            case Scalar.BOOLEAN:
-                right, wanted = isinstance(value, bool), "a boolean: true or false"
-            case Scalar.INT32:
-                right, wanted = _is_int(value, _INT32), "an integer of 32 bits"
-            case Scalar.INT64:
-                right, wanted = _is_int(value, _INT64), "an integer, without a decimal point"
-            case Scalar.NUMBER:
-                right, wanted = _is_number(value), "a number"
-            case Scalar.BYTES:
-                right, wanted = _is_base64(value), "base64"
-            case Scalar.TIME:
-                right, wanted = _is_time(value), "a time of RFC 3339"
-        return value if right else self._wrong(path, value, wanted)
+        is_right, wanted, _ = _SCALARS[shape]
+        return value if is_right(value) else self._wrong(path, value, wanted)
 
     def _wrong(self, path: str, value: Any, wanted: str) -> Any:
         found = _LAST.search(path)
@@ -151,19 +135,9 @@ class Decoder:
 
 def zero(shape: Shape) -> Any:
     """Return Go's zero value of a type."""
-    match shape:
-        case Struct() | MapOf():
-            return {}
-        case ListOf() | Choice():
-            return []
-        case Scalar.TEXT | Scalar.BYTES | Scalar.TIME:
-            return ""
-        case Scalar.BOOLEAN:
-            return False
-        case Scalar.ANY:
-            return None
-        case _:
-            return 0
+    if isinstance(shape, Scalar):
+        return _SCALARS[shape][2]
+    return {} if isinstance(shape, Struct | MapOf) else []
 
 
 def under(path: str, name: object) -> str:
@@ -232,6 +206,17 @@ def _is_json(value: Any) -> bool:
     return value is None or isinstance(value, str | bool) or _is_number(value)
 
 
+#: Of each scalar: whether a value is one, what a message asks for, and Go's zero value.
+_SCALARS: Final[dict[Scalar, tuple[Callable[[Any], bool], str, Any]]] = {
+    Scalar.ANY: (_is_json, "JSON", None),
+    Scalar.TEXT: (lambda value: isinstance(value, str), "a text", ""),
+    Scalar.BOOLEAN: (lambda value: isinstance(value, bool), "a boolean: true or false", False),
+    Scalar.INT32: (lambda value: _is_int(value, _INT32), "an integer of 32 bits", 0),
+    Scalar.INT64: (lambda value: _is_int(value, _INT64), "an integer, without a decimal point", 0),
+    Scalar.NUMBER: (_is_number, "a number", 0),
+    Scalar.BYTES: (_is_base64, "base64", ""),
+    Scalar.TIME: (_is_time, "a time of RFC 3339", ""),
+}
 _BOUNDS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
 _BOUND: Final = "write the number as minimum or maximum, and true here"
 _ONE_TYPE: Final = "write one type, and nullable: true where null is taken, too"

@@ -17,7 +17,7 @@ from typing import Any, Final
 from crdgen import cel
 from crdgen.cel.tree import CelCall, Comprehension, Constant, Identifier, Node, Select, rewritten, walk
 from crdgen.diff.change import required
-from crdgen.escaping import unescape
+from crdgen.escaping import escape
 from crdgen.schema import EMBEDDED
 from crdgen.schema.look import mapping
 
@@ -151,11 +151,17 @@ def _is_safe(node: Node, known: _Known) -> bool:  # noqa: PLR0911 - one for each
 
 def _is_there(operand: Node, name: str, known: _Known) -> bool:
     """Return whether the field is in every such object: it must be, or is filled in; null is as good as nothing."""
-    schema, plain = _schema(operand, known), unescape(name) or name
+    schema = _schema(operand, known)
+    plain = _unescaped(schema, name)
     field = mapping(schema, "properties", plain)
     if schema.get("type") != "object" or not field or field.get("nullable"):
         return False
     return plain in required(schema) or field.get("default") is not None
+
+
+def _unescaped(schema: Mapping[str, Any], name: str) -> str:
+    """Return the property that has a name in CEL."""
+    return next((plain for plain in mapping(schema, "properties") if escape(plain) == name), name)
 
 
 def _is_nullable(schema: Mapping[str, Any]) -> bool:
@@ -185,7 +191,8 @@ def _schema(node: Node, known: _Known) -> Mapping[str, Any]:
             return known.schema
         case Select(operand, name, False):
             around = _schema(operand, known)
-            found = mapping(around, "properties").get(unescape(name) or name, around.get("additionalProperties"))
+            values = around.get("additionalProperties")
+            found = mapping(around, "properties").get(_unescaped(around, name), values)
             return mapping(found)
         case _:
             return {}

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change, SchemaPair
 from crdgen.formats import text_format
-from crdgen.integers import RANGES
 from crdgen.schema import INT_OR_STRING
+from crdgen.schema.limits import RANGES
 from crdgen.schema.look import canonical, members, shown
 
 _KEEP: Final = "keep accepting the old values"

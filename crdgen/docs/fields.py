@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.docs.markdown import code, escape, table
-from crdgen.docs.types import default_of, kubernetes_type, type_of, value
+from crdgen.docs.types import kubernetes_type, type_of, value
 from crdgen.schema.look import mapping, members
 
 _HEAD: Final = ("field", "type", "default", "")
@@ -31,7 +31,7 @@ def _below(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str
 
 
 def _field(path: str, schema: Mapping[str, Any], *, required: bool) -> Iterator[tuple[str, str, str, str]]:
-    default = default_of(schema) or ("required" if required else "")
+    default = value(schema["default"]) if "default" in schema else "required" if required else ""
     yield code(path), type_of(schema), default, _text(schema)
     yield from _below(path, schema)
 

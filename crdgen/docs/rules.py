@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.docs.markdown import code, escape
-from crdgen.docs.types import is_long, kubernetes_type, patterns_of, value
+from crdgen.docs.types import LONGEST, kubernetes_type, patterns_of, value
 from crdgen.generate.mixed import SHUT
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.schema import INT_OR_STRING, VALIDATIONS
@@ -38,7 +38,7 @@ def _patterns(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield the patterns that the table of fields does not show."""
     patterns = patterns_of(schema)
     for pattern in patterns:
-        if pattern != QUANTITY_PATTERN and (is_long(pattern) or pattern != patterns[0]):
+        if pattern != QUANTITY_PATTERN and (len(pattern) > LONGEST or pattern != patterns[0]):
             yield f"matches {code(pattern, in_table=False)}"
 
 

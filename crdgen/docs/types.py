@@ -13,8 +13,8 @@ from crdgen.schema.look import mapping, members, number
 
 _SMALLEST: Final = -(2**31)
 _LARGEST: Final = 2**31 - 1
-# A longer pattern would be all that is seen of a table.
-_LONGEST: Final = 40
+#: A longer pattern would be all that is seen of a table.
+LONGEST: Final = 40
 # A pattern of nothing but digits, signs, points and exponents.
 _OF_DIGITS: Final = re.compile(r"[][0-9eE+.,*?^$(){}|\\-]+")
 _KEYWORDS: Final = {
@@ -30,11 +30,6 @@ def type_of(schema: Mapping[str, Any]) -> str:
     """Return the type with its bounds, as Markdown: `int32 ≥ 1`, `list of string, at least 1`."""
     text = _type(schema)
     return f"{text}, or null" if schema.get("nullable") is True else text
-
-
-def default_of(schema: Mapping[str, Any]) -> str:
-    """Return the default as code, or nothing."""
-    return value(schema["default"]) if "default" in schema else ""
 
 
 def value(found: Any) -> str:
@@ -65,11 +60,6 @@ def patterns_of(schema: Mapping[str, Any]) -> list[str]:
     branches = [mapping(branch) for branch in members(schema.get("allOf"))]
     found = [one.get("pattern") for one in (schema, *branches) if one is schema or one.keys() == {"pattern"}]
     return [pattern for pattern in found if isinstance(pattern, str) and pattern]
-
-
-def is_long(pattern: str) -> bool:
-    """Return whether a pattern has no place in a table."""
-    return len(pattern) > _LONGEST
 
 
 def _says(schema: Mapping[str, Any], shut: Mapping[str, Any]) -> bool:
@@ -143,7 +133,7 @@ def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:
     yield from _length(number(schema.get("minLength")), number(schema.get("maxLength")))
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and pattern:
-        yield "matching a pattern" if is_long(pattern) else f"matching {code(pattern)}"
+        yield "matching a pattern" if len(pattern) > LONGEST else f"matching {code(pattern)}"
 
 
 def _length(least: float | None, most: float | None) -> Iterator[str]:

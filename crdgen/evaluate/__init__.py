@@ -7,8 +7,7 @@ whatever JSON it is given, and all of it but the schema's own CEL rules is linea
 from typing import Any
 
 from crdgen.evaluate.check import Reason, Violation
-from crdgen.evaluate.evaluation import Evaluation, evaluate
-from crdgen.evaluate.evaluator import Evaluator
+from crdgen.evaluate.evaluation import Evaluation, Evaluator, evaluate
 from crdgen.schema import Schema
 
 __all__ = ["Evaluation", "Evaluator", "Reason", "Violation", "default", "evaluate", "prune", "validate"]

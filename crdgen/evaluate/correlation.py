@@ -25,7 +25,7 @@ class Before(NamedTuple):
     def step(self, step: str | int, schema: Schema) -> "Before | None":
         """Return the pair of a child, or None where the old one is not known."""
         if isinstance(step, int):
-            old = counterpart(schema, self.new, self.old, step)
+            old = _counterpart(schema, self.new, self.old, step)
             return None if old is None else Before.of(self.new[step], old)
         # Fields are matched by their names, those of an atomic map, too.
         if not isinstance(self.new, dict) or not isinstance(self.old, dict):
@@ -38,7 +38,7 @@ def keeps_items_apart(schema: Schema) -> bool:
     return schema.get(LIST_TYPE) == "map"
 
 
-def counterpart(schema: Schema, new: Any, old: Any, index: int) -> Any:
+def _counterpart(schema: Schema, new: Any, old: Any, index: int) -> Any:
     """Return the old item of a map list with the keys of a new one, or None where there is none."""
     keys: Sequence[str] = schema.get(LIST_MAP_KEYS, ())
     if not keeps_items_apart(schema) or not keys or not isinstance(old, list):

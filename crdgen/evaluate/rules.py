@@ -6,6 +6,7 @@ take too long: so the rules of a CRD stall nobody, whoever wrote them.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from crdgen import cel
 from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.check import Reason, Violation
-from crdgen.evaluate.correlation import Before, counterpart
+from crdgen.evaluate.correlation import Before
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
 from crdgen.utf8 import utf8
 
@@ -99,7 +100,7 @@ class Rules:
         if any(violation.reason in _BLOCKING for violation in found):
             return [Violation((), Reason.INVALID, None, _NOT_CHECKED)]
         before = None if old is None else Before.of(value, old)
-        return list(_walk(self.root, value, old, before, None, run))
+        return list(_walk(self.root, value, before, None, run))
 
 
 def rules(schema: Schema) -> Rules | None:
@@ -166,23 +167,11 @@ class _Compiler:
 
 def _steps(path: str) -> tuple[str, ...]:
     """Return the steps of a rule's fieldPath: `.spec.names['a.b']`."""
-    steps: list[str] = []
-    while path:
-        if path.startswith("['"):
-            end = path.index("']", 2)
-            steps.append(path[2:end].replace("\\'", "'").replace("\\\\", "\\"))
-            path = path[end + 2 :]
-        else:
-            step = path.removeprefix(".")
-            length = min((at for at in (step.find("."), step.find("[")) if at > 0), default=len(step))
-            steps.append(step[:length])
-            path = step[length:]
-    return tuple(steps)
+    found = re.findall(r"\['(.*?)(?<!\\)'\]|\.?([^.\[]+)", path)
+    return tuple(quoted.replace("\\'", "'").replace("\\\\", "\\") or name for quoted, name in found)
 
 
-def _walk(
-    node: _Node, value: Any, old: Any, before: Before | None, around: Before | None, run: _Run
-) -> Iterator[Violation]:
+def _walk(node: _Node, value: Any, before: Before | None, around: Before | None, run: _Run) -> Iterator[Violation]:
     """Yield what the rules at a place and below it refuse.
 
     `before` is the pair of this place, and None where it has no counterpart in the old object; `around` is then that of
@@ -190,11 +179,10 @@ def _walk(
     """
     if value is None:
         return
-    yield from _own(node, value, old, before or around, run)
+    yield from _own(node, value, before, around, run)
     for step, inner in _below(node, value):
-        was = _held(node.schema, value, old, step)
         pair = before.step(step, node.schema) if before else None
-        for violation in _walk(inner, value[step], was, pair, before or around, run):
+        for violation in _walk(inner, value[step], pair, before or around, run):
             yield violation.under(step)
 
 
@@ -211,15 +199,9 @@ def _below(node: _Node, value: Any) -> Iterator[tuple[Any, _Node]]:
                 yield key, inner
 
 
-def _held(schema: Schema, value: Any, old: Any, step: str | int) -> Any:
-    """Return what a child was before, or None."""
-    if isinstance(step, int):
-        return counterpart(schema, value, old, step)
-    return old.get(step) if isinstance(old, dict) else None
-
-
-def _own(node: _Node, value: Any, old: Any, before: Before | None, run: _Run) -> Iterator[Violation]:
+def _own(node: _Node, value: Any, before: Before | None, around: Before | None, run: _Run) -> Iterator[Violation]:
     """Yield what the rules at this very place refuse."""
+    old, nearest = before.old if before else None, before or around
     rules = [rule for rule in node.rules if not rule.uses_old_self or old is not None or rule.optional]
     if not rules:
         return
@@ -234,7 +216,7 @@ def _own(node: _Node, value: Any, old: Any, before: Before | None, run: _Run) ->
         except cel.EvaluationError as fault:
             yield Violation((), Reason.INVALID, kind, _failure(fault, rule))
         else:
-            if not holds and (rule.uses_old_self or before is None or not before.same):
+            if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule that does not compare is not held against a part that is as it was.
                 reason = _REASONS.get(rule.source.get("reason", ""), Reason.INVALID)
                 yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))

@@ -7,10 +7,10 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, Reason, Violation, identity, quoted, wrong_type
 from crdgen.formats import text_format
-from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
 from crdgen.re2 import matcher
 from crdgen.schema import INT_OR_STRING, Schema
+from crdgen.schema.limits import RANGES
 
 Test: TypeAlias = Callable[[Any], Violation | None]
 

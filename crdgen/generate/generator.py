@@ -8,7 +8,7 @@ from enum import Enum, Flag
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crdgen.generate import decimals, temporal
@@ -17,8 +17,6 @@ from crdgen.generate.inline import MARKERS
 from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
 
 _NOTHING: Any = object()
-# Keywords whose values are JSON of any kind, and no schemas.
-_VALUES = frozenset({"const", "default", "enum", "example", "examples"})
 # What the value of an enum's member must be, so that JSON has it.
 _SCALARS = (str, int, float, bool, type(None))
 _QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
@@ -49,18 +47,6 @@ class Generator(GenerateJsonSchema):
             "function-plain": "what a validator makes of any input",
         }.get(schema["type"], error_info)
         return {PROBLEM: (f"{what} has no form in JSON", _TO_JSON)}
-
-    def handle_ref_overrides(self, json_schema: JsonSchemaValue) -> JsonSchemaValue:
-        """Keep what stands beside a reference, once one that an author wrote, and that refers to nothing, is noted."""
-        if "$ref" in json_schema:
-            _note_unknown(json_schema, self.json_to_defs_refs)
-        return super().handle_ref_overrides(json_schema)
-
-    def get_json_ref_counts(self, json_schema: JsonSchemaValue) -> dict[JsonRef, int]:
-        """Count references, once those that refer to nothing are noted."""
-        for schema in (json_schema, *self.definitions.values()):
-            _note_unknown(schema, self.json_to_defs_refs)
-        return super().get_json_ref_counts(json_schema)
 
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         """Note that classes have no JSON form."""
@@ -158,17 +144,12 @@ class Generator(GenerateJsonSchema):
         self.update_with_validations(result, schema, self.ValidationsMapping.object)
         return result
 
-    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """Describe a map, whose keys are texts in JSON whatever they are in Python."""
+    def dict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Describe a map, whose keys are texts in JSON whatever they are in Python; JSON has no order."""
         return self._map(schema)
 
-    def frozendict_schema(self, schema: Any) -> JsonSchemaValue:
-        """Describe a map that does not change."""
-        return self._map(schema)
-
-    def ordered_dict_schema(self, schema: Any) -> JsonSchemaValue:
-        """Describe a map; JSON has no order."""
-        return self._map(schema)
+    frozendict_schema = dict_schema
+    ordered_dict_schema = dict_schema
 
     def counter_schema(self, schema: Any) -> JsonSchemaValue:
         """Describe a map of numbers."""
@@ -232,23 +213,6 @@ class Generator(GenerateJsonSchema):
         return super().multi_host_url_schema(schema) | _schemes(schema)
 
 
-def _note_unknown(schema: Any, known: Mapping[JsonRef, Any]) -> None:
-    """Replace each reference that is not known by a note."""
-    if isinstance(schema, list):
-        for child in schema:
-            _note_unknown(child, known)
-    if not isinstance(schema, dict):
-        return
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference not in known:
-        problem = f"`$ref: {reference}` refers to nothing in the schema of the model"
-        schema[PROBLEM] = (problem, "write the schema out in its place, or give the field a model as its type")
-        del schema["$ref"]
-    for key, child in schema.items():
-        if key not in _VALUES:
-            _note_unknown(child, known)
-
-
 def _factory(factory: Any) -> str:
     """Return what a message calls a factory; a lambda's name says nothing."""
     name = getattr(factory, "__qualname__", type(factory).__name__).rpartition(".<locals>.")[2]
@@ -306,13 +270,10 @@ def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> J
         paths = [step if isinstance(step, list) else [step] for step in read]
         if len(paths) > 1 and not isinstance(read[0], list):  # one path, as pydantic also writes it
             paths = [read]
-        if len(paths) > 1:
-            names = ", ".join(f"`{'.'.join(map(str, path))}`" for path in paths)
-            return node | {PROBLEM: (f"the field has several names in JSON ({names})", "keep one, as `alias=`")}
-        if len(paths[0]) > 1:
-            place = ".".join(map(str, paths[0]))
-            problem = f"the field is read from another place (`{place}`)"
-            return node | {PROBLEM: (problem, "write the objects around it as models")}
+        if len(paths) > 1 or len(paths[0]) > 1:
+            places = ", ".join(f"`{'.'.join(map(str, path))}`" for path in paths)
+            problem = f"the field is read from other places ({places})"
+            return node | {PROBLEM: (problem, "keep one name, as `alias=`, and write the objects around it as models")}
         read = paths[0][0]
     wrote = field.get("serialization_alias", name)
     if read != wrote:

@@ -185,13 +185,6 @@ def _disagree(variants: list[Schema], key: str, path: str) -> SchemaError:
             value = variant.get("type", "several types")
         return f"{value} in {variant[NAME]}" if NAME in variant else str(value)
 
-    if key == "additionalProperties":
-        return SchemaError(
-            path,
-            "of the variants of a union one is a map and another is none, or a map of other values, and a structural "
-            "schema says it once",
-            "put the union into the map (`dict[str, A | B]`), or use `Annotated[dict[str, Any], PreserveUnknown]`",
-        )
     what = key.removeprefix("x-kubernetes-")
     said = ", ".join(dict.fromkeys(says(variant) for variant in variants))
     return SchemaError(

@@ -59,6 +59,9 @@ class _Inliner:
             return map_children(settled, path, lambda child, at: self.node(child, at, within, depth))
         name = reference.removeprefix(_PREFIX)
         beside = {key: value for key, value in schema.items() if key != "$ref"}
+        if name not in self._definitions:
+            fix = "write the schema out in its place, or give the field a model as its type"
+            raise SchemaError(path, f"`$ref: {reference}` refers to nothing in the schema of the model", fix)
         target = self._definitions[name]
         entered = sum(1 for model, _ in within if model == name)
         if entered:

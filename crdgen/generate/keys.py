@@ -4,7 +4,7 @@ import re
 from typing import Any, Final, TypeAlias
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import COSTLY, KEYS, PREFIX
+from crdgen.generate.notes import KEYS, PREFIX
 from crdgen.generate.unions import cel_text
 from crdgen.schema import INT_OR_STRING, PRESERVE, VALIDATIONS, Schema
 
@@ -19,13 +19,6 @@ _FORMATS: Final = {
 }
 _INTEGER: Final = "^[+-]?[0-9]{1,18}$"
 _NUMBER: Final = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-# What a bound is in CEL and in words, by its keyword and whether it is exclusive.
-_BOUNDS: Final = {
-    ("minimum", False): (">=", "at least"),
-    ("minimum", True): (">", "above"),
-    ("maximum", False): ("<=", "at most"),
-    ("maximum", True): ("<", "below"),
-}
 _IGNORED: Final = frozenset(
     {
         *("description", "example", "exclusiveMaximum", "exclusiveMinimum", "nullable", "title", "type"),
@@ -54,7 +47,7 @@ def keys(schema: Schema, path: str) -> Schema:
         count = len(schema[KEYS]["enum"])
         rest["maxProperties"] = min(rest.get("maxProperties", count), count)
     rules = [{"rule": f"self.all(key, {test})", "message": f"each key {message}"} for test, message in tests]
-    return rest | {VALIDATIONS: [*rest.get(VALIDATIONS, ()), *rules], COSTLY: True}
+    return rest | {VALIDATIONS: [*rest.get(VALIDATIONS, ()), *rules]}
 
 
 def _is_open(values: Schema) -> bool:
@@ -93,19 +86,17 @@ def _of_word(word: str, value: Any, names: Schema, path: str) -> list[Test]:
             sign, says = (">=", "least") if word == "minLength" else ("<=", "most")
             return [(f"size(key) {sign} {value}", f"must have at {says} {value} characters")]
         case "minimum" | "maximum":
-            return [_bound(word, value, names)]
+            strict, kind = (
+                names.get(f"exclusive{word.capitalize()}"),
+                "int" if names.get("type") == "integer" else "double",
+            )
+            sign = (">" if word == "minimum" else "<") + ("" if strict else "=")
+            bound = int(value) if kind == "int" else float(value)
+            return [(f"{kind}(key) {sign} {bound!r}", f"must be {sign} {value}")]
         case _ if word in _IGNORED or word.startswith(PREFIX):
             return []
         case _:
             raise SchemaError(path, f"no rule can check {word} of a map's keys", "use keys of text or numbers")
-
-
-def _bound(word: str, value: Any, names: Schema) -> Test:
-    strict = bool(names.get(f"exclusive{word.capitalize()}"))
-    sign, says = _BOUNDS[word, strict]
-    if names.get("type") == "integer":
-        return f"int(key) {sign} {int(value)}", f"must be {says} {value}"
-    return f"double(key) {sign} {float(value)!r}", f"must be {says} {value}"
 
 
 def _of_kind(names: Schema, path: str) -> list[Test]:

@@ -26,6 +26,7 @@ _IMPOSSIBLE: Final = {
     "dependentRequired": "move the condition into a rule",
     "dependentSchemas": "move the condition into a rule",
     "else": "move the condition into a rule",
+    "patternProperties": "use a dict of one type, whose keys have a pattern",
     "if": "move the condition into a rule",
     "then": "move the condition into a rule",
     "unevaluatedItems": "use a list of one type",
@@ -58,8 +59,8 @@ def keywords(schema: Schema, path: str) -> Schema:
         result = step(result)
     if "prefixItems" in schema:
         result = _tuple(result, schema["prefixItems"], path)
-    if "propertyNames" in schema or "patternProperties" in schema:
-        result = _keys(result, schema, path)
+    if "propertyNames" in schema:
+        result[KEYS] = {"type": "string", **schema["propertyNames"]}
     result = _exclusive(result, "exclusiveMinimum", "minimum", max)
     return _exclusive(result, "exclusiveMaximum", "maximum", min)
 
@@ -78,7 +79,7 @@ def _refuse(schema: Schema, path: str) -> None:
         # Seen only where it is no member of a union: those are looked at by the stage of unions, from above.
         return
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and (found := re2.problem(pattern) or re2.strangeness(pattern)):
+    if isinstance(pattern, str) and (found := re2.problem(pattern)):
         raise SchemaError(
             path,
             f"the pattern {pattern!r} has {found[0]}, which RE2 does not support",
@@ -136,20 +137,6 @@ def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
 def _bare(schema: Any) -> Any:
     texts = {"default", "description", "example", "title", DEFAULT, NAME}
     return {key: value for key, value in schema.items() if key not in texts} if isinstance(schema, dict) else schema
-
-
-def _keys(result: Schema, schema: Schema, path: str) -> Schema:
-    """Words about keys that a model wrote itself."""
-    keys: Schema = {"type": "string", **schema.get("propertyNames", {})}
-    patterned = schema.get("patternProperties", {})
-    if len(patterned) > 1 or (patterned and "properties" in schema):
-        raise SchemaError(path, "patternProperties with other fields is not structural", "use a dict of one type")
-    for pattern, values in patterned.items():
-        if found := re2.problem(pattern) or re2.strangeness(pattern):
-            raise SchemaError(path, f"the pattern {pattern!r} has {found[0]}, which RE2 does not support", found[1])
-        keys = {**keys, "pattern": pattern}
-        result = {**result, "additionalProperties": values or True}
-    return {**result, KEYS: keys}
 
 
 def _exclusive(schema: Schema, exclusive: str, inclusive: str, tighter: Any) -> Schema:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.notes import MIXED, PREFIX
-from crdgen.integers import RANGES
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
+from crdgen.schema.limits import RANGES
 
 #: Bounds that nothing of a type meets, and that hold for nothing else.
 SHUT: Final[dict[str, Schema]] = {

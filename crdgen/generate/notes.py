@@ -27,8 +27,6 @@ SAID: Final = "x-crdgen-said"
 COMPUTED: Final = "x-crdgen-computed"
 # The sentence of a deprecated field, for its description.
 DEPRECATED: Final = "x-crdgen-deprecated"
-# There is a rule here whose cost grows with the list or map that it is in.
-COSTLY: Final = "x-crdgen-costly"
 
 
 class Deferred:

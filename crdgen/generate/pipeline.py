@@ -14,9 +14,8 @@ from crdgen.generate.generator import Generator
 from crdgen.generate.inline import MARKERS, inline
 from crdgen.generate.keys import keys
 from crdgen.generate.keywords import keywords
-from crdgen.generate.known import known
+from crdgen.generate.known import known, ranges
 from crdgen.generate.parents import parents
-from crdgen.generate.ranges import ranges
 from crdgen.generate.tidy import order, policy, tidy
 from crdgen.generate.unions import unions
 from crdgen.generate.walk import Stage, rewrite
@@ -102,6 +101,9 @@ def describe(model: Any, path: str) -> Schema:
     except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:
         problem = error.message.partition("\n")[0].rstrip(".")
         raise SchemaError(path, problem, "use types that Pydantic supports, defined in the module") from error
+    except KeyError as error:
+        fix = "write the schema out in its place, or give the field a model as its type"
+        raise SchemaError(path, f"`$ref: {error.args[0]}` refers to nothing in the schema of the model", fix) from error
     except ImportError as error:
         raise SchemaError(path, f"one of its types needs another package: {error}", "install it") from error
     except (CoreSchemaError, NameError, RecursionError, TypeError) as error:

@@ -7,7 +7,7 @@ import re
 from typing import Any, Final
 
 from crdgen.generate.errors import Faults, SchemaError
-from crdgen.generate.notes import COSTLY, PREFIX
+from crdgen.generate.notes import PREFIX
 from crdgen.generate.walk import map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
 from crdgen.schema.sealed import Sealed
@@ -18,40 +18,25 @@ _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "s
 def tidy(schema: Schema, path: str) -> Schema:
     """Return the schema, all stages behind it, without private notes."""
     faults = Faults()
-    result = _tidied(schema, path, faults, unbounded="")
+    result = _tidied(schema, path, faults)
     faults.tell()
     return result
 
 
-def _tidied(schema: Schema, path: str, faults: Faults, *, unbounded: str) -> Schema:
-    """Return the node tidied; `unbounded` is the path of a list or map around it that may have any number of items."""
+def _tidied(schema: Schema, path: str, faults: Faults) -> Schema:
     if isinstance(schema, Sealed):
         return schema
     with faults.gathered():
-        _check(schema, path, unbounded)
+        if schema.get("type") not in _TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
+            raise SchemaError(path, *_untyped(schema.get("type")))
     result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
-    for keyword, bound, step in (("items", "maxItems", "[]"), ("additionalProperties", "maxProperties", ".*")):
+    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(schema.get(keyword), dict):
-            around = unbounded or ("" if bound in schema else path)
-            result[keyword] = _tidied(schema[keyword], f"{path}{step}", faults, unbounded=around)
+            result[keyword] = _tidied(schema[keyword], f"{path}{step}", faults)
     if "properties" in schema:
-        result["properties"] = {
-            name: _tidied(child, f"{path}.{name}", faults, unbounded=unbounded)
-            for name, child in schema["properties"].items()
-        }
+        properties: dict[str, Schema] = schema["properties"]
+        result["properties"] = {name: _tidied(child, f"{path}.{name}", faults) for name, child in properties.items()}
     return result
-
-
-def _check(schema: Schema, path: str, unbounded: str) -> None:
-    if schema.get("type") not in _TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
-        raise SchemaError(path, *_untyped(schema.get("type")))
-    if COSTLY in schema and unbounded:
-        raise SchemaError(
-            path,
-            f"a rule over the keys, checked for each of any number of items of {unbounded}, would cost more than the "
-            "API server allows",
-            "bound the items with `Field(max_length=…)`, or use `dict[str, …]`",
-        )
 
 
 def _untyped(found: object) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from crdgen.lint import (
     costs,
     defaults,
     document,
-    eachversion,
     keywords,
     lists,
     names,
@@ -19,6 +18,7 @@ from crdgen.lint import (
     structure,
     subresources,
     validations,
+    version,
     versions,
 )
 from crdgen.lint.node import Node, nodes
@@ -101,7 +101,7 @@ _OF_DECODING: Final = (
     *(document_is_nested_reasonably, value_has_the_right_type, field_is_known, field_within_items_is_known),
 )
 _OF_DEFINITION: Final = tuple(rule for module in (document, names, versions, conversion) for rule in family(module))
-_OF_VERSION: Final = tuple(rule for module in (eachversion, subresources) for rule in family(module))
+_OF_VERSION: Final = tuple(rule for module in (version, subresources) for rule in family(module))
 _OF_SCHEMA: Final[tuple[LintRule[Node], ...]] = tuple(
     rule for module in (structure, keywords, lists, pruning, validations, costs, defaults) for rule in family(module)
 )

@@ -17,21 +17,16 @@ _NOTABLE_OF_ALL: Final = 0.5
 # How many rules are named of those that are too many.
 _NAMED: Final = 4
 
-# What to do about sizes that nothing tells: of what is unwrapped, compared, or computed otherwise.
-_UNWRAPPED: Final = "test with has() and read the field itself, which has a bound"
-_COMPARED: Final = (
-    "write !(a == b) in place of a != b: of quantities, addresses and the like it knows what only == costs"
-)
-_COMPUTED: Final = "walk the field itself, which has a bound"
+# What to do about sizes that nothing tells.
+_COMPUTED: Final = "walk the field itself, which has a bound, and write !(a == b) in place of a != b"
 
 
 class _Priced(NamedTuple):
-    """An expression: where it is, what it is called, how it reads, its estimate, and how often it may be evaluated."""
+    """An expression: where it is, its keyword, its estimate, and how often it may be evaluated."""
 
     node: Node
     at: str
     word: str
-    text: str
     estimate: Estimate
     times: int
 
@@ -89,7 +84,7 @@ def _prices(node: Node) -> Iterator[_Priced]:
             # A message is made for one value only: the API server does not ask how often.
             times = 1 if word == "messageExpression" else _times(node, most_in_a_request(found.self_type))
             price = estimate(found.tree, found.types, found.self_type)
-            yield _Priced(node, f"{path}.{word}", word, text, price, times)
+            yield _Priced(node, f"{path}.{word}", word, price, times)
 
 
 def _times(node: Node, most: int) -> int:
@@ -124,30 +119,24 @@ def _of_one(priced: _Priced) -> tuple[str, str]:
     """Return what is wrong with one expression, and how to fix it."""
     sources = dict.fromkeys([*priced.estimate.ranges, *priced.estimate.sources])
     around = list(_around(priced.node))[::-1] if priced.times > 1 else []
-    endless = {source.name: source.keyword for source in sources if source.keyword and not source.bounded}
-    repeated = {_place(place): _keyword(place) for place, bound in around if bound is None}
+    bounds = {source.name: source.keyword for source in sources if source.keyword} | {
+        _place(place): _keyword(place) for place, _ in around
+    }
+    endless = {source.name for source in sources if source.keyword and not source.bounded}
+    repeated = {_place(place) for place, bound in around if bound is None}
     computed = [source.name for source in sources if not source.keyword]
     problem = f"the {priced.word} is estimated to cost {_share(priced.cost, LIMIT)} what the API server allows"
-    reasons = []
-    if endless:
-        reasons.append(f"{_and(endless)} {_have(endless)} no bound")
-    if repeated:
-        reasons.append(f"it is evaluated for each entry of {_and(repeated)}, which {_have(repeated)} no bound")
     if computed:
-        reasons.append(f"the API server cannot determine the size of {_and(computed)}")
-    if endless or repeated:
-        given = [f"{name} {keyword}" for name, keyword in (endless | repeated).items()]
-        fix = f"give {_and(given)}, directly and not in allOf"
-    elif computed:
-        unwrapped = any("alue()" in name for name in computed)
-        fix = _UNWRAPPED if unwrapped else _COMPARED if "!=" in priced.text else _COMPUTED
-    else:
-        bounded = {source.name: source.keyword for source in sources} | {
-            _place(place): _keyword(place) for place, _ in around
-        }
-        lowered = [f"{keyword} of {name}" for name, keyword in bounded.items()]
-        fix = f"lower {_and(lowered)}, or simplify the expression" if lowered else "simplify the expression"
-    return ": ".join([problem, ", and ".join(reasons)] if reasons else [problem]), fix
+        problem += f": the API server cannot determine the size of {_and(computed)}"
+    unbounded = [f"{name} {keyword}" for name, keyword in bounds.items() if name in endless | repeated]
+    if unbounded:
+        return f"{problem}: without a bound it counts with as many as fit into a request", (
+            f"give {_and(unbounded)}, directly and not in allOf"
+        )
+    if computed:
+        return problem, _COMPUTED
+    lowered = [f"{keyword} of {name}" for name, keyword in bounds.items()]
+    return problem, f"lower {_and(lowered)}, or simplify the expression" if lowered else "simplify the expression"
 
 
 def _of_all(root: Node, priced: list[_Priced]) -> tuple[str, str]:
@@ -179,7 +168,3 @@ def _keyword(node: Node) -> str:
 def _and(words: Iterable[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _have(several: dict[str, str]) -> str:
-    return "have" if len(several) > 1 else "has"

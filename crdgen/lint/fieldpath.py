@@ -9,9 +9,6 @@ from crdgen.decode.objectmeta import METADATA
 from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 _TOKEN: Final = re.compile(r"'.*?(?<!\\)'|'.*|[.\[\]]|[^.\[\]]+", re.DOTALL)
-_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPES: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "'": "'", "\\": "\\"}
-
 
 # One step of kubectl's JSONPath: a name, a name in quotes, items by index, slice, wildcard or filter, or all below.
 _STEP: Final = re.compile(
@@ -114,19 +111,10 @@ def _steps(path: str, *, brackets: bool) -> Iterator[str]:
             name = next(tokens, "")
             if len(name) < 2 or name[0] != "'" or name[-1] != "'":
                 raise PathError("wants a name in single quotes between brackets")
-            yield _unescaped(name[1:-1])
+            yield name[1:-1].replace("\\'", "'").replace("\\\\", "\\")
             if next(tokens, None) != "]":
                 raise PathError("has a bracket that is not closed")
         elif part == "[":
             raise PathError("must not have brackets")
         else:
             raise PathError(f"must begin with a dot: .{part}")
-
-
-def _unescaped(text: str) -> str:
-    def plain(match: re.Match[str]) -> str:
-        if match[1] not in _ESCAPES:
-            raise PathError(f"has the unknown escape {match[0]}")
-        return _ESCAPES[match[1]]
-
-    return _ESCAPED.sub(plain, text)

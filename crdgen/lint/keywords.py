@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
+from crdgen.formats import text_format
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Found, error, warning
 from crdgen.schema import INT_OR_STRING, PRESERVE
-from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS, TEXT_FORMATS
+from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS
 
 _NUMBERS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 _TEXTS: Final = frozenset({"maxLength", "minLength", "pattern"})
@@ -32,8 +33,6 @@ _PAIRS: Final = (
 )
 _SIZES: Final = ("maxLength", "maxItems", "maxProperties")
 
-# Without dashes, as the API server compares them.
-_TEXT_FORMATS: Final = frozenset(name.replace("-", "") for name in TEXT_FORMATS)
 _NUMBER_FORMATS: Final = {"integer": INTEGER_FORMATS, "number": NUMBER_FORMATS}
 
 
@@ -79,7 +78,7 @@ def format_is_checked(node: Node) -> Iterator[Found]:
         checked = name in known
         fix = f"write {' or '.join(known)}, or bounds"
     else:
-        checked = node.type in {"", "string"} and name.replace("-", "") in _TEXT_FORMATS
+        checked = node.type in {"", "string"} and text_format(name) is not None
         fix = "write a pattern or a rule, or remove it"
     if not checked:
         what = f"a value of type {node.type}" if node.type else "a value without a type"

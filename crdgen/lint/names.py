@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from crdgen.decode.objectmeta import COMMON
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
+from crdgen.formats import is_uri
 from crdgen.lint.rule import Found, error
 from crdgen.lint.version import Definition
 from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
@@ -74,11 +75,7 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found
 
 
 def _is_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return bool(parts.scheme and parts.netloc) and " " not in parts.netloc and not any(ord(sign) < 32 for sign in text)
+    return is_uri(text.partition("#")[0]) and bool(urlsplit(text).scheme and urlsplit(text).netloc)
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")

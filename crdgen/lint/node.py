@@ -68,8 +68,7 @@ class Node:
     @property
     def type(self) -> str:
         """The type; empty where there is none."""
-        kind: str = self.schema.get("type", "")
-        return kind
+        return str(self.schema.get("type", ""))
 
     def flag(self, keyword: str) -> bool:
         """Whether a boolean keyword is true."""
@@ -108,43 +107,15 @@ def nodes(schema: Schema, path: str) -> list[Node]:
 
 
 def _children(node: Node) -> Iterator[Node]:
-    yield from _fields(node)
-    yield from _values(node)
-    yield from _items(node)
-    yield from _branches(node)
-
-
-def _fields(node: Node) -> Iterator[Node]:
     for name, schema in node.properties.items():
         of_meta = node.is_resource and name in META_FIELDS
         forbidden = f"the API server sets {name} of every object" if of_meta and node.is_root else ""
-        yield _child(
-            node,
-            schema,
-            f"properties[{name}]",
-            f".{name}",
-            name=name,
-            level=NodeLevel.FIELD,
-            inside_meta=node.inside_meta or of_meta,
-            no_default=node.no_default or forbidden,
-        )
-
-
-def _values(node: Node) -> Iterator[Node]:
+        meta = {"inside_meta": node.inside_meta or of_meta, "no_default": node.no_default or forbidden}
+        yield _child(node, schema, f"properties[{name}]", f".{name}", name=name, level=NodeLevel.FIELD, **meta)
     if node.values is not None:
         forbidden = "a map within metadata has no defaults" if node.inside_meta else ""
-        yield _child(
-            node,
-            node.values,
-            "additionalProperties",
-            ".*",
-            level=NodeLevel.FIELD,
-            no_default=node.no_default or forbidden,
-            unseen_defaults=True,
-        )
-
-
-def _items(node: Node) -> Iterator[Node]:
+        meta = {"unseen_defaults": True, "no_default": node.no_default or forbidden}
+        yield _child(node, node.values, "additionalProperties", ".*", level=NodeLevel.FIELD, **meta)
     items = node.schema.get("items")
     unmatched = "" if keeps_items_apart(node.schema) else node.field or "the root"
     uncorrelated = node.uncorrelated or unmatched
@@ -152,9 +123,6 @@ def _items(node: Node) -> Iterator[Node]:
         yield _child(node, items, "items", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
     for index, schema in enumerate(items if isinstance(items, list) else ()):
         yield _child(node, schema, f"items[{index}]", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
-
-
-def _branches(node: Node) -> Iterator[Node]:
     for keyword in ("allOf", "anyOf", "oneOf"):
         exempt = keyword == "anyOf" and _is_int_or_string(node)
         for index, schema in enumerate(node.schema.get(keyword, ())):

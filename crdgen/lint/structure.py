@@ -9,6 +9,9 @@ from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP
 
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _BRANCHES: Final = ("allOf", "anyOf", "not", "oneOf")
+_NOT_IN_A_BRANCH: Final = (
+    *("type", "title", "description", LIST_MAP_KEYS, VALIDATIONS, "nullable", PRESERVE, EMBEDDED, INT_OR_STRING),
+)
 _NAME_FIELDS: Final = frozenset({"generateName", "name"})
 
 
@@ -79,15 +82,9 @@ def branches_only_restrict(node: Node) -> Iterator[Found]:
     """Branches of allOf, anyOf, oneOf and not restrict declared fields; they declare nothing."""
     if not node.branch or node.exempt:
         return
-    for keyword in ("type", "title", "description", LIST_MAP_KEYS, VALIDATIONS):
-        if node.schema.get(keyword):
-            yield Found(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
-    for keyword in ("nullable", PRESERVE, EMBEDDED, INT_OR_STRING):
-        if node.flag(keyword):
-            yield Found(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
-    for keyword in ("default", LIST_TYPE, MAP_TYPE):
-        if keyword in node.schema:
-            yield Found(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
+    said = {keyword for keyword in _NOT_IN_A_BRANCH if node.schema.get(keyword)}
+    for keyword in sorted(said | (node.schema.keys() & {"default", LIST_TYPE, MAP_TYPE})):
+        yield Found(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
     if node.schema.get("additionalProperties", False) is not False:
         fix = "write it outside of the branch only"
         yield Found("additionalProperties", "additionalProperties must not be within a branch", fix)
@@ -204,22 +201,8 @@ def root_metadata_is_bare(node: Node) -> Iterator[Found]:
     if not node.is_root or metadata is None:
         return
     named = metadata.get("properties", {}).keys()
-    more = sorted(
-        keyword for keyword in metadata.keys() - {"type", "default", "properties"} if _says(metadata, keyword)
-    )
+    more = [keyword for keyword in sorted(metadata.keys() - {"type", "default", "properties"}) if metadata[keyword]]
     more += [f"properties[{name}]" for name in sorted(named - _NAME_FIELDS)]
     if more:
         problem = f"metadata must be a bare object, or restrict name and generateName only: not {', '.join(more)}"
         yield Found("properties[metadata]", problem, "write type: object and nothing else")
-
-
-def _says(schema: Schema, keyword: str) -> bool:
-    """Return whether the keyword has another value than Go's zero value; lists of schemas and values may be empty."""
-    value = schema[keyword]
-    if isinstance(value, list) and keyword in {"required", LIST_MAP_KEYS, VALIDATIONS}:
-        return True
-    if keyword == "items":
-        return isinstance(value, dict) or bool(value)
-    if isinstance(value, bool):
-        return value or keyword == "additionalProperties"
-    return value not in ("", [], {}) or keyword in {"$ref", "example", "externalDocs", "not", LIST_TYPE, MAP_TYPE}

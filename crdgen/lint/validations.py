@@ -4,24 +4,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen import cel
+from crdgen.cel.types import type_of
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.node import Node
 from crdgen.lint.rule import COMPILED, Found, error, warning
-from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS, Schema
+from crdgen.schema import LIST_TYPE, PRESERVE, VALIDATIONS
 
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _LINE_BREAKS: Final = frozenset("\n\r")
-# What strings.TrimSpace of Go trims, which is less than what str.strip of Python does.
-_BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
 def expressions(node: Node) -> Iterator[tuple[str, Mapping[str, Any], str, str]]:
     """Return each rule that can be compiled: its path, itself, and the two expressions; the second may be empty."""
     for path, rule in _rules(node):
         expression = rule.get("rule", "")
-        if expression.strip(_BLANKS):
+        if expression.strip():
             message = rule.get("messageExpression", "")
-            yield path, rule, expression, message if message.strip(_BLANKS) else ""
+            yield path, rule, expression, message if message.strip() else ""
 
 
 def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -33,10 +32,10 @@ def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def rule_is_there(node: Node) -> Iterator[Found]:
     """The expressions of a CEL rule are not empty."""
     for path, rule in _rules(node):
-        if not rule.get("rule", "").strip(_BLANKS):
+        if not rule.get("rule", "").strip():
             yield Found(f"{path}.rule", "the rule is empty", "write an expression that is true for valid values")
         expression = rule.get("messageExpression", "")
-        if expression and not expression.strip(_BLANKS):
+        if expression and not expression.strip():
             yield Found(f"{path}.messageExpression", "the messageExpression is empty", "write it, or remove it")
 
 
@@ -44,8 +43,8 @@ def rule_is_there(node: Node) -> Iterator[Found]:
 def message_is_one_line(node: Node) -> Iterator[Found]:
     """A message is one line; a CEL rule of several lines needs a message."""
     for path, rule in _rules(node):
-        message, expression = rule.get("message", ""), rule.get("rule", "").strip(_BLANKS)
-        trimmed = message.strip(_BLANKS)
+        message, expression = rule.get("message", ""), rule.get("rule", "").strip()
+        trimmed = message.strip()
         if message and not trimmed:
             yield Found(f"{path}.message", "the message is blank", "write what is wrong, or remove it")
         elif _LINE_BREAKS & set(trimmed):
@@ -69,7 +68,7 @@ def field_path_leads_somewhere(node: Node) -> Iterator[Found]:
         blamed = rule.get("fieldPath", "")
         if not blamed:
             continue
-        if not blamed.strip(_BLANKS) or _LINE_BREAKS & set(blamed):
+        if not blamed.strip() or _LINE_BREAKS & set(blamed):
             yield Found(f"{path}.fieldPath", "fieldPath must be one line that is not blank", "correct it")
             continue
         try:
@@ -81,31 +80,9 @@ def field_path_leads_somewhere(node: Node) -> Iterator[Found]:
 @error("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
 def rule_sees_a_type(node: Node) -> Iterator[Found]:
     """CEL rules are on typed values only."""
-    if (
-        not node.branch
-        and any(True for _ in _rules(node))
-        and not _has_cel_type(node.schema, resource=node.is_resource)
-    ):
+    if not node.branch and any(True for _ in _rules(node)) and type_of(node.schema, root=node.is_resource) is None:
         fix = "give the value a type, or write the rule for a typed field"
         yield Found(VALIDATIONS, "CEL cannot see a value without a type", fix)
-
-
-def _has_cel_type(schema: Schema, *, resource: bool) -> bool:
-    current: Any = schema
-    while isinstance(current, dict):
-        if current.get(INT_OR_STRING) or resource or current.get(EMBEDDED):
-            return True
-        match current.get("type"):
-            case "array":
-                current = current.get("items")
-            case "object":
-                values = current.get("additionalProperties")
-                if not isinstance(values, dict):
-                    return True
-                current = values
-            case kind:
-                return bool(kind)
-    return False
 
 
 @error("schema/cel/compilation.go", VALIDATIONS, phase=COMPILED)
@@ -171,6 +148,3 @@ def rule_sees_declared_fields(node: Node) -> Iterator[Found]:
     """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared."""
     if not node.branch and node.flag(PRESERVE) and not node.properties and any(True for _ in expressions(node)):
         yield Found(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
-
-
-# Looked for where nothing else is wrong, as the API server does: other mistakes make the types of a rule unclear.

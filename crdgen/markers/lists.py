@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError
@@ -36,42 +36,41 @@ _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 
 
 @dataclass(frozen=True)
-class MinItems(Marker):
-    """At least so many items."""
+class _Items(Marker):
+    """How many items there may be."""
 
     count: int
+    keyword: ClassVar[str]
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with the bound."""
-        require_type(schema, "array", "MinItems", path, "annotate a list")
-        return schema | {"minItems": self.count}
+        require_type(schema, "array", type(self).__name__, path, "annotate a list")
+        return schema | {self.keyword: self.count}
+
+
+class MinItems(_Items):
+    """At least so many items."""
+
+    keyword = "minItems"
 
     def check(self, value: Any) -> Any:
         """Refuse a shorter list."""
         if value is not None and len(value) < self.count:
-            raise PydanticKnownError(
-                "too_short", {"field_type": "List", "min_length": self.count, "actual_length": len(value)}
-            )
+            bounds = {"field_type": "List", "min_length": self.count, "actual_length": len(value)}
+            raise PydanticKnownError("too_short", bounds)
         return value
 
 
-@dataclass(frozen=True)
-class MaxItems(Marker):
+class MaxItems(_Items):
     """At most so many items."""
 
-    count: int
-
-    def apply(self, schema: Schema, path: str) -> Schema:
-        """Return the node with the bound."""
-        require_type(schema, "array", "MaxItems", path, "annotate a list")
-        return schema | {"maxItems": self.count}
+    keyword = "maxItems"
 
     def check(self, value: Any) -> Any:
         """Refuse a longer list."""
         if value is not None and len(value) > self.count:
-            raise PydanticKnownError(
-                "too_long", {"field_type": "List", "max_length": self.count, "actual_length": len(value)}
-            )
+            bounds = {"field_type": "List", "max_length": self.count, "actual_length": len(value)}
+            raise PydanticKnownError("too_long", bounds)
         return value
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from crdgen.integers import integral
+from crdgen.schema.limits import RANGES
 
 # Coercion makes `"3"`, `true` and `1` out of each other for these.
 _SCALARS: Final = frozenset({"bool", "float", "str"})
@@ -23,6 +23,21 @@ _CHILDREN: Final = (
     "steps",
     "definitions",
 )
+
+
+def integral(value: Any) -> Any:
+    """Return 3 for 3.0, because the API server does; everything else as it is.
+
+    Raises:
+        PydanticCustomError: For a number beyond 64 bits, which no typed client could read.
+    """
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is int:
+        low, high = RANGES["int64"]
+        if not low <= value <= high:
+            raise PydanticCustomError("int64", "must fit into 64 bits")
+    return value
 
 
 Resolve: TypeAlias = Callable[[CoreSchema], CoreSchema]
@@ -50,7 +65,7 @@ def _strict(node: Any, resolve: Resolve, *, root: bool = False) -> Any:
     kind = node.get("type")
     if not isinstance(kind, str):  # a table of names, one of which may be `type`: fields, tagged choices
         return {name: _strict(child, resolve) for name, child in node.items()}
-    children = {name: _strict(node[name], resolve) for name in _CHILDREN if _is_schema(node.get(name))}
+    children = {name: _strict(node[name], resolve) for name in _CHILDREN if isinstance(node.get(name), list | Mapping)}
     return _scalar(node, kind, resolve) | children
 
 
@@ -75,10 +90,6 @@ def _is_enum(reference: dict[str, Any], resolve: Resolve) -> bool:
     except LookupError:  # a model, which refers to itself
         return False
     return bool(referred["type"] == "enum")
-
-
-def _is_schema(child: object) -> bool:
-    return isinstance(child, list | Mapping)
 
 
 def _enum_scalar(value: Any) -> Any:

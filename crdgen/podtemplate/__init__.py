@@ -2,7 +2,7 @@
 
 In the model they are plain JSON; the schema is Kubernetes' own, inlined: `PodTemplate` is that of one minor, and
 `Annotated[dict[str, Any], pod_template("1.30")]` pins another. What is newer than the minor is pruned. The definitions
-of all minors are kept in one generated file, each where it changed; `python -m crdgen.podtemplate` generates it.
+of all minors are kept in one generated file, each where it changed; `python -m bench.pod_definitions` writes it.
 """
 
 import json
@@ -16,6 +16,7 @@ from crdgen.generate.errors import SchemaError
 from crdgen.generate.tidy import order
 from crdgen.markers.types import Replace
 from crdgen.podtemplate.convert import structural
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, PRESERVE
 from crdgen.schema.sealed import opened, sealed
 
 __all__ = [
@@ -38,31 +39,11 @@ KUBERNETES: Final = "1.36"
 MINORS: Final = tuple(f"1.{minor}" for minor in range(25, 38))
 FILE: Final = "kubernetes.json"
 
-_OPEN: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "x-kubernetes-preserve-unknown-fields": True,
-    "properties": {
-        "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-        "spec": {
-            "type": "object",
-            "x-kubernetes-preserve-unknown-fields": True,
-            "required": ["containers"],
-            "properties": {
-                "containers": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "x-kubernetes-preserve-unknown-fields": True,
-                        "required": ["name"],
-                        "properties": {"name": {"type": "string"}},
-                    },
-                    "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": ["name"],
-                }
-            },
-        },
-    },
-}
+_ANY: Final = {"type": "object", PRESERVE: True}
+_CONTAINER: Final = _ANY | {"required": ["name"], "properties": {"name": {"type": "string"}}}
+_CONTAINERS: Final = {"type": "array", "items": _CONTAINER, LIST_TYPE: "map", LIST_MAP_KEYS: ["name"]}
+_SPEC: Final = _ANY | {"required": ["containers"], "properties": {"containers": _CONTAINERS}}
+_OPEN: Final[Mapping[str, Any]] = _ANY | {"properties": {"metadata": _ANY, "spec": _SPEC}}
 
 
 def pod_template(kubernetes: str = KUBERNETES) -> Replace:
@@ -134,14 +115,8 @@ def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
 
 
 def _volumes(kubernetes: str) -> Mapping[str, Any]:
-    return sealed(
-        {
-            "type": "array",
-            "items": _core("Volume", kubernetes),
-            "x-kubernetes-list-type": "map",
-            "x-kubernetes-list-map-keys": ["name"],
-        }
-    )
+    items = _core("Volume", kubernetes)
+    return sealed({"type": "array", "items": items, LIST_TYPE: "map", LIST_MAP_KEYS: ["name"]})
 
 
 def _check_minor(kubernetes: str, at: str) -> None:

@@ -18,7 +18,7 @@ from crdgen.generate.pipeline import structural_schema
 from crdgen.generate.tidy import shortened
 from crdgen.podtemplate import OpenPodTemplate
 from crdgen.schema import Schema
-from crdgen.schema.look import size
+from crdgen.schema.look import mapping, members, size
 from crdgen.utf8 import utf8
 
 __all__ = ["Saving", "SizedField", "annotations", "parts", "savings", "size"]
@@ -34,10 +34,9 @@ def annotations(crd: Mapping[str, Any]) -> int:
 
     Above `limits.ANNOTATIONS` it is refused.
     """
-    metadata = crd.get("metadata")
-    own = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    others = {key: text for key, text in (own if isinstance(own, Mapping) else {}).items() if key != _APPLIED}
-    applied = {**crd, "metadata": {**(metadata if isinstance(metadata, Mapping) else {}), "annotations": others}}
+    own = mapping(crd, "metadata", "annotations")
+    others = {key: text for key, text in own.items() if key != _APPLIED}
+    applied = {**crd, "metadata": {**mapping(crd, "metadata"), "annotations": others}}
     value = _go_size(applied) + 1  # the encoder ends with a line break
     rest = "".join(f"{key}{text}" for key, text in others.items())
     return value + len(_APPLIED) + len(utf8(rest))
@@ -158,8 +157,7 @@ def _texts(schema: Schema) -> Iterator[str]:
 
 def _children(path: str, schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield the schemas right below a schema, which may be any JSON; the version is followed by a space."""
-    properties = schema.get("properties")
-    for name, child in (properties if isinstance(properties, dict) else {}).items():
+    for name, child in mapping(schema, "properties").items():
         if isinstance(child, dict):
             yield (f"{path}.{name}" if " " in path or not path else f"{path} {name}"), child
     for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
@@ -169,19 +167,12 @@ def _children(path: str, schema: Schema) -> Iterator[tuple[str, Schema]]:
 
 
 def _schemas(crd: Mapping[str, Any]) -> dict[str, Schema]:
-    found = {}
-    for version in _versions(crd):
-        holder = version.get("schema")
-        schema = holder.get("openAPIV3Schema") if isinstance(holder, dict) else None
-        if isinstance(schema, dict):
-            found[str(version.get("name"))] = schema
-    return found
+    found = {str(one.get("name")): mapping(one, "schema").get("openAPIV3Schema") for one in _versions(crd)}
+    return {name: schema for name, schema in found.items() if isinstance(schema, dict)}
 
 
 def _versions(crd: Mapping[str, Any]) -> list[dict[str, Any]]:
-    spec = crd.get("spec")
-    versions = spec.get("versions") if isinstance(spec, dict) else None
-    return [version for version in (versions if isinstance(versions, list) else []) if isinstance(version, dict)]
+    return [version for version in members(mapping(crd, "spec").get("versions")) if isinstance(version, dict)]
 
 
 def _go_size(value: Any) -> int:

@@ -27,12 +27,10 @@ CONVERSION_REVIEWS: Final = ("v1", "v1beta1")
 COMMUNITY_GROUPS: Final = ("k8s.io", "kubernetes.io")
 API_APPROVED: Final = "api-approved.kubernetes.io"
 
-#: The formats that are checked, by type; any other is ignored, and those of texts are compared without dashes.
+#: The formats of numbers that are checked; any other is ignored.
 #: (k8s.io/apiextensions-apiserver, pkg/apiserver/validation/formats.go)
 INTEGER_FORMATS: Final = ("int32", "int64")
 NUMBER_FORMATS: Final = ("float", "double")
-TEXT_FORMATS: Final = (
-    *("bsonobjectid", "byte", "cidr", "creditcard", "date", "date-time", "duration", "email", "hexcolor", "hostname"),
-    *("ipv4", "ipv6", "isbn", "isbn10", "isbn13", "k8s-long-name", "k8s-short-name", "mac", "password", "rgbcolor"),
-    *("ssn", "uri", "uuid", "uuid3", "uuid4", "uuid5"),
-)
+
+#: The least and the largest integer of a format (https://spec.openapis.org/oas/v3.0.3#data-types).
+RANGES: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}

@@ -129,7 +129,7 @@ class Loop:
                 failed = True
                 continue
             if isinstance(action, SetStatus):
-                outcome = Outcome.TOLD if outcome is Outcome.FINE else outcome
+                outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
@@ -143,7 +143,7 @@ class Loop:
         document = self._jobs[plural][2].get(name, namespace)
         if document is None:
             self._reader.forget(key)
-        elif self._replaced.get(key) == document["metadata"].get("resourceVersion"):
+        elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)
         return document

@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.pods import items, shape
+from jobgate.pods import shape
 from jobgate.pods.items import ItemReviewer
+from jobgate.prerequisites import item as items
 from jobgate.prerequisites import resolve as resolution
 from jobgate.prerequisites.item import FAULTS, faults
 from jobgate.prerequisites.models import NAMESPACED

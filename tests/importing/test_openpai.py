@@ -262,9 +262,31 @@ def test_the_command_writes_a_file_and_reads_standard_input(tmp_path: Path) -> N
     assert yaml.safe_load(out.read_text())["kind"] == "DIJob"
 
 
-@pytest.mark.parametrize("name", ["marketplace", "job-mnist"])
-def test_a_review_of_openpai_names_the_command(name: str) -> None:
-    file = f"{FOLDER}/openpai/{name}.yaml"
-    done = CliRunner().invoke(main, ["review", file])
+ITEM = "apiVersion: jobgate.dev/v1alpha1\nkind: Prerequisite\nspec:\n  pvcStorage:\n    mountPath: {{ path }}\n"
+RAW = (FOLDER / "openpai" / "marketplace.yaml").read_text().replace('"{{ mountPath }}"', "{{ mountPath }}")
+
+
+@pytest.mark.parametrize("command", ["review", "explain"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ((FOLDER / "openpai" / "marketplace.yaml").read_text(), "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        ((FOLDER / "openpai" / "job-mnist.yaml").read_text(), "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        (f"name: x\n{CMD}", "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        (RAW, "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        (ITEM, 'FILE:5: {{ … }} needs quotes, as YAML takes braces for a mapping; write: mountPath: "{{ path }}"'),
+        ("a: {{ .Values.b }}", "FILE:1: this looks like a Helm template"),
+    ],
+    ids=["items", "job", "an item", "items without quotes", "an item of ours without quotes", "a Helm template"],
+)  # fmt: skip
+def test_what_is_of_openpai_or_lacks_quotes_is_said_with_what_is_right(
+    command: str, text: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "item.yaml"
+    file.write_text(text)
+    done = CliRunner().invoke(main, [command, str(file)])
     assert done.exit_code == 2
-    assert f"jobgate import openpai {file}" in done.stderr
+    assert said.replace("FILE", str(file)) in done.stderr
+    done = CliRunner().invoke(main, [command, "-"], input=text)
+    assert done.exit_code == 2
+    assert said.replace("FILE", "<stdin>", 1).replace("FILE", "-") in done.stderr

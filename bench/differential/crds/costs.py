@@ -121,8 +121,6 @@ RULES = (
     "self.words.transformList(i, v, v + 'a').all(x, x == 'a')",
     "self.labels.transformMap(k, v, v + 'a').all(k, k == 'a')",
     "self.rules.all(r, r.name == r.port)",
-    "self.rules.all(r, r.ports.all(p, p.name == r.name))",
-    "self.rules.all(r, r.ports.all(p, p.name != r.long))",
     "self.rules.all(r, r.long == 'abcde' && r.ports.exists(p, p.number > 3))",
     "self.rules.all(r, self.rules.exists(q, q.name == r.name && q != r))",
     "self.rules.map(r, r.name).all(n, n.matches('^[a-z]+([a-z]*)$'))",
@@ -130,7 +128,6 @@ RULES = (
     "self.rules.filter(r, r.ports.size() > 1).all(r, r.ports.all(p, p.name == 'a'))",
     "self.rules[0].ports[1].name == self.long",
     "self.deep.a.b.all(r, r.tags.all(t, t == self.deep.a.c))",
-    "self.deep.a.b.all(r, r.tags.all(t, t == r.long))",
     "self.deep.text.startsWith(self.text)",
     "self.table.all(row, row.all(n, n > 0))",
     "self.table.map(row, row.sum()).sum() > 3",
@@ -152,7 +149,6 @@ RULES = (
     "self.table.exists(row, row.exists(n, n == self.count) && row.isSorted() && row.map(n, string(n)).join() == 'a')",
     "self.groups.all(k, g, g.all(i, x, x == k && x.matches('^[a-z]+([a-z]*)$')))",
     "self.groups.transformMapEntry(k, g, {g[0]: g}).all(k, k.size() > 1)",
-    "self.rules.map(r, r.tags.map(t, t + r.name)).exists(t, t.exists(u, u == self.long))",
     "string(self.count) == self.text",
     "string(self.count).matches('abc')",
     "int(self.text) > 3 && double(self.text) < 2.0 && bool('true')",
@@ -215,9 +211,6 @@ RULES = (
     "self.deep == oldSelf.deep && self.rules == oldSelf.rules && self.labels == oldSelf.labels",
     "self.many == oldSelf.many",
     "uint(self.count) > 3u && self.count / 2 == 1 && self.count % 2 == 0",
-    "self.rules.all(r, r.ports.all(p, p.notes.all(n, n == p.name)))",
-    "self.rules.all(r, r.ports.all(p, p.notes.all(n, n == r.long) && p.number > 0))",
-    "self.rules.exists(r, r.tags.exists(t, r.long.contains(t)))",
 )
 
 

@@ -154,8 +154,6 @@ TRUE: Final = [
     "url('https://a.b:80/p?q=1').getPort() == '80' && url('https://a.b/p?q=1').getQuery()['q'] == ['1']",
     "url('https://a.b/p').getScheme() == 'https' && url('https://a.b/p%20q').getEscapedPath() == '/p%20q'",
     "isURL('https://a.b') && isURL('/path') && !isURL('a b') && !isURL('../path')",
-    "!format.named('dns1123Label').value().validate('a-b').hasValue()",
-    "format.named('dns1123Label').value().validate('A').hasValue() && !format.named('none').hasValue()",
 ]
 
 ERRORS: Final = [

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from crdgen.evaluate import Reason, Violation
-from crdgen.integers import RANGES
+from crdgen.schema.limits import RANGES
 
 _LOW, _HIGH = RANGES["int64"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bench.differential.objects.texts import ANY, matching, of_format, text
 from crdgen.evaluate.check import identity
-from crdgen.integers import RANGES
+from crdgen.schema.limits import RANGES
 
 Schema = Mapping[str, Any]
 

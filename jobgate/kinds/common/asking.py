@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
 from crdgen import Doc
-from crdgen.markers import Replace
+from crdgen.markers.types import Replace
 from jobgate.prerequisites.asked import WORD, Asked, Where, asked
 from webhook import Job, Kind
 from webhook.plan import Plan

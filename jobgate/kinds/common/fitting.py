@@ -31,10 +31,10 @@ from msgspec import Meta, MsgspecError, convert, defstruct
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
 from crdgen.evaluate.validation import EITHER
 from crdgen.formats import text_format
-from crdgen.integers import RANGES
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.re2 import matcher
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.schema.limits import RANGES
 from jobgate.kinds.common.durations import DURATION
 
 Schema: TypeAlias = Mapping[str, Any]

@@ -22,7 +22,7 @@ from crdgen import (
     PodTemplate,
     Version,
 )
-from crdgen.markers import Replace
+from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import DURATION, LifecyclePolicy

@@ -70,7 +70,7 @@ REFUSED = [
     ("self.replicas", ["it must give true or false, and gives int"]),
     ("lower(self.name) == 'a'", ["at character 6: lower is not known"]),
     ("self.when < timestamp('x')", ["'x' is no time such as 2006-01-02T15:04:05Z"]),
-    ("self.name.find('[0-9') == ''", ["'[0-9' is no pattern of RE2: it has a class that is not closed"]),
+    ("self.name.find('[0-9') == ''", ["'[0-9' is no pattern of RE2: it has an error, missing ]: `[0-9`"]),
     ("self.name.matches('(?=a)')", ["'(?=a)' is no pattern of RE2: it has look-ahead"]),
     ("['a', 1].size() == 2", ["the values of a list must have one type, not int and str"]),
     (

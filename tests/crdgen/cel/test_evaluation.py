@@ -119,7 +119,7 @@ _CHAIN = "[self]" + ".map(x, '%s%s'.format([x, x]))" * 10
         ("optional.of(self)" + ".optMap(x, x + x)" * 20 + ".hasValue()", "a", TEXT, "uses optMap"),
         ("(" * 40 + "self" + ")" * 40, "a", TEXT, "too deep"),
         (f"{_CHAIN}.size() == 1", "a", TEXT, "uses format within comprehensions"),
-        ("format.uri().validate(self).orValue([]).size() == 0", "a", TEXT, "uses orValue of validate"),
+        ("format.uri().validate(self).orValue([]).size() == 0", "a", TEXT, "uses validate"),
     ],
     ids=["steps", "doubled", "deep", "grown", "optional"],
 )

@@ -45,7 +45,9 @@ def _right(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         case "object":
             return st.dictionaries(st.text(max_size=2), values(schema.get("additionalProperties", {})), max_size=3)
         case "array":
-            return st.lists(values(schema["items"]), max_size=4)
+            # A set in Python takes an item twice, and a list that is a set does not.
+            unique = repr if schema.get("x-kubernetes-list-type") == "set" else None
+            return st.lists(values(schema["items"]), max_size=4, unique_by=unique)
         case kind:
             return SCALARS.get(kind, JSON)
 

@@ -18,9 +18,8 @@ from crdgen.generate.hoist import hoist
 from crdgen.generate.inline import inline
 from crdgen.generate.keys import keys
 from crdgen.generate.keywords import keywords
-from crdgen.generate.known import known
+from crdgen.generate.known import known, ranges
 from crdgen.generate.notes import KEYS, MIXED
-from crdgen.generate.ranges import ranges
 from crdgen.generate.tidy import order
 from crdgen.generate.unions import unions
 

@@ -59,35 +59,34 @@ def test_nothing_is_said_of_what_is_cheap(schema: dict[str, Any]) -> None:
 
 
 _AFFORDED = "what the API server allows"
+_ENDLESS = ": without a bound it counts with as many as fit into a request"
 _DEAR = [
     (
         "a long pattern on any text",
         _ruled(_TEXT, "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?(ab|cd)$')"),
         "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost about 31 % of {_AFFORDED}: self has no bound",
+        f"the rule is estimated to cost about 31 % of {_AFFORDED}{_ENDLESS}",
         "give self maxLength, directly and not in allOf",
     ),
     (
         "a comprehension over any list, though it costs little",
         _ruled(_list({"type": "string", "format": "date-time", "maxLength": 1}), "self.all(x, true)"),
         "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost about 4 % of {_AFFORDED}: self has no bound",
+        f"the rule is estimated to cost about 4 % of {_AFFORDED}{_ENDLESS}",
         "give self maxItems, directly and not in allOf",
     ),
     (
         "text within a list within a list",
         _list(_list(_ruled(_TEXT, "self != 'a'")), maxItems=4),
         "items.items.x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost about 21 % of {_AFFORDED}: it is evaluated for each entry of spec.a[], which has "
-        "no bound",
+        f"the rule is estimated to cost about 21 % of {_AFFORDED}{_ENDLESS}",
         "give spec.a[] maxItems, directly and not in allOf",
     ),
     (
         "any text for each of any number",
         _map(_ruled(_TEXT, "self == oldSelf")),
         "additionalProperties.x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost more than 100 times {_AFFORDED}: self has no bound, and it is evaluated for each "
-        "entry of spec.a, which has no bound",
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}{_ENDLESS}",
         "give self maxLength and spec.a maxProperties, directly and not in allOf",
     ),
     (
@@ -110,7 +109,7 @@ _DEAR = [
         "x-kubernetes-validations[0].rule",
         f"the rule is estimated to cost more than 100 times {_AFFORDED}: the API server cannot determine the size of the result of "
         "orValue()",
-        "test with has() and read the field itself, which has a bound",
+        "walk the field itself, which has a bound, and write !(a == b) in place of a != b",
     ),
     (
         "quantities that differ",
@@ -118,7 +117,7 @@ _DEAR = [
         "x-kubernetes-validations[0].rule",
         f"the rule is estimated to cost more than 100 times {_AFFORDED}: the API server cannot determine the size of the result of "
         "quantity()",
-        "write !(a == b) in place of a != b: of quantities, addresses and the like it knows what only == costs",
+        "walk the field itself, which has a bound, and write !(a == b) in place of a != b",
     ),
 ]
 

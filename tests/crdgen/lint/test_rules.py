@@ -376,7 +376,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _NEW,
         _TEXT | {"x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
         _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^[a-z]+[0-9]+$')"}]},
-        "no bound",
+        "without a bound",
     ),
     (
         "rule-is-checked",

@@ -29,7 +29,7 @@ from crdgen import (
     rules,
     structural_schema,
 )
-from crdgen.markers import Marker
+from crdgen.markers.marker import Marker
 
 RULES = "x-kubernetes-validations"
 
@@ -304,9 +304,8 @@ def test_a_rule_that_costs_too_much_is_refused() -> None:
     with pytest.raises(SchemaError) as raised:
         crd(of(Spec, group="a.example.com", version="v1"))
     assert str(raised.value) == (
-        "Spec.spec.steps[].name: the rule is estimated to cost more than 100 times what the API server allows: self has "
-        "no bound, and it is evaluated for each entry of spec.steps, which has no bound; give self maxLength and "
-        "spec.steps maxItems, directly and not in allOf; in a model a bound is `Field(max_length=…)`"
+        "Spec.spec.steps[].name: the rule is estimated to cost more than 100 times what the API server allows: without "
+        "a bound it counts with as many as fit into a request; give self maxLength and spec.steps maxItems, directly and not in allOf; in a model a bound is `Field(max_length=…)`"
     )
 
 

@@ -1,10 +1,10 @@
-"""What Go compiles, what it does not, and what it reads otherwise than others."""
+"""What Go compiles, and what it does not."""
 
 import time
 
 import pytest
 
-from crdgen.re2 import problem, strangeness
+from crdgen.re2 import problem
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from crdgen.re2 import problem, strangeness
     ],
 )
 def test_a_pattern_of_go_has_no_problem(pattern: str) -> None:
-    assert (problem(pattern), strangeness(pattern)) == (None, None)
+    assert problem(pattern) is None
 
 
 @pytest.mark.parametrize(
@@ -37,52 +37,35 @@ def test_a_pattern_of_go_has_no_problem(pattern: str) -> None:
         (r"(a)\1", "a back-reference"),
         (r"(?P<a>b)(?P=a)", "a back-reference"),
         (r"\Aa\Z", r"`\Z`"),
-        (r"a++", "a possessive or doubled repetition"),
-        (r"a{2}{3}", "a possessive or doubled repetition"),
+        (r"a++", "bad repetition operator: `++`"),
+        (r"a{2}{3}", "bad repetition operator"),
         (r"(?>a)", "an atomic group"),
-        (r"a{1001}", "`{1001}`, a count above 1000 (all inside each other together), or that ends before it begins"),
+        (r"a{1001}", "invalid repetition size: `{1001}`"),
         (
             r"(?:a{100}){100}",
-            "`{100}`, a count above 1000 (all inside each other together), or that ends before it begins",
+            "invalid repetition size: `{100}`",
         ),
-        (r"(?x)a", "the group `(?x`"),
+        (r"(?x)a", "invalid perl operator: `(?x`"),
         (r"(a)(?(1)b|c)", "a condition"),
         ("\\u0041", r"`\u`"),
-        (r"\y", r"the escape `\y`"),
-        ("(a", "a group that is not closed"),
-        ("a)", "a closing bracket too many"),
-        ("*a", "a repetition of nothing"),
-        ("[a", "a class that is not closed"),
-        ("a\\", "a backslash at its end"),
-        (r"\p{Klingon}", "a class or range `\\p{Klingon}`, which is not there"),
-        ("[[:foo:]]", "a class or range `[:foo:]`, which is not there"),
-        ("[z-a]", "a class or range `z-a`, which is not there"),
-        ("a{3,1}", "`{3,1}`, a count above 1000 (all inside each other together), or that ends before it begins"),
-        ("(?P<a-b>c)", "`(?P<a-b>`, which names no group"),
-        (r"\x{110000}", "the escape `\\x{110000`"),
+        (r"\y", r"invalid escape sequence: `\y`"),
+        ("(a", "missing )"),
+        ("a)", "unexpected )"),
+        ("*a", "no argument for repetition operator: `*`"),
+        ("[a", "missing ]: `[a`"),
+        ("a\\", "trailing"),
+        (r"\p{Klingon}", "invalid character class range: `\\p{Klingon}`"),
+        ("[[:foo:]]", "invalid character class range: `[:foo:]`"),
+        ("[z-a]", "invalid character class range: `z-a`"),
+        ("a{3,1}", "invalid repetition size: `{3,1}`"),
+        ("(?P<a-b>c)", "invalid named capture group: `(?P<a-b>`"),
+        (r"\x{110000}", "invalid escape sequence"),
     ],
 )
 def test_what_go_does_not_compile_is_named(pattern: str, what: str) -> None:
     found = problem(pattern)
     assert found is not None
-    assert found.what == what
-    assert found.fix
-
-
-@pytest.mark.parametrize(
-    "pattern, what",
-    [
-        (r"a{,5}", "a count without a lower bound"),
-        (r"[a[b]]", "a class in a class"),
-        (r"[a&&b]", "an operation on classes"),
-        ("[+--]", "an operation on classes"),
-    ],
-)
-def test_what_others_read_otherwise_is_named(pattern: str, what: str) -> None:
-    found = strangeness(pattern)
-    assert problem(pattern) is None
-    assert found is not None
-    assert found.what == what
+    assert what in found.what
     assert found.fix
 
 
@@ -91,5 +74,4 @@ def test_a_pattern_of_a_stranger_takes_no_long_time(part: str) -> None:
     for count in (60_000 // len(part), 1_000_000):
         began = time.process_time()
         problem(part * count)
-        strangeness(part * count)
         assert time.process_time() - began < 30

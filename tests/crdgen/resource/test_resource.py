@@ -101,9 +101,9 @@ def test_names_scope_labels_and_annotations_are_written() -> None:
         (replace(RESOURCE, versions=(replace(ONE, deprecated=""),)), "spec.versions[0].deprecationWarning", "1 to 256"),
         (replace(RESOURCE, versions=(replace(ONE, deprecated="ä" * 129),)), "spec.versions[0].dep", "1 to 256"),
         (replace(RESOURCE, versions=(replace(ONE, deprecated="a\nb"),)), "spec.versions[0].dep", "printable"),
-        (replace(RESOURCE, labels={"a b": ""}), "metadata.labels", "no key of a label"),
-        (replace(RESOURCE, labels={"a": "b c"}), "metadata.labels", "no value of a label"),
-        (replace(RESOURCE, annotations={"/a": ""}), "metadata.annotations", "no key of an annotation"),
+        (replace(RESOURCE, labels={"a b": ""}), "metadata.labels", "must be name or prefix"),
+        (replace(RESOURCE, labels={"a": "b c"}), "metadata.labels", "an annotation holds any text"),
+        (replace(RESOURCE, annotations={"/a": ""}), "metadata.annotations", "must be name or prefix"),
         (replace(RESOURCE, annotations={"a": "b" * 262_144}), "metadata.annotations", "262145 bytes"),
     ],
 )
