@@ -443,7 +443,7 @@ def main() -> int:
         assets = find_or_build_whole(Terminal())
         plane = stack.enter_context(_plane(assets))
         stack.enter_context(InstalledWebhook(plane, folder, RUN))
-        result = soak(plane, folder, settings=["--gangs"] if HAS_GANGS else [], **vars(asked))
+        result = soak(plane, folder, settings=["--queueing=kubernetes"] if HAS_GANGS else [], **vars(asked))
     print(json.dumps(asdict(result), indent=2))
     return 1 if result.wrong else 0
 

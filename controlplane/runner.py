@@ -35,7 +35,7 @@ Runner: TypeAlias = "subprocess.Popen[bytes]"
 
 def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
     """Install what the runner may do, and give the credentials of its account."""
-    rights = base(installed(), Installation(run=tuple(kinds), gangs=True, queues="queues: []"))["runner"]
+    rights = base(installed(), Installation(run=tuple(kinds), queueing="kubernetes", queues="queues: []"))["runner"]
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
     for one in [namespace, *rights]:
         if path := _PATHS.get(one["kind"]):

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import Configured, installation
 from jobgate.offline.audit import Audited, audit, by_rule
 from webhook import Kind, Registry
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
-
-_NOT_FOUND = 404
 
 
 class Listed:
@@ -41,15 +40,10 @@ class Listed:
 
 
 @click.command("audit")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="KUBECONFIG",
-    help="Kubeconfig file to use instead of the pod's service account.",
-)
+@KUBECONFIG
 @click.option("--namespace", "-n", "namespaces", multiple=True, help="Review only jobs in this namespace; repeatable.")
 @click.option("--warnings/--no-warnings", default=False, help="Also report warnings.")
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@OUTPUT
 @installation
 @click.pass_context
 def audit_command(
@@ -67,7 +61,7 @@ def audit_command(
     """
     try:
         found, missing = asyncio.run(_audit(kubeconfig, configured))
-    except _ListFailed as error:
+    except CannotRead as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)
     found = [one for one in found if not namespaces or one.namespace in namespaces]
@@ -75,33 +69,22 @@ def audit_command(
     context.exit(1 if any(one.faults for one in found) else 0)
 
 
-class _ListFailed(Exception):
-    """Objects cannot be listed."""
-
-
 async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[Audited], list[str]]:
     """Return the findings of each job, and the kinds that the cluster does not serve.
 
     Raises:
         ImportError: the client is not installed.
-        _ListFailed: the cluster cannot be reached, or listing is forbidden.
+        CannotRead: the cluster cannot be reached, or listing is forbidden.
     """
-    from jobgate.cluster.client import Client  # takes seconds, and may be missing
-
-    try:
-        async with await Client.connect(kubeconfig) as client:
-            objects = await _looked_up(client, configured.kinds)
-            found: list[Audited] = []
-            missing: list[str] = []
-            for kind in configured.kinds:
-                jobs = await _listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
-                if jobs is None:
-                    missing.append(kind.qualified_plural)
-                found += [audit(kind, _typed(kind, job), configured.settings, objects) for job in jobs or ()]
-    except (_ListFailed, ImportError):
-        raise
-    except Exception as error:
-        raise _ListFailed(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
+    async with reached(kubeconfig) as client:
+        objects = await _looked_up(client, configured.kinds)
+        found: list[Audited] = []
+        missing: list[str] = []
+        for kind in configured.kinds:
+            jobs = await listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
+            if jobs is None:
+                missing.append(kind.qualified_plural)
+            found += [audit(kind, _typed(kind, job), configured.settings, objects) for job in jobs or ()]
     return found, missing
 
 
@@ -110,29 +93,13 @@ async def _looked_up(client: Client, kinds: Registry) -> Listed:
     objects = Listed()
     for watched in sorted({one for kind in kinds for one in kind.watches}):
         try:
-            items = await _listed(client, watched)
-        except _ListFailed as error:
+            items = await listed(client, watched)
+        except CannotRead as error:
             click.echo(f"warning: {error}", err=True)
         else:
             if items is not None:
                 objects.take(watched, items)
     return objects
-
-
-async def _listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
-    """Return all objects of a resource, or None if it is not served.
-
-    Raises:
-        _ListFailed: the API server denies the request.
-    """
-    from jobgate.cluster import Refused, Resource
-
-    try:
-        return (await client.list(Resource.parse(resource)))[0]
-    except Refused as error:
-        if error.code == _NOT_FOUND:
-            return None
-        raise _ListFailed(f"{resource.rstrip('.')} cannot be listed: {error}") from error
 
 
 def _typed(kind: Kind, job: dict[str, Any]) -> dict[str, Any]:

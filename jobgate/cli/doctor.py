@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from jobgate.cli.address import ADDRESS
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT
 
 if TYPE_CHECKING:
     from jobgate.doctor import Expected, Finding, Observed
@@ -20,12 +20,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
 @click.command()
-@click.option(
-    "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="KUBECONFIG",
-    help="Kubeconfig file to use instead of the pod's service account.",
-)
+@KUBECONFIG
 @click.option(
     "--namespace", "-n", help="Namespace of the installation.  [default: read from the webhook configurations]"
 )
@@ -34,14 +29,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
     type=click.File(encoding="utf-8"),
     help="YAML file with values of the Helm chart. Values that are not set are read from the cluster.",
 )
-@click.option(
-    "--address",
-    "addresses",
-    multiple=True,
-    type=ADDRESS,
-    metavar="HOST:PORT",
-    help="Address of a server, used instead of the Service's endpoints; repeatable.",
-)
+@ADDRESSES
 @click.option(
     "--handshake-seconds",
     type=click.FloatRange(min=0.1, max=60),
@@ -49,7 +37,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
     show_default=True,
     help="Timeout of a TLS handshake with a server.",
 )
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@OUTPUT
 @click.pass_context
 def doctor(
     context: click.Context,

@@ -10,6 +10,7 @@ import click
 
 from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest
+from jobgate.cli.cluster import OUTPUT
 from jobgate.cli.reading import objects
 from jobgate.cli.report import name_of
 from jobgate.cli.settings import Configured, installation
@@ -22,7 +23,7 @@ from webhook.text import short
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--namespace", "-n", default="default", show_default=True, help="Namespace of objects that set none.")
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@OUTPUT
 @installation
 @click.pass_context
 def explain(

@@ -12,6 +12,7 @@ import click
 
 from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
+from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
@@ -22,13 +23,8 @@ _DEFINITION = "CustomResourceDefinition"
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE…]")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="KUBECONFIG",
-    help="Kubeconfig file to use instead of the pod's service account.",
-)
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@KUBECONFIG
+@OUTPUT
 @WITHOUT_KIND
 @click.pass_context
 def fit(
@@ -41,7 +37,7 @@ def fit(
     """
     try:
         definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
-    except _ReadFailed as error:
+    except CannotRead as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)
     found = {
@@ -57,10 +53,6 @@ def fit(
     context.exit(1 if missing or any(map(_loses, found.values())) else 0)
 
 
-class _ReadFailed(Exception):
-    """CRDs cannot be read."""
-
-
 def _loses(found: Sequence[Misfit]) -> bool:
     return any(one.outcome is not MisfitOutcome.DIFFERS for one in found)
 
@@ -69,14 +61,14 @@ def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Return the CRDs of files, by name.
 
     Raises:
-        _ReadFailed: a file cannot be read.
+        CannotRead: a file cannot be read.
     """
     found: list[Mapping[str, Any]] = []
     for file in files:
         try:
             found += [manifest.object for manifest in objects(file)]
         except UsageError as error:
-            raise _ReadFailed(str(error)) from None
+            raise CannotRead(str(error)) from None
     return _by_name(one for one in found if one.get("kind") == _DEFINITION)
 
 
@@ -85,20 +77,10 @@ async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
 
     Raises:
         ImportError: the client is not installed.
-        _ReadFailed: the cluster cannot be reached, or listing is forbidden.
+        CannotRead: the cluster cannot be reached, or listing is forbidden.
     """
-    from jobgate.cluster import Refused, Resource  # takes seconds, and may be missing
-    from jobgate.cluster.client import Client
-
-    try:
-        async with await Client.connect(kubeconfig) as client:
-            return _by_name((await client.list(Resource.parse(_CRDS)))[0])
-    except Refused as error:
-        raise _ReadFailed(f"CRDs cannot be listed: {error}") from error
-    except ImportError:
-        raise
-    except Exception as error:
-        raise _ReadFailed(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
+    async with reached(kubeconfig) as client:
+        return _by_name(await listed(client, _CRDS) or [])
 
 
 def _by_name(definitions: Any) -> dict[str, Mapping[str, Any]]:
@@ -108,14 +90,14 @@ def _by_name(definitions: Any) -> dict[str, Mapping[str, Any]]:
 def _print(found: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output: str) -> None:
     if output == "json":
         crds = {
-            name: [{"path": one.path, "outcome": one.outcome, "message": one.message} for one in listed]
-            for name, listed in found.items()
+            name: [{"path": one.path, "outcome": one.outcome, "message": one.message} for one in misfits_]
+            for name, misfits_ in found.items()
         }
         click.echo(json.dumps({"definitions": crds, "notInstalled": list(missing)}, indent=2))
         return
-    for name, listed in found.items():
-        click.echo(f"{name}: {'not compatible' if _loses(listed) else 'compatible'}")
-        for one in listed:
+    for name, misfits_ in found.items():
+        click.echo(f"{name}: {'not compatible' if _loses(misfits_) else 'compatible'}")
+        for one in misfits_:
             click.echo(f"  {'warning: ' if one.outcome is MisfitOutcome.DIFFERS else '* '}{one}")
     for name in missing:
         click.echo(f"{name}: not installed")

@@ -57,7 +57,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @CLUSTER_DOMAIN
 @_choice("--conversion-crd", "conversion_crds", multiple=True, metavar="NAME")
 @_choice("--run", "run", multiple=True, metavar="KIND")
-@_choice("--gangs/--no-gangs", "gangs")
+@_choice("--ignore-operator", "ignore_operators", multiple=True, metavar="NAMESPACE/NAME")
 @click.option(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

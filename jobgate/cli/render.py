@@ -9,33 +9,35 @@ import yaml
 
 from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
-from jobgate.cli.settings import Configured, installation
+from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.kinds.common.runner import runner_of
 from jobgate.offline.judge import Circumstances, judge
+from jobgate.plugins.queueing import NATIVE_GROUP
+from jobgate.runner.grouping import grouping, versions
 from jobgate.runner.offline import rendered
+
+#: No Kubernetes serves it yet.
+_FUTURE = f"{NATIVE_GROUP}/v1"
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--namespace", "-n", default="default", show_default=True, help="Of jobs that name none.")
-@click.option(
-    "--gangs",
-    metavar="VERSION",
-    default="",
-    help="Version of scheduling.k8s.io whose PodGroups are printed too, as v1alpha2.",
-)
 @installation
 @click.pass_context
-def render(
-    context: click.Context, *, files: tuple[str, ...], namespace: str, gangs: str, configured: Configured
-) -> None:
+def render(context: click.Context, *, files: tuple[str, ...], namespace: str, configured: Configured) -> None:
     """Print the Services, PodGroups and batch Jobs that the runner would make of the jobs in FILEs, as YAML.
 
+    With --queueing, pods are in the gangs of that system; PodGroups of `kubernetes` are those of Kubernetes 1.37.
     What differs between the pods of a task, as RANK, is put into them by the webhook, and is not shown. FILE may be -
     for standard input. Exit status: 0, 1 where a job would be denied, 2 where the input is not usable or holds no job
     that the runner can run.
     """
     made: list[dict[str, Any]] = []
+    queueing = queueing_of(configured.settings)
+    groups = None
+    if queueing is not None:
+        groups = grouping(queueing, next((one for one in versions(queueing.system) if one != _FUTURE), ""))
     denied = False
     for file in files:
         try:
@@ -54,7 +56,7 @@ def render(
                 denied = True
                 click.echo(str((verdict.status or {}).get("message")), err=True)
                 continue
-            made += rendered(kind, verdict.document, namespace, configured.settings.domain, gangs)
+            made += rendered(kind, verdict.document, namespace, configured.settings.domain, groups)
     if not made and not denied:
         click.echo("nothing was rendered: no object is of a kind that the runner runs", err=True)
         context.exit(2)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from jobgate.cli.address import ADDRESS
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT
 from jobgate.cli.issuing import ISSUING, server_names
 from jobgate.cli.pod import identity
 from jobgate.names import dns_subdomain
@@ -38,19 +38,8 @@ _OPTIONS = (
         metavar="SECONDS",
         help="Time that API servers get to load a new CA before its certificate is served.",
     ),
-    click.option(
-        "--address",
-        "addresses",
-        multiple=True,
-        type=ADDRESS,
-        metavar="HOST:PORT",
-        help="Address of a server, used instead of the Service's endpoints; repeatable.",
-    ),
-    click.option(
-        "--kubeconfig",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Kubeconfig file to use instead of the pod's service account.",
-    ),
+    ADDRESSES,
+    KUBECONFIG,
 )
 
 
@@ -211,9 +200,7 @@ def watch(
 
 @click.command()
 @_rotated
-@click.option(
-    "--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
-)
+@OUTPUT
 def status(*, scope: RotationScope, settings: Settings, kubeconfig: Path | None, output: str) -> None:
     """Show generation, expiry, trusted and served certificates, and the next step.
 

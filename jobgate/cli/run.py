@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from jobgate.cli.leading import lead, leading
-from jobgate.cli.settings import Configured, running, setting
+from jobgate.cli.settings import Configured, queueing_of, running, setting
+from jobgate.plugins.queueing import QUEUES_PODS
 
 if TYPE_CHECKING:
     from jobgate.cluster.writer import Writer
@@ -19,22 +20,22 @@ if TYPE_CHECKING:
 
 @click.command()
 @setting(
-    "--gangs/--no-gangs",
-    default=False,
-    show_default=True,
-    help="Whether pods of a job start together or not at all: PodGroups of Kubernetes' own scheduler, 1.36 or newer.",
-)
-@setting(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
+)
+@setting(
+    "--ignore-operator",
+    multiple=True,
+    metavar="NAMESPACE/NAME",
+    help="Deployment or Lease with an operator's name and rights that does not run these jobs; repeatable.",
 )
 @leading("jobgate-runner", rate=200, most=10000)
 @running
 def run(
     *,
-    gangs: bool,
     queues: Path | None,
+    ignore_operator: tuple[str, ...],
     kubeconfig: Path | None,
     place: Place,
     requests_per_second: float,
@@ -53,7 +54,18 @@ def run(
         waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
     except (Unfit, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
-    settings = Settings(told.domain, gangs, requests_per_second, namespace=place.namespace, queues=waiting)
+    queueing = queueing_of(told)
+    if queues and queueing and queueing.system in QUEUES_PODS:
+        raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
+    settings = Settings(
+        told.domain,
+        queueing,
+        requests_per_second,
+        namespace=place.namespace,
+        queues=waiting,
+        queues_file=queues,
+        ignored_operators=frozenset(ignore_operator),
+    )
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in told.runs]
 
     async def runner(writer: Writer, metrics: ControllerMetrics) -> RunnerController:

@@ -114,6 +114,12 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
     return {Queueing.name: arguments}
 
 
+def queueing_of(settings: Settings) -> QueueingArguments | None:
+    """Return what the installation says of queueing; None where it says nothing."""
+    found = settings.plugins.get(Queueing.name)
+    return found if isinstance(found, QueueingArguments) else None
+
+
 def checked_queueing(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Validate a value of `--queueing`, and return it unchanged.
 
@@ -197,8 +203,9 @@ QUEUEING = setting(
     "--queueing",
     metavar="SYSTEM[=SCHEDULER]",
     callback=_queueing,
-    help="Queueing system for jobs whose operator has no queues and gangs: kueue, coscheduling or volcano. SCHEDULER "
-    "is the schedulerName of their pods, if not the default of the system.",
+    help="System that queues pods, or starts the pods of a job together, where the operator does not: kubernetes (for "
+    "jobs that jobgate runs), kueue, coscheduling or volcano. SCHEDULER is the schedulerName of their pods, if not the "
+    "default of the system.",
 )
 CLUSTER_DOMAIN = setting(
     "--cluster-domain",

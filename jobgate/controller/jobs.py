@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.crew import written_plugins
+from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
@@ -35,6 +36,7 @@ class Remembered(NamedTuple):
         understood: whether all that it asks for is understood. Where a package is missing, or a newer version takes
             less than an older one, a running job does not lose what it has.
         waits_since: when the job was made, where nobody has taken it up: it has no status, and no runner. Empty else.
+        erased: fields that a client has erased which does not know them, as a sentence; empty for none.
         unkept: a job for which there was no room: it is read again when it is looked at (`Jobs.read`).
     """
 
@@ -43,6 +45,7 @@ class Remembered(NamedTuple):
     understood: bool = True
     unkept: Unkept | None = None
     waits_since: str = ""
+    erased: str = ""
 
 
 class Jobs:
@@ -136,7 +139,8 @@ class Reader:
         understood = set(written_plugins(self._kind, document)) <= set(digest.plugins)
         taken_up = bool(mapping(document.get("status"))) or is_run(document)
         since = "" if taken_up else str(document["metadata"].get("creationTimestamp") or "")
-        return Remembered(digest, over, understood, waits_since=since)
+        found = erased(self._kind, document)
+        return Remembered(digest, over, understood, waits_since=since, erased=found.said if found else "")
 
 
 def _teller(resource: Resource, changed: Callable[[Key], None]) -> Callable[[tuple[str, str]], None]:

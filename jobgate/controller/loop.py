@@ -26,11 +26,14 @@ from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
 
 #: The reasons of Events.
-IN_THE_WAY, INCOMPLETE, CANNOT_MAKE, NOT_RUN = "ObjectInTheWay", "ObjectIncomplete", "CannotMakeObject", "JobNotRun"
+IN_THE_WAY, INCOMPLETE, CANNOT_MAKE = "ObjectInTheWay", "ObjectIncomplete", "CannotMakeObject"
+NOT_RUN, ERASED = "JobNotRun", "FieldsErased"
 
 #: A job without a status after so many seconds has no operator; the next resync says so.
 NOBODY = 300.0
 _NOT_RUN = "no operator has taken up this job: see whether the operator of its kind runs, or run it with `jobgate run`"
+
+_ERASED = "{}: an administrator names its service account with --forgetful-writer; then apply the job again"
 
 _FORBIDDEN = 403
 _NO_SECRETS = (
@@ -77,6 +80,8 @@ class Loop:
         crew = remembered.crew
         if remembered.waits_since and _age(remembered.waits_since) > NOBODY:
             await self._events.warn(crew, NOT_RUN, _NOT_RUN)
+        if remembered.erased:
+            await self._events.warn(crew, ERASED, _ERASED.format(remembered.erased))
         wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
         undeclared = self._undeclared(crew, wanted) if remembered.understood else []

@@ -21,7 +21,7 @@ from jobgate.doctor.observed import (
     SERVICES,
     Observed,
 )
-from jobgate.render import Installation, certificates, controller
+from jobgate.render import Installation, certificates, controller, runner
 from jobgate.render.configurations import NAME
 from jobgate.render.installation import Rotation
 from jobgate.render.workload import ACCOUNT
@@ -79,6 +79,7 @@ def read_back(observed: Observed, kinds: Iterable[Kind], namespace: str, told: M
         "external_name": _external_name(observed, service, namespace),
         "kinds": _kinds(observed, kinds, configurations, deployment),
         **_of_deployment(deployment),
+        **_of_runner(deployment, observed.get(DEPLOYMENTS, runner.ACCOUNT, namespace)),
     }
     return Installation(**{**seen, **told})
 
@@ -122,6 +123,14 @@ def _of_deployment(deployment: Mapping[str, Any] | None) -> dict[str, Any]:
         found["secret"] = flags["tls-secret"][0].rpartition("/")[2]
     found["plugins"] = dict.fromkeys(flags.get("without-plugin", ()), False)
     return found
+
+
+def _of_runner(server: Mapping[str, Any] | None, found: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what is said of the kinds that jobgate runs, by the server or by the runner: both are told the same."""
+    flags = _flags(found)
+    run = dict.fromkeys([*_flags(server).get("run", ()), *flags.get("run", ())])
+    # What the queues are is not in the arguments; that there are any decides what the runner may.
+    return {"run": tuple(run), **({"queues": "queues: []"} if "queues" in flags else {})}
 
 
 def _kinds(

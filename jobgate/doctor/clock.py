@@ -9,7 +9,7 @@ from typing import Any
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import Finding, warning
 from jobgate.doctor.observed import LEASES, Observed, Unseen, place
-from jobgate.render import certificates, controller
+from jobgate.render import certificates, controller, runner
 from jobgate.render.installation import Rotation
 
 #: Clocks may differ by so much; beyond, the rotation stands still.
@@ -26,17 +26,17 @@ CLOCK_SKEW = warning(
 )
 MISSING = warning(
     "lease-missing",
-    "The Lease of the controller or the rotation does not exist: it has never run.",
+    "The Lease of the controller, the rotation or the runner does not exist: it has never run.",
     "read the logs of its pods: `kubectl logs deployment/NAME`",
 )
 FREE = warning(
     "lease-free",
-    "The Lease of the controller or the rotation has no holder: it is not running.",
+    "The Lease of the controller, the rotation or the runner has no holder: it is not running.",
     "check that its pods run, and read their logs: `kubectl logs deployment/NAME`",
 )
 STALE_LEASE = warning(
     "lease-stale",
-    "The Lease of the controller or the rotation was not renewed: it is not running.",
+    "The Lease of the controller, the rotation or the runner was not renewed: it is not running.",
     "check that its pods run, and read their logs: `kubectl logs deployment/NAME`",
 )
 
@@ -60,8 +60,12 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
 def leases(expected: Expected) -> list[str]:
     """Return the Leases that somebody should hold all the time."""
     rotates = certificates.ACCOUNT in expected.deployments and expected.installation.rotation is Rotation.WATCH
-    controls = controller.ACCOUNT in expected.deployments
-    return [*([controller.LEASE] if controls else []), *([certificates.LEASE] if rotates else [])]
+    kept = {
+        controller.LEASE: controller.ACCOUNT in expected.deployments,
+        certificates.LEASE: rotates,
+        runner.LEASE: runner.ACCOUNT in expected.deployments,
+    }
+    return [name for name, keeps in kept.items() if keeps]
 
 
 def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[Finding]:

@@ -14,8 +14,8 @@ from jobgate.render.definitions import definition
 from jobgate.render.objects import base
 from webhook import Kind, Phase, Registry
 
-#: Of the server, the controller and the rotation.
-_CONTAINERS = frozenset({"webhook", "controller", "certificates"})
+#: Of the server, the controller, the rotation and the runner.
+_CONTAINERS = frozenset({"webhook", "controller", "certificates", "runner"})
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from jobgate.doctor.observed import Observed, place
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.runner import is_run, runner_of
 from webhook import Kind
-from webhook.text import short
 
 NOT_RUN = warning(
     "jobs-not-run",
@@ -64,8 +63,7 @@ def _erased(observed: Observed, kind: Kind) -> Iterator[Finding]:
         if found := erased(kind, one):
             metadata = one["metadata"]
             where = place(resource_of(kind), metadata["name"], metadata.get("namespace", ""))
-            what = f"{short(found.writer)} has erased {', '.join(found.fields)}, which kubectl applied"
-            writers.setdefault(found.writer, ERASED.at(where, what))
+            writers.setdefault(found.writer, ERASED.at(where, found.said))
     yield from writers.values()
 
 

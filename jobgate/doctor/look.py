@@ -46,7 +46,7 @@ from jobgate.doctor.observed import (
 from jobgate.doctor.selectors import opted_out
 from jobgate.doctor.targets import conversion_client
 from jobgate.kinds.common.runner import runner_of
-from jobgate.render import certificates, controller, workload
+from jobgate.render import certificates, controller, runner, workload
 from jobgate.render.configurations import NAME
 from jobgate.render.installation import LABELS
 from webhook import Kind, Registry
@@ -61,7 +61,7 @@ _FORBIDDEN, _NOT_FOUND = 403, 404
 
 _REVIEWS = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
 _NAMED = ",".join(f"{key}={value}" for key, value in list(LABELS.items())[:1])
-_WORKLOADS = (workload.ACCOUNT, controller.ACCOUNT, certificates.ACCOUNT)
+_WORKLOADS = (workload.ACCOUNT, controller.ACCOUNT, certificates.ACCOUNT, runner.ACCOUNT)
 
 
 class CannotLook(Exception):
@@ -133,12 +133,12 @@ def _of_installation(namespace: str) -> list[Ref]:
     return [
         *(Ref(DEPLOYMENTS, name, namespace) for name in _WORKLOADS),
         *(Ref(ACCOUNTS, name, namespace) for name in _WORKLOADS),
-        *(Ref(LEASES, name, namespace) for name in (controller.LEASE, certificates.LEASE)),
+        *(Ref(LEASES, name, namespace) for name in (controller.LEASE, certificates.LEASE, runner.LEASE)),
         Ref(CRON_JOBS, certificates.ACCOUNT, namespace),
         *(
             Ref(kind, name)
             for kind in (POLICIES, POLICY_BINDINGS)
-            for name in (certificates.ACCOUNT, controller.ACCOUNT)
+            for name in (certificates.ACCOUNT, controller.ACCOUNT, runner.ACCOUNT, f"{runner.ACCOUNT}-jobs")
         ),
         Ref(CLUSTER_ROLES, VIEW),
         Ref(BINDINGS),

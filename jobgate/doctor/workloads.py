@@ -1,4 +1,4 @@
-"""What has to run: the server, the controller, and who renews the certificate."""
+"""What has to run: the server, the controller, who renews the certificate, and the runner where there is one."""
 
 from __future__ import annotations
 

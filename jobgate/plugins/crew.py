@@ -164,6 +164,11 @@ class Crew:
         return bool(self.ours) or any(part.prerequisites for part in self.parts)
 
     @property
+    def run(self) -> bool:
+        """Whether jobgate runs the job itself."""
+        return RUN_LABEL in self.facts
+
+    @property
     def size(self) -> int:
         """How many pods the job has."""
         return sum(part.replicas for part in self.parts)

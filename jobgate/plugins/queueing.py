@@ -31,12 +31,16 @@ COSCHEDULING_GROUP = "scheduling.x-k8s.io/pod-group"
 VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 
+#: The API group of the PodGroups of Kubernetes' own scheduler.
+NATIVE_GROUP = "scheduling.k8s.io"
+
 _LABEL_LIMIT = 63
 
 
 class System(StrEnum):
-    """What queues pods, or schedules them as gangs."""
+    """What queues pods, or schedules them as gangs. Kubernetes' own does so for jobs that jobgate runs."""
 
+    KUBERNETES = "kubernetes"
     KUEUE = "kueue"
     COSCHEDULING = "coscheduling"
     VOLCANO = "volcano"
@@ -44,6 +48,7 @@ class System(StrEnum):
 
 #: Which scheduler each needs, where the installation does not say otherwise; Kueue works with any.
 _SCHEDULERS: Mapping[System, str] = {
+    System.KUBERNETES: "",
     System.KUEUE: "",
     System.COSCHEDULING: "scheduler-plugins-scheduler",
     System.VOLCANO: "volcano",
@@ -52,10 +57,14 @@ _SCHEDULERS: Mapping[System, str] = {
 
 #: The words of jobs that each acts on.
 _HEEDS: Mapping[System, frozenset[str]] = {
+    System.KUBERNETES: frozenset(),
     System.KUEUE: frozenset({"queue"}),
     System.COSCHEDULING: frozenset({"min_available"}),
     System.VOLCANO: frozenset({"queue", "min_available", "priority_class_name"}),
 }
+
+#: Those that have queues of their own.
+QUEUES_PODS = frozenset({System.KUEUE, System.VOLCANO})
 
 #: The groups of pods that a system has as objects: their apiVersion, and the plural of the resource.
 GROUPS: Mapping[System, tuple[str, str]] = {
@@ -67,7 +76,7 @@ GROUPS: Mapping[System, tuple[str, str]] = {
 class QueueingArguments(Arguments):
     """What the installation says of queues."""
 
-    system: Annotated[System, Takes("kueue, coscheduling or volcano")]
+    system: Annotated[System, Takes("kubernetes, kueue, coscheduling or volcano")]
     scheduler: Annotated[str, Takes("the name of a scheduler"), Field(max_length=_LABEL_LIMIT)] = ""
 
     @property
@@ -88,13 +97,16 @@ class Queueing(Plugin[QueueingArguments]):
         return _HEEDS[arguments.system] | {"scheduler_name"}
 
     def wire(self, pod: Pod, member: Member, arguments: QueueingArguments) -> None:
-        """Mark a pod of a job that asks for a queue or a gang."""
+        """Mark a pod of a job that asks for a queue or a gang. The runner has marked those of the jobs that it runs."""
         crew = member.crew
+        if crew.run:
+            pod.schedule_by(crew.scheduler)
+            return
         match arguments.system:
             case System.KUEUE if crew.queue:
                 pod.label(KUEUE_QUEUE, crew.queue)
                 pod.label(KUEUE_MANAGED, "true")
-                pod.label(KUEUE_GROUP, group_name(crew))
+                pod.label(KUEUE_GROUP, group_name(crew.name, crew.uid[:8]))
                 pod.annotate(KUEUE_COUNT, str(crew.size))
                 pod.gate(KUEUE_GATE)
             case System.COSCHEDULING if _is_gang(crew):
@@ -110,7 +122,12 @@ class Queueing(Plugin[QueueingArguments]):
         pod.schedule_by(crew.scheduler)
 
     def objects(self, crew: Crew, arguments: QueueingArguments) -> Iterable[Declared]:
-        """Yield the group that the pods belong to; Kueue makes its own of what the pods say."""
+        """Yield the group that the pods belong to.
+
+        Kueue makes its own of what the pods say, and the runner those of its jobs.
+        """
+        if crew.run:
+            return
         if arguments.system is System.COSCHEDULING and _is_gang(crew):
             yield Declared(_pod_group(arguments.system, crew, {"minMember": crew.least}))
         if arguments.system is System.VOLCANO and (crew.queue or _is_gang(crew)):
@@ -122,13 +139,17 @@ class Queueing(Plugin[QueueingArguments]):
             yield Declared(_pod_group(arguments.system, crew, spec))
 
 
-def group_name(crew: Crew) -> str:
-    """Return what Kueue shall call the group: the job, and the beginning of its uid.
+def group_name(name: str, which: str) -> str:
+    """Return what Kueue shall call a group: the job, and the beginning of its uid, say.
 
     So a job that is created again under its name does not meet the workload that Kueue has kept of the former one.
+
+    Args:
+        name: of the job.
+        which: of its name it is; empty where that is not known yet.
     """
-    suffix = f"-{crew.uid[:8]}" if crew.uid else ""
-    return crew.name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix
+    suffix = f"-{which}" if which else ""
+    return name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix
 
 
 def _is_gang(crew: Crew) -> bool:

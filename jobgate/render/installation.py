@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
+from jobgate.plugins.queueing import QUEUES_PODS
 from webhook.context import DOMAIN
 
 #: Labels of all that we install.
@@ -90,14 +91,19 @@ class Installation(BaseModel):
     queueing: Annotated[
         str,
         Field(
-            pattern=r"^((kueue|coscheduling|volcano)(=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?)?$",
-            description="Queueing system for jobs whose operator has no queues: SYSTEM[=SCHEDULER].",
+            pattern=r"^((kubernetes|kueue|coscheduling|volcano)(=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?)?$",
+            description="System that queues pods or starts the pods of a job together: kubernetes, kueue, coscheduling "
+            "or volcano, as SYSTEM[=SCHEDULER].",
         ),
     ] = ""
     run: Annotated[tuple[Subdomain, ...], Field(description="Kinds whose jobs jobgate runs, as <plural>.<group>.")] = ()
-    gangs: Annotated[
-        bool, Field(description="Start the pods of a job together; requires PodGroups of Kubernetes 1.36 or newer.")
-    ] = False
+    ignore_operators: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[-a-z0-9]+/[-.a-z0-9]+$")], ...],
+        Field(
+            description="Deployments and Leases with an operator's name and rights that do not run these jobs, as "
+            "NAMESPACE/NAME."
+        ),
+    ] = ()
     queues: Annotated[str, Field(description="Queues of the jobs that jobgate runs: YAML text, see --queues.")] = ""
     cluster_domain: Annotated[Subdomain, Field(description="DNS domain of the cluster's Services.")] = DOMAIN
     conversion_crds: Annotated[
@@ -137,6 +143,14 @@ class Installation(BaseModel):
         """Where something injects the bundle, one that is rendered too would put it back at each apply."""
         if self.ca_bundle and self.rotation is not Rotation.NONE and not self.external_name:
             raise ValueError(f"caBundle requires rotation none: with rotation {self.rotation}, the bundle is injected")
+        return self
+
+    @model_validator(mode="after")
+    def _pods_have_one_queue(self) -> Self:
+        """Where Kueue or Volcano queue the pods of jobs, queues of our own would hold them up twice."""
+        system = self.queueing.partition("=")[0]
+        if self.queues and system in set(QUEUES_PODS):
+            raise ValueError(f"queues may not be set with queueing {system}, which queues the pods of jobs")
         return self
 
     def on(self, choice: str, name: str) -> bool:

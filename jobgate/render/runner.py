@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from jobgate.kinds.common.runner import RUN_BY, runner_of
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
+from jobgate.plugins.queueing import GROUPS, NATIVE_GROUP, System
 from jobgate.render.choices import NAMESPACE, RUNS, namespaced
 from jobgate.render.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.render.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
 from jobgate.render.rbac import READ, account, bound, lease, rule
-from jobgate.render.tree import Each, Given, Item, When, has, joined
-from jobgate.render.workload import DOMAIN_FLAG
+from jobgate.render.tree import Each, Given, Item, When, begins, has, joined
+from jobgate.render.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from webhook import Kind
 
 ACCOUNT: Final = "jobgate-runner"
@@ -26,14 +27,17 @@ SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
 
 _RUN: Final = Given("run")
-_GANGS: Final = Given("gangs")
 _QUEUES: Final = Given("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
 KINDS_FLAG: Final = Each(_RUN, joined("--run=", Item()))
 _KEEP: Final = (*READ, "create", "patch", "delete")
-_GROUPS: Final = "scheduling.k8s.io"
+#: The API groups of the PodGroups of each system.
+_GROUPS_OF: Final = {
+    System.KUBERNETES: NATIVE_GROUP,
+    **{system: one.rpartition("/")[0] for system, (one, _) in GROUPS.items()},
+}
 
 
 def runner(kinds: Iterable[Kind]) -> list[Any]:
@@ -75,17 +79,21 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         rule("", "services", verbs=_KEEP),
         # Pods that wait for too long, or that a policy restarts, are deleted; none is made or changed.
         rule("", "pods", verbs=(*READ, "delete")),
-        When(_GANGS, rule(_GROUPS, "podgroups", verbs=_KEEP)),
+        *(
+            When(begins(Given("queueing"), system), rule(group, "podgroups", verbs=_KEEP))
+            for system, group in _GROUPS_OF.items()
+        ),
         When(
             _QUEUES,
             [
                 rule("", "resourcequotas", verbs=("list", "watch")),
-                rule(_GROUPS, "priorityclasses", verbs=("list", "watch")),
+                rule(NATIVE_GROUP, "priorityclasses", verbs=("list", "watch")),
             ],
         ),
         rule("", "events", verbs=("create",)),
         rule("", "namespaces", verbs=("list", "watch")),
-        # Whether an operator of a kind is alive.
+        # Whether an operator of a kind is alive, and may do its work.
+        rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
     ]
@@ -98,7 +106,7 @@ def _policy() -> list[dict[str, Any]]:
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
             rules("", "services", operations=("CREATE", "UPDATE", "DELETE")),
             rules("", "pods", operations=("DELETE",)),
-            rules(_GROUPS, "podgroups", operations=("CREATE", "UPDATE", "DELETE")),
+            *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
         ]
     }
     owned = (
@@ -137,8 +145,9 @@ def _deployment() -> dict[str, Any]:
     args = [
         "run",
         KINDS_FLAG,
-        When(_GANGS, "--gangs"),
+        QUEUEING_FLAG,
         When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
+        Each(Given("ignore_operators"), joined("--ignore-operator=", Item())),
         joined("--health-port=", Given("health_port")),
         f"--lease-name={LEASE}",
         DOMAIN_FLAG,

@@ -25,11 +25,10 @@ _HAS_SETTINGS = Given("kind_settings")
 DOMAIN_FLAG = When(
     negated(equal(Given("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Given("cluster_domain"))
 )
+#: For every component that has to do with pods.
+QUEUEING_FLAG = When(Given("queueing"), joined("--queueing=", Given("queueing")))
 #: Settings of the server and the controller: both must wire pods alike.
-_SHARED_FLAGS: list[Any] = [
-    DOMAIN_FLAG,
-    When(Given("queueing"), joined("--queueing=", Given("queueing"))),
-]
+_SHARED_FLAGS: list[Any] = [DOMAIN_FLAG, QUEUEING_FLAG]
 
 
 def pod_settings(kinds: Iterable[Kind]) -> list[Any]:

@@ -77,6 +77,11 @@ class Dispatcher:
         self.quotas = Informer(QUOTAS, backoff, keep=_quota, changed=lambda _: changed.set())
         self.priorities = Informer(PRIORITIES, backoff, keep=_value, changed=lambda _: changed.set())
 
+    def use(self, queues: Queues) -> None:
+        """Have other queues from the next decision on. Jobs that run go on."""
+        self._queues = queues
+        self._changed.set()
+
     def verdict(self, uid: str) -> str | None:
         """Return why a job waits; empty where it may run, None where nothing was decided of it yet."""
         return self._verdicts.get(uid)

@@ -8,13 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.runner import Wait
+from jobgate.plugins.queueing import (
+    COSCHEDULING_GROUP,
+    KUEUE_COUNT,
+    KUEUE_GATE,
+    KUEUE_GROUP,
+    KUEUE_MANAGED,
+    KUEUE_QUEUE,
+    QUEUES_PODS,
+    VOLCANO_GROUP,
+    VOLCANO_QUEUE,
+    System,
+    group_name,
+)
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.subject import Subject
-
-#: The API group of Kubernetes' own PodGroup.
-GROUP: Final = "scheduling.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,32 +37,38 @@ class Gang:
         name: of the group.
         tasks: the names of the tasks whose pods these are.
         least: how many of them there must be room for.
+        size: how many there are.
     """
 
     name: str
     tasks: tuple[str, ...]
     least: int
+    size: int
 
 
 def gangs(subject: Subject) -> list[Gang]:
     """Return the gangs of a job; none where it asks for none."""
+    if subject.groups is None:
+        return []
     job, runner, crew = subject.job, subject.runner, subject.crew
-    whole = runner.gang(job)
+    if not crew.queue and subject.groups.system is System.KUEUE:
+        return []
+    # What a system queues is in a group, whether it is a gang or not.
+    floor = 1 if crew.queue and subject.groups.system in QUEUES_PODS else 0
+    whole = max(runner.gang(job), floor)
     waves: dict[Wait, list[str]] = {}
     for name, task in subject.tasks.items():
         if name not in runner.lonely and subject.replicas(name):
             waves.setdefault(runner.waits(job, task), []).append(name)
     if whole <= 0 or not waves:
         return []
-    if len(waves) == 1:
-        ((names),) = waves.values()
-        total = sum(map(subject.replicas, names))
-        return [Gang(crew.name, tuple(names), min(whole, total))]
     found = []
     for names in waves.values():
-        minima = [_least(subject, name) for name in names]
-        if sum(minima):
-            found.append(Gang(subject.batch_name(names[0]), tuple(names), sum(minima)))
+        size = sum(map(subject.replicas, names))
+        least = whole if len(waves) == 1 else max(sum(_least(subject, name) for name in names), floor)
+        name = crew.name if len(waves) == 1 else subject.batch_name(names[0])
+        if least:
+            found.append(Gang(name, tuple(names), min(least, size), size))
     return found
 
 
@@ -59,12 +77,45 @@ def _least(subject: Subject, name: str) -> int:
     return min(subject.replicas(name) if stated is None else stated, subject.replicas(name))
 
 
-def pod_group(gang: Gang, api_version: str) -> dict[str, Any]:
-    """Return the PodGroup of Kubernetes' own scheduler (feature gate GenericWorkload)."""
-    policy: Mapping[str, Any] = {"gang": {"minCount": gang.least}}
-    return {
-        "apiVersion": api_version,
-        "kind": "PodGroup",
-        "metadata": {"name": gang.name},
-        "spec": {"schedulingPolicy": policy},
+def pod_group(subject: Subject, gang: Gang, grouping: Grouping) -> dict[str, Any]:
+    """Return the PodGroup of a gang, of a system that has such objects."""
+    crew = subject.crew
+    spec: dict[str, Any] = {"minMember": gang.least}
+    if grouping.system is System.KUBERNETES:
+        spec = {"schedulingPolicy": {"gang": {"minCount": gang.least}}}
+    elif grouping.system is System.VOLCANO:
+        spec |= {"queue": crew.queue} if crew.queue else {}
+        spec |= {"priorityClassName": crew.priority_class} if crew.priority_class else {}
+    return {"apiVersion": grouping.api_version, "kind": "PodGroup", "metadata": {"name": gang.name}, "spec": spec}
+
+
+def in_gang(subject: Subject, gang: Gang, grouping: Grouping, template: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pod template that says to which gang its pods belong, as the system reads it."""
+    crew, spec = subject.crew, dict(mapping(template.get("spec")))
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    match grouping.system:
+        case System.KUBERNETES:
+            spec["schedulingGroup"] = {"podGroupName": gang.name}
+        case System.COSCHEDULING:
+            labels[COSCHEDULING_GROUP] = gang.name
+        case System.VOLCANO:
+            annotations[VOLCANO_GROUP] = gang.name
+            if crew.queue:
+                annotations[VOLCANO_QUEUE] = crew.queue
+        case System.KUEUE:
+            # A workload that Kueue has kept of an earlier attempt counts the pods of that one.
+            group = group_name(gang.name, f"{crew.uid[:8]}-{subject.state.attempt}")
+            labels |= {KUEUE_QUEUE: crew.queue, KUEUE_MANAGED: "true", KUEUE_GROUP: group}
+            annotations[KUEUE_COUNT] = str(gang.size)
+            gates = [one for one in spec.get("schedulingGates") or () if one.get("name") != KUEUE_GATE]
+            spec["schedulingGates"] = [*gates, {"name": KUEUE_GATE}]
+    if grouping.scheduler and not spec.get("schedulerName"):
+        spec["schedulerName"] = grouping.scheduler
+    metadata = mapping(template.get("metadata"))
+    marked = {
+        key: {**mapping(metadata.get(key)), **more}
+        for key, more in (("labels", labels), ("annotations", annotations))
+        if more
     }
+    return {**template, "metadata": {**metadata, **marked}, "spec": spec}

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobgate.kinds.common.runner import RUN_BY, RUNNER, TaskProgress
-from jobgate.runner.gangs import GROUP
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.rendering import children
 from jobgate.runner.subject import read
 from webhook import Kind
 
 
 def rendered(
-    kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, version: str = ""
+    kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
 ) -> list[dict[str, Any]]:
     """Return the Services, PodGroups and batch Jobs of a job, in the order in which they are made.
 
@@ -22,12 +22,12 @@ def rendered(
         document: the job, with its defaults.
         namespace: that it is in where it names none.
         domain: of the cluster's Services.
-        version: of `scheduling.k8s.io`, where groups are wanted.
+        groups: how gangs are formed; None where jobs are no gangs.
     """
     metadata = document["metadata"]
     annotations = {**(metadata.get("annotations") or {}), RUN_BY: RUNNER}
     taken = {**document, "metadata": {"namespace": namespace, **metadata, "annotations": annotations}}
-    subject = read(kind, taken, domain, f"{GROUP}/{version}" if version else "")
+    subject = read(kind, taken, domain, groups)
     if subject is None:
         return []
     made = children(subject)

@@ -16,6 +16,7 @@ from jobgate.kinds.common.policies.model import Action as Wish
 from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.grouping import IMMUTABLE
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside
@@ -113,7 +114,7 @@ def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
         # Names are used again, and a pod of before must not meet one of now: first all of it has to be gone.
         yield from (Delete(batch, foreground=True) for batch in sight.old if not _going(batch))
         return
-    services, groups, group_of = beside(subject)
+    services, groups, gang_of = beside(subject)
     yield from _beside(services, sight.observed.services)
     yield from _groups(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
@@ -123,7 +124,7 @@ def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
             # A batch Job of none would complete, and could not grow again.
             yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
         elif seen.batch is None:
-            manifest = batch_job(subject, name, group_of.get(name, ""))
+            manifest = batch_job(subject, name, gang_of.get(name))
             yield Create({**manifest, "spec": {**manifest["spec"], "suspend": waits}})
         elif not _going(seen.batch) and not _finished(seen.batch):
             changes = _changes(replicas, mapping(seen.batch.get("spec")), suspend=waits)
@@ -156,11 +157,25 @@ def _beside(wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, A
 def _groups(
     subject: Subject, wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, Any]]
 ) -> Iterator[Action]:
-    """Yield what makes the groups right. What a group asks for never changes: each attempt has its own."""
+    """Yield what makes the groups right: each attempt has its own, and scaling changes what they ask for."""
     attempt = str(subject.state.attempt)
     old = [one for one in found if labels_of(one).get(ATTEMPT_LABEL) != attempt]
     yield from (Delete(one) for one in old if not _going(one))
-    yield from _beside(wanted, [one for one in found if one not in old])
+    current = [one for one in found if one not in old]
+    yield from _beside(wanted, current)
+    for one in current:
+        spec = mapping(wanted.get(text(metadata_of(one).get("name")))).get("spec")
+        if spec is None or _going(one) or _covers(one.get("spec"), spec):
+            continue
+        # Where it cannot be changed it is created again, at the next look. Pods that run do not need it.
+        yield Delete(one) if one.get("apiVersion") in IMMUTABLE else Patch(one, {"spec": spec})
+
+
+def _covers(found: Any, wanted: Any) -> bool:
+    """Tell whether all that is wanted is there; what the API server has added does not matter."""
+    if isinstance(wanted, Mapping):
+        return isinstance(found, Mapping) and all(_covers(found.get(key), value) for key, value in wanted.items())
+    return bool(found == wanted)
 
 
 def _report(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:

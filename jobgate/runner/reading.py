@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import metadata_of
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.seen import Whose
 from jobgate.runner.subject import Subject, read
 from webhook import Job, Kind
@@ -18,12 +19,12 @@ _COUNTS = ("uid", "generation", "labels", "annotations")
 class Reader:
     """Reads jobs, and remembers what is made of their specs: checks and defaults cost more than the rest of a look."""
 
-    def __init__(self, domain: str, groups: str = "") -> None:
+    def __init__(self, domain: str, groups: Grouping | None = None) -> None:
         """Remember nothing yet.
 
         Args:
             domain: of the cluster's Services.
-            groups: the apiVersion of Kubernetes' own PodGroup, where jobs are gangs; empty where they are none.
+            groups: how gangs are formed; None where jobs are no gangs.
         """
         self._domain = domain
         self._groups = groups

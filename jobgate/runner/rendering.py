@@ -11,7 +11,7 @@ from jobgate.kinds.common.policies.model import Event
 from jobgate.kinds.common.runner import Retry
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
-from jobgate.runner.gangs import gangs, pod_group
+from jobgate.runner.gangs import Gang, gangs, in_gang, pod_group
 from jobgate.runner.policies import fatal_codes, takes_the_job
 from jobgate.runner.subject import Subject
 
@@ -39,52 +39,55 @@ class Children:
 
 def children(subject: Subject) -> Children:
     """Return what a job is made of."""
-    services, groups, group_of = beside(subject)
+    services, groups, gang_of = beside(subject)
     jobs = {
-        name: batch_job(subject, name, group_of.get(name, ""))
+        name: batch_job(subject, name, gang_of.get(name))
         for name in subject.tasks
         if name and subject.replicas(name) > 0
     }
     return Children(services, groups, jobs)
 
 
-def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, str]]:
-    """Return what a job is made of beside batch Jobs: Services and groups, and the name of each task's group."""
+def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, Gang]]:
+    """Return what a job is made of beside batch Jobs: Services and groups, and the gang of each task."""
     services = [
         _marked(subject, {"apiVersion": "v1", "kind": "Service", **service})
         for service in subject.runner.services(subject.job, subject.crew)
     ]
-    found = gangs(subject) if subject.groups else []
-    groups = [_marked(subject, pod_group(gang, subject.groups)) for gang in found]
-    return _named(services), _named(groups), {task: gang.name for gang in found for task in gang.tasks}
+    found, grouping = gangs(subject), subject.groups
+    groups = [
+        _marked(subject, pod_group(subject, gang, grouping)) for gang in found if grouping and grouping.api_version
+    ]
+    return _named(services), _named(groups), {task: gang for gang in found for task in gang.tasks}
 
 
-def batch_job(subject: Subject, name: str, group: str = "") -> dict[str, Any]:
-    """Return the Indexed Job of a task, whose pods are in a group where one is named."""
+def batch_job(subject: Subject, name: str, gang: Gang | None = None) -> dict[str, Any]:
+    """Return the Indexed Job of a task, whose pods are in a gang where one is given."""
     task, runner = subject.tasks[name], subject.runner
     retry = runner.retry(subject.job, task)
     replicas = subject.replicas(name)
+    template = _template(subject, name, retry)
+    if gang is not None and subject.groups is not None:
+        template = in_gang(subject, gang, subject.groups, template)
     spec = {
         "completionMode": "Indexed",
         "completions": replicas,
         "parallelism": replicas,
         "podReplacementPolicy": "Failed",
         **_failures(subject, name, retry),
-        "template": _template(subject, name, retry, group),
+        "template": template,
     }
     manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": subject.batch_name(name)}, "spec": spec}
     return _marked(subject, manifest, name)
 
 
-def _template(subject: Subject, name: str, retry: Retry, group: str) -> dict[str, Any]:
+def _template(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
     job, task = subject.job, subject.tasks[name]
     spec = dict(mapping(subject.operator.pod(job, task).get("spec")))
     for field, word in (("schedulerName", "scheduler_name"), ("priorityClassName", "priority_class_name")):
         if not spec.get(field) and (value := job.word(word)):
             spec[field] = value
     spec["restartPolicy"] = retry.restart_policy
-    if group:
-        spec["schedulingGroup"] = {"podGroupName": group}
     metadata = metadata_of(task.template)
     own = {
         key: value

@@ -1,51 +1,148 @@
-"""Operators that run beside: two that run one job would fight for it."""
+"""Operators that run beside: two that run one job would fight for it.
+
+Names prove nothing: anyone who may create a Deployment or a Lease in some namespace can give it an operator's name, and
+would keep the runner from starting. So what has such a name counts only if its service account may do an operator's
+work, to write the status of jobs in all namespaces, which only an administrator grants.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final, Protocol
 
+from jobgate.cluster import Resource
+from jobgate.cluster.informer import Page, Refused
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
 from jobgate.kinds.common.runner import runner_of
+from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
 from webhook import Kind
 
+#: Where operators are looked for.
+DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
+LEASES: Final = Resource("leases", "v1", "coordination.k8s.io")
+_REVIEWS: Final = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
 
-def rivals(
+
+class Cluster(Protocol):
+    """What is asked of an API server."""
+
+    def pages(self, resource: Resource) -> AsyncIterator[Page]:
+        """Yield all objects of a resource."""
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return an object, or None where there is none."""
+
+    async def create(self, resource: Resource, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Create an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """What has an operator's name and is alive.
+
+    Attributes:
+        kind: `Deployment` or `Lease`.
+        namespace: that it is in.
+        name: of it.
+        account: the name of the service account of its pods; empty where it is that of a pod.
+        pod: the name of the pod whose account it is; empty for none.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    account: str = ""
+    pod: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return f"{self.namespace}/{self.name}"
+
+
+def suspects(
     kind: Kind, deployments: Iterable[Mapping[str, Any]], leases: Iterable[Mapping[str, Any]], now: datetime
-) -> Iterator[str]:
-    """Yield the operators of a kind that are alive, in words."""
+) -> Iterator[Suspect]:
+    """Yield what has the name of an operator of a kind, and is alive."""
     runner = runner_of(kind)
     words = runner.rivals if runner else ()
     for one in deployments:
-        names = [text(metadata_of(one).get("name")), *_images(one)]
+        metadata, spec = metadata_of(one), mapping(mapping(mapping(one.get("spec")).get("template")).get("spec"))
+        images = (text(container.get("image")).partition("@")[0] for _, container in objects(spec.get("containers")))
+        names = [text(metadata.get("name")), *images]
         if whole(mapping(one.get("status")).get("readyReplicas")) and _known(names, words):
-            yield f"Deployment {_place(one)}"
+            account = text(spec.get("serviceAccountName")) or "default"
+            yield Suspect("Deployment", text(metadata.get("namespace")), text(metadata.get("name")), account)
     for one in leases:
-        if _known([text(metadata_of(one).get("name"))], words) and _is_held(one, now):
-            yield f"Lease {_place(one)}"
+        metadata = metadata_of(one)
+        if _known([text(metadata.get("name"))], words) and (holder := _holder(one, now)):
+            # Leader election of Go's operators: the pod's name, and something that is new at each start.
+            pod = holder.partition("_")[0]
+            yield Suspect("Lease", text(metadata.get("namespace")), text(metadata.get("name")), pod=pod)
+
+
+async def rivals(kind: Kind, cluster: Cluster, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
+    """Return the operators of a kind that are alive, in words.
+
+    Args:
+        kind: of the jobs.
+        cluster: the API server.
+        now: the time.
+        ignored: Deployments and Leases that are known to be none, as `<namespace>/<name>`.
+
+    Raises:
+        Refused: the API server does not tell.
+    """
+    deployments, leases = [await _all(cluster, resource) for resource in (DEPLOYMENTS, LEASES)]
+    found = [one for one in suspects(kind, deployments, leases, now) if one.place not in set(ignored)]
+    return [f"{one.kind} {one.place}" for one in found if await _is_able(one, kind, cluster)]
+
+
+async def _is_able(suspect: Suspect, kind: Kind, cluster: Cluster) -> bool:
+    """Tell whether a suspect may do an operator's work. Of a Lease that no pod there holds nothing is known."""
+    account = suspect.account
+    if suspect.pod:
+        try:
+            pod = await cluster.get(PODS, suspect.pod, suspect.namespace)
+        except Refused:
+            pod = None  # no pod is called so
+        if pod is None:
+            return False
+        account = text(mapping(pod.get("spec")).get("serviceAccountName")) or "default"
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{suspect.namespace}", "system:authenticated"]
+    attributes = {"verb": "update", "group": kind.group, "resource": kind.plural, "subresource": "status"}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "metadata": {},
+        "spec": {
+            "user": f"system:serviceaccount:{suspect.namespace}:{account}",
+            "groups": groups,
+            "resourceAttributes": attributes,
+        },
+    }
+    answer = await cluster.create(_REVIEWS, review)
+    return mapping(answer.get("status")).get("allowed") is True
+
+
+async def _all(cluster: Cluster, resource: Resource) -> list[Mapping[str, Any]]:
+    return [item async for page in cluster.pages(resource) for item in page.items]
 
 
 def _known(names: Iterable[str], words: Iterable[str]) -> bool:
     return any(word in name for name in names for word in words)
 
 
-def _images(deployment: Mapping[str, Any]) -> Iterator[str]:
-    spec = mapping(mapping(mapping(deployment.get("spec")).get("template")).get("spec"))
-    return (text(one.get("image")).partition("@")[0] for _, one in objects(spec.get("containers")))
-
-
-def _is_held(lease: Mapping[str, Any], now: datetime) -> bool:
+def _holder(lease: Mapping[str, Any], now: datetime) -> str:
+    """Return who holds a Lease; empty for nobody."""
     spec = mapping(lease.get("spec"))
     renewed = moment(spec.get("renewTime"))
     seconds = whole(spec.get("leaseDurationSeconds")) or 0
-    return bool(spec.get("holderIdentity")) and renewed is not None and later(renewed, seconds) > now
-
-
-def _place(found: Mapping[str, Any]) -> str:
-    metadata = metadata_of(found)
-    return f"{metadata.get('namespace')}/{metadata.get('name')}"
+    held = renewed is not None and later(renewed, seconds) > now
+    return text(spec.get("holderIdentity")) if held else ""
 
 
 def now() -> datetime:

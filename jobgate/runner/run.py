@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
@@ -17,11 +18,13 @@ from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
+from jobgate.plugins.queueing import QueueingArguments
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.gangs import GROUP
+from jobgate.runner.grouping import PLURAL, Grouping, grouping, versions
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
 from jobgate.runner.reading import Reader
+from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import Seen, Whose
 from webhook import Kind
@@ -33,11 +36,6 @@ WORKERS: Final = 8
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
 
-#: The versions of Kubernetes' own PodGroup, the newest first.
-VERSIONS: Final = ("v1", "v1beta1", "v1alpha2")
-#: Where the operators of others are looked for.
-_DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
-_LEASES: Final = Resource("leases", "v1", "coordination.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
@@ -59,21 +57,25 @@ class Settings:
 
     Attributes:
         domain: of the cluster's Services.
-        gangs: whether pods that start together are groups of Kubernetes' own scheduler.
+        queueing: the system that schedules gangs, and may queue pods; None for none.
         requests_per_second: how often the API server is called at most, beside watching.
         resync: after so many seconds each job is looked at, whatever is known; nothing is known that needs it.
         backoff: of informers, after failures.
         namespace: that the runner is in, and leaves alone; empty for none.
         queues: that jobs wait in; None where they wait in none.
+        queues_file: that they are read from again when it changes; None for never.
+        ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
     """
 
     domain: str
-    gangs: bool = False
+    queueing: QueueingArguments | None = None
     requests_per_second: float = 200.0
     resync: float = 3600.0
     backoff: Backoff | None = None
     namespace: str = ""
     queues: Queues | None = None
+    queues_file: Path | None = None
+    ignored_operators: frozenset[str] = frozenset()
 
 
 class RunnerController:
@@ -100,7 +102,8 @@ class RunnerController:
         """
         await self.alone()
         settings, backoff = self._settings, self._settings.backoff
-        groups = await self._groups() if settings.gangs else None
+        groups = await self._grouping()
+        kept = _resource(groups.api_version) if groups and groups.api_version else None
         queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
 
@@ -108,10 +111,10 @@ class RunnerController:
             queue.add(key, after)
             changed.set()
 
-        seen = Seen(lambda key: of_a_job(key, SETTLE), groups, backoff)
+        seen = Seen(lambda key: of_a_job(key, SETTLE), kept, backoff)
         jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
         territory = Territory(settings.namespace, backoff)
-        reader = Reader(settings.domain, f"{groups.group}/{groups.version}" if groups else "")
+        reader = Reader(settings.domain, groups)
         dispatcher = None
         if settings.queues is not None:
             dispatcher = Dispatcher(
@@ -145,7 +148,12 @@ class RunnerController:
         keys = lambda: [(plural, *key) for plural, (_, _, one) in jobs.items() for key in one.keys()]  # noqa: E731, SIM118
         self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
-            await self._work.run(*([dispatcher.run] if dispatcher else []))
+            beside: list[Callable[[], Coroutine[None, None, None]]] = []
+            if dispatcher is not None:
+                beside.append(dispatcher.run)
+                if settings.queues_file is not None:
+                    beside.append(Reloader(settings.queues_file, dispatcher.use).run)
+            await self._work.run(*beside)
         finally:
             self._work = None
 
@@ -156,25 +164,32 @@ class RunnerController:
             Beside: an operator of one of the kinds is alive.
             Refused: the API server does not tell whether one is.
         """
-        deployments, leases = [await self._all(resource) for resource in (_DEPLOYMENTS, _LEASES)]
         for kind in self._kinds:
-            if found := list(rivals(kind, deployments, leases, now())):
-                raise Beside(f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run")
+            if found := await rivals(kind, self._cluster, now(), self._settings.ignored_operators):
+                raise Beside(
+                    f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run. If it "
+                    "does not run these jobs, name it with --ignore-operator"
+                )
 
-    async def _all(self, resource: Resource) -> list[Mapping[str, Any]]:
-        return [item async for page in self._cluster.pages(resource) for item in page.items]
-
-    async def _groups(self) -> Resource | None:
-        """Return the PodGroups that the API server serves, in the newest version that is known."""
-        for version in VERSIONS:
-            resource = Resource("podgroups", version, GROUP)
+    async def _grouping(self) -> Grouping | None:
+        """Return how gangs are formed: groups are of the newest version that the API server serves."""
+        arguments = self._settings.queueing
+        if arguments is None:
+            return None
+        found = ""
+        for version in versions(arguments.system):
             try:
-                async for _ in self._cluster.pages(resource):
-                    return resource
+                async for _ in self._cluster.pages(_resource(version)):
+                    break
             except Refused:
                 continue
-        _logger.warning("no gangs", extra={"fields": {"reason": f"the API server serves no podgroups.{GROUP}"}})
-        return None
+            found = version
+            break
+        formed = grouping(arguments, found)
+        if formed is None:
+            reason = f"the API server serves no PodGroup of {', '.join(versions(arguments.system))}"
+            _logger.warning("no gangs", extra={"fields": {"reason": reason}})
+        return formed
 
 
 class PacedWrites(Paced):
@@ -195,6 +210,11 @@ class PacedWrites(Paced):
         """Delete an object, with what becomes of what it owns."""
         await self._pace.wait()
         await self._writes.remove(resource, found, propagation)
+
+
+def _resource(api_version: str) -> Resource:
+    group, _, version = api_version.rpartition("/")
+    return Resource(PLURAL, version, group)
 
 
 def _followed(

@@ -48,7 +48,7 @@ def kept(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, An
             spec = mapping(found.get("spec"))
             slim |= {"spec": {key: spec[key] for key in _JOB_SPEC if key in spec}, "status": found.get("status")}
         elif kind == "PodGroup":
-            slim["status"] = found.get("status")
+            slim |= {"spec": found.get("spec"), "status": found.get("status")}
         return slim
 
     return keep

@@ -15,6 +15,7 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from jobgate.kinds.common.runner import Runner, runner_of
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.state import State
 from webhook import Context, Job, Kind, Task
 from webhook.context import DOMAIN
@@ -34,13 +35,13 @@ class Subject:
     Attributes:
         job: the typed view of it.
         domain: of the cluster's Services.
-        groups: the apiVersion of Kubernetes' own PodGroup, where jobs are gangs; empty where they are none.
+        groups: how gangs are formed; None where jobs are no gangs.
         verdict: why the job waits in its queue; empty where it may run, None where there are no queues.
     """
 
     job: Job[Any]
     domain: str = DOMAIN
-    groups: str = ""
+    groups: Grouping | None = None
     verdict: str | None = None
 
     @cached_property
@@ -92,14 +93,16 @@ class Subject:
         return self.crew.pod.replace("{task}", name).removesuffix("-{index}")
 
 
-def read(kind: Kind, document: Mapping[str, Any], domain: str = DOMAIN, groups: str = "") -> Subject | None:
+def read(
+    kind: Kind, document: Mapping[str, Any], domain: str = DOMAIN, groups: Grouping | None = None
+) -> Subject | None:
     """Read a job as it is stored, with the defaults of today; None where it does not fit its schema.
 
     Args:
         kind: of the job.
         document: the job.
         domain: of the cluster's Services.
-        groups: the apiVersion of Kubernetes' own PodGroup, where jobs are gangs.
+        groups: how gangs are formed; None where jobs are no gangs.
     """
     metadata = metadata_of(document)
     context = Context(namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))

@@ -19,7 +19,7 @@ def jobgate(*arguments: str) -> Result:
     ("arguments", "expected"),
     [
         ([TORCHJOB], ["Service/minimal-master-0", "Job/minimal-master"]),
-        ([TORCHJOB, "--gangs=v1alpha2"], ["Service/minimal-master-0", "PodGroup/minimal", "Job/minimal-master"]),
+        ([TORCHJOB, "--queueing=kubernetes"], ["Service/minimal-master-0", "PodGroup/minimal", "Job/minimal-master"]),
     ],
 )
 def test_what_would_be_made_is_printed(arguments: list[str], expected: list[str]) -> None:

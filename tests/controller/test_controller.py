@@ -1,6 +1,7 @@
 """The whole controller against an API server in memory that fails as it is told."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -215,6 +216,22 @@ async def test_what_is_somebody_elses_is_left_alone_and_told(
         await until(
             lambda: (cluster.find(resource, "ada", name) or theirs)["metadata"]["uid"] != theirs["metadata"]["uid"]
         )
+
+
+async def test_who_erases_fields_of_a_job_is_named_by_an_event() -> None:
+    cluster = MemoryCluster()
+    found = job(plugins=None)
+    del found["spec"]["plugins"]
+    applied = {"spec": {**found["spec"], "plugins": {"svc": []}}}
+    found["metadata"] |= {
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(applied)},
+        "managedFields": [{"manager": "an-operator", "operation": "Update"}],
+    }
+    cluster.put(DIJOBS, found)
+    async with controlling(cluster):
+        await until(lambda: events(cluster))
+    ((reason, message),) = events(cluster)
+    assert (reason, "an-operator has erased plugins" in message) == ("FieldsErased", True)
 
 
 async def test_what_an_earlier_job_of_the_name_left_is_waited_for() -> None:

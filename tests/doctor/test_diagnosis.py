@@ -11,7 +11,20 @@ from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, S
 from jobgate.render.installation import Rotation
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS
-from tests.doctor.world import DIJOBS, KINDS, ROTATOR, SERVER, SERVICE, SYSTEM, TLS, World, generation, sound
+from tests.doctor.world import (
+    DIJOBS,
+    KINDS,
+    ROTATOR,
+    RUNNER,
+    SERVER,
+    SERVICE,
+    SYSTEM,
+    TLS,
+    World,
+    generation,
+    lease,
+    sound,
+)
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LACKS = "this account cannot get it"
@@ -70,6 +83,33 @@ def test_a_server_outside_the_cluster_needs_no_workload_and_no_secret() -> None:
     assert world.diagnosed() == []
     assert observed.unseen() == {}
     assert "mxjobs.mxnet.mlkube.io" not in [kind.qualified_plural for kind in expected.kinds]
+
+
+RUN: dict[str, Any] = {"run": ("torchjobs.train.distributed.io",), "queueing": "kubernetes", "queues": "queues: []"}
+
+
+def test_the_runner_is_known_by_its_deployment_and_by_what_the_server_is_told() -> None:
+    world = sound(NOW, **RUN)
+    assert world.diagnosed() == []
+    chosen = world.looked()[1].installation
+    assert (chosen.run, chosen.queueing, chosen.queues) == tuple(RUN.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "id_"),
+    [("Deployment", "workload-missing"), ("Lease", "lease-missing"), ("ServiceAccount", "account-missing")],
+)
+def test_what_the_runner_lacks_is_found(kind: str, id_: str) -> None:
+    world = sound(NOW, run=RUN["run"])
+    world.remove(kind, RUNNER, SYSTEM)
+    found = world.diagnosed()
+    assert [(one.id, one.where.rpartition("/")[2].partition(" ")[0]) for one in found] == [(id_, RUNNER)]
+
+
+def test_a_runner_that_does_not_renew_its_lease_is_found() -> None:
+    world = sound(NOW, run=RUN["run"])
+    world.put(lease(RUNNER, NOW - timedelta(hours=1)))
+    assert ids(world) == ["lease-stale"]
 
 
 @pytest.mark.parametrize("sentence", FAULTS)

@@ -63,6 +63,7 @@ TLS = "jobgate-webhook-tls"
 SERVER = "jobgate-webhook"
 CONTROLLER = "jobgate-controller"
 ROTATOR = "jobgate-certificates"
+RUNNER = "jobgate-runner"
 DIJOBS = "dijobs.diengine.opendilab.org"
 TEAM = "team-of-the-doctor"
 
@@ -256,7 +257,7 @@ def sound(now: datetime, *, lease_seconds: int = 15, **choices: Any) -> World:
         world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
     if not installation.external_name:
         _run(world)
-    for name in (CONTROLLER, ROTATOR):
+    for name in (CONTROLLER, ROTATOR, *([RUNNER] if installation.run else [])):
         world.put(lease(name, now, lease_seconds))
     world.put(_secret(now))
     world.serve(world.current)

@@ -32,7 +32,7 @@ def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -
     with (
         WholeControlPlane(whole_assets, flags, nodes=0, scheduler_flags=[GANGS_GATES]) as found,
         InstalledWebhook(found, folder, RUN),
-        runner(found, folder / "runner.log", ["--gangs"]),
+        runner(found, folder / "runner.log", ["--queueing=kubernetes"]),
     ):
         yield found
 

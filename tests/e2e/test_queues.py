@@ -1,6 +1,7 @@
 """Jobs that wait in queues: on a whole control plane."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,14 +27,14 @@ queues:
 @pytest.fixture(scope="module", autouse=True)
 def process(
     whole_controlplane: WholeControlPlane, whole_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    """The runner with queues, beside webhooks that know of it."""
-    folder = tmp_path_factory.mktemp("queues")
-    (folder / "queues.yaml").write_text(QUEUES)
+) -> Iterator[Path]:
+    """The file of queues of a runner, beside webhooks that know of it."""
+    file = tmp_path_factory.mktemp("queues") / "queues.yaml"
+    file.write_text(QUEUES)
     whole_webhook.restart(RUN)
     try:
-        with runner(whole_controlplane, folder / "log", [f"--queues={folder / 'queues.yaml'}"]):
-            yield
+        with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
+            yield file
     finally:
         whole_webhook.restart()
 
@@ -99,8 +100,10 @@ def test_a_resource_quota_holds_a_job_back_before_its_pods_are_refused(space: Sp
     waits.until("Running")
 
 
-def test_a_job_of_an_unknown_queue_waits_and_says_so(space: Space) -> None:
+def test_a_job_of_an_unknown_queue_waits_until_there_is_one(space: Space, process: Path) -> None:
     lost = Run(space, dijob("lost", task("work"), queue="typo"))
     expected = "there is no queue typo; the queues are: small, large, default"
     wait_for(lambda: why(lost)[2] == expected, WAIT, what=f"it says so: {lost.status}")
     assert space.items("pods") == []
+    process.write_text(f"{QUEUES}- name: typo\n")
+    lost.until("Running")

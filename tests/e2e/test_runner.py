@@ -325,7 +325,21 @@ def test_the_runner_does_not_start_beside_the_operator_of_a_kind(
     space.create("deployments", body, "apps/v1")
     ready = lambda: space.get("deployments", "di-operator", "apps/v1")["status"].get("readyReplicas")  # noqa: E731
     wait_for(ready, WAIT, what="the operator runs")
-    log = tmp_path / "log"
-    with runner(whole_controlplane, log) as process:
-        assert process.wait(WAIT) == 1
-    assert f"is run by Deployment {space.name}/di-operator" in log.read_text()
+    # Anyone may give a Deployment that name. It counts with an operator's rights.
+    log = tmp_path / "started"
+    with runner(whole_controlplane, log, ["--lease-name=another"]):
+        wait_for(lambda: "runner started" in log.read_text(), WAIT, what="the runner starts beside a name")
+    rights = ("clusterrolebinding", f"{space.name}-operator")
+    account = f"--serviceaccount={space.name}:default"
+    whole_controlplane.kubectl("create", *rights, "--clusterrole=cluster-admin", account)
+    try:
+        with runner(whole_controlplane, tmp_path / "log") as process:
+            assert process.wait(WAIT) == 1
+        said = (tmp_path / "log").read_text()
+        assert f"is run by Deployment {space.name}/di-operator" in said
+        ignored = ["--lease-name=another", f"--ignore-operator={space.name}/di-operator"]
+        log = tmp_path / "ignored"
+        with runner(whole_controlplane, log, ignored):
+            wait_for(lambda: "runner started" in log.read_text(), WAIT, what="the runner starts where it is ignored")
+    finally:
+        whole_controlplane.kubectl("delete", *rights)

@@ -56,8 +56,8 @@ def test_kueue_finds_the_queue_and_the_whole_group_on_the_pod_and_lifts_the_gate
 
 
 def test_the_group_of_a_long_name_is_a_label() -> None:
-    assert len(group_name(crew("kueue", name="a" * 60))) == 63
-    assert group_name(crew("kueue", name="a" * 53 + "-" * 3 + "b")) == "a" * 53 + "-01234567"
+    assert len(group_name("a" * 60, "01234567")) == 63
+    assert group_name("a" * 53 + "-" * 3 + "b", "01234567") == "a" * 53 + "-01234567"
 
 
 def test_a_pod_that_has_a_node_is_not_gated() -> None:
@@ -114,7 +114,7 @@ def test_what_the_installation_says_is_checked() -> None:
     arguments, causes = parse(QueueingArguments, "queueing", {"system": "yarn"}, Path("queueing"))
     assert arguments is None
     assert [str(cause) for cause in causes] == [
-        'queueing.system: Invalid value: "system": its value must be kueue, coscheduling or volcano'
+        'queueing.system: Invalid value: "system": its value must be kubernetes, kueue, coscheduling or volcano'
     ]
 
 

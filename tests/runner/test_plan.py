@@ -6,9 +6,11 @@ import pytest
 
 from jobgate.kinds.common.policies.model import Action, Event
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.plugins.queueing import System
 from jobgate.runner import Create, Delete, Later, Patch, SetStatus
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.state import COMMAND, State
-from tests.runner.world import UID, World, dijob, holding, stored, task
+from tests.runner.world import UID, World, dijob, holding, stamp, stored, task
 
 POLICY = {"action": "RestartJob", "event": "PodFailed"}
 
@@ -161,7 +163,10 @@ def test_five_tasks_start_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("action", [one.value for one in Action if one.value.endswith(("Job", "Task", "Pod"))][:6])
-@pytest.mark.parametrize("event", [Event.ANY, Event.POD_FAILED, Event.TASK_COMPLETED, Event.TASK_FAILED, "exit code 7"])
+@pytest.mark.parametrize(
+    "event",
+    [Event.ANY, Event.POD_FAILED, Event.POD_EVICTED, Event.TASK_COMPLETED, Event.TASK_FAILED, "exit code 7"],
+)
 def test_a_policy_answers_an_event(event: str, action: str) -> None:
     when = {"exitCode": 7} if event == "exit code 7" else {"event": str(event)}
     found = world(task(2), task(1, name="judge"), policies=[{**when, "action": action}])
@@ -181,6 +186,9 @@ def happen(found: World, event: str) -> None:
         found.pod()["status"]["containerStatuses"][0]["restartCount"] = 3
     else:
         found.end(code=7)
+        if event == Event.POD_EVICTED:
+            pod = next(one for one in found.pods if one["status"]["phase"] == "Failed")
+            pod["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True"}]
 
 
 def expected(event: str, action: str) -> tuple[str, set[str]]:
@@ -340,3 +348,54 @@ def test_a_look_that_makes_objects_writes_no_status_and_the_next_one_does() -> N
     found = World(dijob())
     assert {type(one) for one in found.step()} == {Create}
     assert {type(one) for one in found.step()} == {SetStatus}
+
+
+# Gangs.
+
+V1ALPHA2, V1BETA1 = (Grouping(System.KUBERNETES, f"scheduling.k8s.io/{version}") for version in ("v1alpha2", "v1beta1"))
+
+
+@pytest.mark.parametrize(
+    ("grouping", "expected"),
+    [
+        (V1BETA1, []),
+        # There a group never changes.
+        (V1ALPHA2, ["delete PodGroup train", "create PodGroup train"]),
+    ],
+)
+def test_a_gang_grows_and_shrinks_with_its_job(grouping: Grouping, expected: list[str]) -> None:
+    found = World(dijob(task(2)), grouping)
+    found.settle()
+    pods = [pod["metadata"]["uid"] for pod in found.pods]
+    for replicas in (4, 1):
+        found.log.clear()
+        found.job["spec"]["tasks"][0]["replicas"] = replicas
+        found.settle()
+        least = found.groups["train"]["spec"]["schedulingPolicy"]["gang"]["minCount"]
+        assert (least, [line for line in found.log if "PodGroup" in line]) == (replicas, expected)
+        assert set(pods[:replicas]) <= {pod["metadata"]["uid"] for pod in found.pods}
+
+
+def test_what_the_api_server_adds_to_a_group_is_no_change() -> None:
+    found = World(dijob(task(2)), V1BETA1)
+    found.settle()
+    found.groups["train"]["spec"] |= {"priority": 0, "disruptionMode": {"single": {}}}
+    assert found.plan() == []
+
+
+@pytest.mark.parametrize(
+    ("action", "phase"),
+    [("RestartJob", "Running"), ("AbortJob", "Pending"), ("TerminateJob", "Failed"), ("CompleteJob", "Succeeded")],
+)
+@pytest.mark.parametrize("condition", ["PodGroupScheduled", "PodGroupInitiallyScheduled"])
+def test_a_policy_answers_a_gang_that_cannot_be_scheduled_whole_any_more(
+    condition: str, action: str, phase: str
+) -> None:
+    found = World(dijob(task(2), policies=[{"event": "Unknown", "action": action}]), V1BETA1)
+    found.settle()
+    before = set(uids_of(found).values())
+    fault = {"type": condition, "status": "False", "lastTransitionTime": stamp(found.now)}
+    found.groups["train"]["status"] = {"conditions": [fault]}
+    found.settle()
+    assert found.status["phase"] == phase
+    assert not before & set(uids_of(found).values())

@@ -1,6 +1,7 @@
 """What a job is made of: names, hosts and variables as the kind's operator has them, and fields that a Job takes."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,17 @@ from jobgate.kinds.common.runner import adoption
 from jobgate.offline.judge import Circumstances, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
+from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from jobgate.pods.review import patch
 from jobgate.pods.whose import whose
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.rendering import children
 from jobgate.runner.subject import Subject
 from tests.operators.conftest import env_of
 from tests.runner.world import UID, dijob, merge, stored, subject, task
 
 ROOT = Path(__file__).parents[2]
-NATIVE = "scheduling.k8s.io/v1alpha2"
+NATIVE = Grouping(System.KUBERNETES, "scheduling.k8s.io/v1alpha2")
 
 FOLDERS = ("dijob", "mxjob", "torchjob")
 EXAMPLES = [path for folder in FOLDERS for path in sorted((ROOT / "examples" / folder).glob("*.yaml"))]
@@ -233,3 +236,111 @@ def test_without_a_scheduler_of_gangs_there_is_no_group() -> None:
     made = children(subject(dijob()))
     assert made.groups == {}
     assert "schedulingGroup" not in made.jobs["work"]["spec"]["template"]["spec"]
+
+
+# What each system reads.
+
+KUEUE = {"queue": "high"}
+
+
+def template_of(system: System, job: dict[str, Any], name: str = "work", api_version: str = "") -> dict[str, Any]:
+    """The template of a task's pods, where a system schedules gangs."""
+    grouping = Grouping(system, api_version, "gang-scheduler" if system is System.VOLCANO else "")
+    found: dict[str, Any] = children(subject(job, groups=grouping)).jobs[name]["spec"]["template"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("system", "spec", "expected"),
+    [
+        (System.KUBERNETES, KUEUE, {"schedulingGroup": {"podGroupName": "train"}}),
+        (System.COSCHEDULING, KUEUE, {"scheduling.x-k8s.io/pod-group": "train"}),
+        (
+            System.VOLCANO,
+            KUEUE,
+            {
+                "scheduling.k8s.io/group-name": "train",
+                "scheduling.volcano.sh/queue-name": "high",
+                "schedulerName": "gang-scheduler",
+            },
+        ),
+        (System.VOLCANO, {}, {"scheduling.k8s.io/group-name": "train", "schedulerName": "gang-scheduler"}),
+        (
+            System.VOLCANO,
+            {"schedulerName": "mine"},
+            {"scheduling.k8s.io/group-name": "train", "schedulerName": "mine"},
+        ),
+        (
+            System.KUEUE,
+            KUEUE,
+            {
+                "kueue.x-k8s.io/queue-name": "high",
+                "kueue.x-k8s.io/managed": "true",
+                "kueue.x-k8s.io/pod-group-name": f"train-{UID[:8]}-0",
+                "kueue.x-k8s.io/pod-group-total-count": "3",
+                "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}],
+            },
+        ),
+        (System.KUEUE, {"queue": "high", "minAvailable": 0}, {"kueue.x-k8s.io/pod-group-total-count": "3"}),
+        (System.KUEUE, {}, {}),
+        (System.KUBERNETES, {"minAvailable": 0}, {}),
+    ],
+)
+def test_pods_say_their_gang_as_the_system_reads_it(
+    system: System, spec: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    template = template_of(system, dijob(task(3), **spec))
+    said = {**template["metadata"]["labels"], **template["metadata"].get("annotations", {}), **template["spec"]}
+    plain = children(subject(dijob(task(3), **spec))).jobs["work"]["spec"]["template"]
+    known = {**plain["metadata"]["labels"], **plain["metadata"].get("annotations", {}), **plain["spec"]}
+    added = {key: value for key, value in said.items() if known.get(key) != value}
+    if "minAvailable" in spec:
+        assert expected.items() <= added.items()
+        assert bool(expected) == bool(added)
+    else:
+        assert added == {key: value for key, value in expected.items() if known.get(key) != value}
+
+
+@pytest.mark.parametrize(
+    ("system", "spec", "expected"),
+    [
+        (System.COSCHEDULING, {}, {"train": {"minMember": 4}}),
+        (
+            System.VOLCANO,
+            {"minAvailable": 2, "queue": "high", "priorityClassName": "urgent"},
+            {"train": {"minMember": 2, "queue": "high", "priorityClassName": "urgent"}},
+        ),
+        (System.VOLCANO, {"minAvailable": 0, "queue": "high"}, {"train": {"minMember": 1, "queue": "high"}}),
+        (System.COSCHEDULING, {"minAvailable": 0}, {}),
+    ],
+)
+def test_a_system_has_groups_of_its_own(system: System, spec: dict[str, Any], expected: dict[str, Any]) -> None:
+    made = children(subject(dijob(task(3), task(1, name="judge"), **spec), groups=Grouping(system, "a/v1"))).groups
+    assert {name: one["spec"] for name, one in made.items()} == expected
+    assert all(one["apiVersion"] == "a/v1" and one["metadata"]["ownerReferences"] for one in made.values())
+
+
+def test_kueue_queues_apart_what_starts_at_another_time() -> None:
+    job = dijob(task(2), task(3, name="judge", dependsOn={"name": ["work"]}), queue="high")
+    counts = {}
+    for name in ("work", "judge"):
+        metadata = template_of(System.KUEUE, job, name)["metadata"]
+        group = metadata["labels"]["kueue.x-k8s.io/pod-group-name"]
+        counts[group] = metadata["annotations"]["kueue.x-k8s.io/pod-group-total-count"]
+    assert counts == {f"train-work-{UID[:8]}-0": "2", f"train-judge-{UID[:8]}-0": "3"}
+
+
+@pytest.mark.parametrize("system", [System.KUEUE, System.COSCHEDULING, System.VOLCANO])
+def test_the_webhook_adds_no_other_group_to_a_job_that_is_run(system: System) -> None:
+    job = dijob(task(2), task(1, name="judge", dependsOn={"name": ["work"]}), queue="high", minAvailable=3)
+    found = subject(job, groups=Grouping(system, "a/v1"))
+    crew = replace(found.crew, plugins={**found.crew.plugins, "queueing": QueueingArguments(system=system)})
+    part = crew.part("judge")
+    assert part is not None
+    template = children(found).jobs["judge"]["spec"]["template"]
+    labels = {**template["metadata"]["labels"], COMPLETION_INDEX: "0"}
+    pod = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}
+    wired = jsonpatch.apply_patch(pod, list(patch(pod, Member(crew, part, 0))))
+    assert wired["metadata"].get("annotations") == template["metadata"].get("annotations")
+    assert wired["metadata"]["labels"] == {**labels, "jobgate.dev/index": "0"}
+    assert list(Queueing().objects(crew, QueueingArguments(system=system))) == []

@@ -1,27 +1,62 @@
-"""Operators that run beside: known by Deployment and Lease, and only while they are alive."""
+"""Operators that run beside: known by Deployment and Lease while they are alive, and only if they may do their work."""
 
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from jobgate.cluster.informer import Refused
 from jobgate.kinds.dijob import DIJOB
-from jobgate.runner.rivals import rivals
+from jobgate.runner.rivals import DEPLOYMENTS, rivals
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ABLE = "system:serviceaccount:di-system:di-orchestrator"
 
 
-def deployment(name: str = "manager", image: str = "example/other:1", ready: int = 1) -> dict[str, Any]:
+def deployment(
+    name: str = "manager", image: str = "example/other:1", ready: int = 1, namespace: str = "di-system"
+) -> dict[str, Any]:
     """A Deployment of one container."""
-    template = {"spec": {"containers": [{"name": "manager", "image": image}]}}
-    metadata = {"name": name, "namespace": "di-system"}
-    return {"metadata": metadata, "spec": {"template": template}, "status": {"readyReplicas": ready}}
+    spec = {"serviceAccountName": "di-orchestrator", "containers": [{"name": "manager", "image": image}]}
+    metadata = {"name": name, "namespace": namespace}
+    return {"metadata": metadata, "spec": {"template": {"spec": spec}}, "status": {"readyReplicas": ready}}
 
 
-def lease(renewed: str, holder: str = "someone") -> dict[str, Any]:
+def lease(renewed: str, holder: str = "pod_0af3", namespace: str = "di-system") -> dict[str, Any]:
     """The Lease of DI-orchestrator."""
     spec = {"holderIdentity": holder, "renewTime": renewed, "leaseDurationSeconds": 15}
-    return {"metadata": {"name": "12841a5d.opendilab.org", "namespace": "di-system"}, "spec": spec}
+    return {"metadata": {"name": "12841a5d.opendilab.org", "namespace": namespace}, "spec": spec}
+
+
+class Cluster:
+    """An API server with these objects, and a pod of the operator."""
+
+    def __init__(self, deployments: Any, leases: Any) -> None:
+        self._found = {DEPLOYMENTS: deployments}
+        self._leases = leases
+        self.reviews: list[Any] = []
+
+    async def pages(self, resource: Any) -> AsyncIterator[Any]:
+        """All objects of a resource."""
+        yield SimpleNamespace(items=self._found.get(resource, self._leases))
+
+    async def get(self, resource: Any, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """The pod of the operator."""
+        assert resource.plural == "pods"
+        if "/" in name:
+            raise Refused(404)
+        return {"spec": {"serviceAccountName": "di-orchestrator"}} if name == "pod" else None
+
+    async def create(self, resource: Any, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Tell what an account may."""
+        assert resource.plural == "subjectaccessreviews"
+        self.reviews.append(manifest["spec"])
+        return {"status": {"allowed": manifest["spec"]["user"] == ABLE}}
+
+
+LIVE, LATE = "2025-12-31T23:59:50.000000Z", "2025-12-31T23:59:40.000000Z"
 
 
 @pytest.mark.parametrize(
@@ -32,10 +67,29 @@ def lease(renewed: str, holder: str = "someone") -> dict[str, Any]:
         ([deployment("di-operator")], [], ["Deployment di-system/di-operator"]),
         ([deployment(image="registry:5000/di-orchestrator@sha256:0")], [], ["Deployment di-system/manager"]),
         ([deployment("di-operator", ready=0)], [], []),
-        ([], [lease("2025-12-31T23:59:50.000000Z")], ["Lease di-system/12841a5d.opendilab.org"]),
-        ([], [lease("2025-12-31T23:59:40.000000Z")], []),
-        ([], [lease("2025-12-31T23:59:50.000000Z", holder="")], []),
+        ([], [lease(LIVE)], ["Lease di-system/12841a5d.opendilab.org"]),
+        ([], [lease(LATE)], []),
+        ([], [lease(LIVE, holder="")], []),
+        # Of a name that anyone could give.
+        ([deployment("di-operator", namespace="tenant")], [], []),
+        ([], [lease(LIVE, namespace="tenant")], []),
+        ([], [lease(LIVE, holder="elsewhere_1")], []),
+        ([], [lease(LIVE, holder="../secrets_1")], []),
     ],
 )
-def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: Any, expected: list[str]) -> None:
-    assert list(rivals(DIJOB, deployments, leases, NOW)) == expected
+async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: Any, expected: list[str]) -> None:
+    cluster = Cluster(deployments, leases)
+    assert await rivals(DIJOB, cluster, NOW) == expected
+    for one in cluster.reviews:
+        assert one["resourceAttributes"] == {
+            "verb": "update",
+            "group": "diengine.opendilab.org",
+            "resource": "dijobs",
+            "subresource": "status",
+        }
+
+
+async def test_an_operator_that_is_ignored_is_not_asked_about() -> None:
+    cluster = Cluster([deployment("di-operator")], [])
+    assert await rivals(DIJOB, cluster, NOW, ["di-system/di-operator"]) == []
+    assert cluster.reviews == []

@@ -10,6 +10,7 @@ from jobgate.kinds import installed
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.runner import Action, Create, Delete, Event, Later, Observed, Patch, SetStatus, Subject, plan
+from jobgate.runner.grouping import Grouping
 from jobgate.runner.subject import read
 
 Object = dict[str, Any]
@@ -43,7 +44,7 @@ def stored(job: Mapping[str, Any], *, taken: bool = True, **annotations: str) ->
     return {**copy.deepcopy(dict(job)), "metadata": metadata}
 
 
-def subject(job: Mapping[str, Any], groups: str = "") -> Subject:
+def subject(job: Mapping[str, Any], groups: Grouping | None = None) -> Subject:
     """A job as the runner reads it."""
     kind = installed().get(job["apiVersion"], job["kind"])
     assert kind is not None
@@ -55,7 +56,7 @@ def subject(job: Mapping[str, Any], groups: str = "") -> Subject:
 class World:
     """The objects of one job. Nothing happens by itself."""
 
-    def __init__(self, job: Mapping[str, Any], groups: str = "") -> None:
+    def __init__(self, job: Mapping[str, Any], groups: Grouping | None = None) -> None:
         """It begins with the job alone."""
         self.job: Object = copy.deepcopy(dict(job))
         self.now = START

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from webhook import Kind
+from webhook.text import short
 
 #: Where `kubectl apply` keeps the file that it sent last.
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -21,6 +22,11 @@ class Erased(NamedTuple):
 
     writer: str
     fields: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """What messages say of it."""
+        return f"{short(self.writer)} has erased {', '.join(self.fields)}, which kubectl applied"
 
 
 def erased(kind: Kind, job: Mapping[str, Any]) -> Erased | None:

@@ -127,7 +127,7 @@ class _Pool:
         called: what it is called.
         capacity: what there is for jobs.
         free: what of it is neither used nor claimed.
-        claimed: whether a job waits for room in it.
+        claimed: whether a job waits for room in it, or for another one that does.
     """
 
     called: str
@@ -218,10 +218,11 @@ class _Round:
             self.released.append(self.lines[line].pop(0).key)
             return True
         self.blocked[line] = lacking[0].full(job.demand)
-        if all(pool.claimed for pool in lacking):
-            return False
+        contested = any(pool.claimed for pool in lacking)
         for pool in lacking:
-            pool.claimed = True
+            pool.claimed = True  # by this job, or for it: nobody who comes later claims what it waits for
+        if contested:
+            return False
         self.room.take(job)
         self.claims.append(line)
         return True
@@ -233,6 +234,7 @@ class _Round:
                 self.serve(line)
         weights = {name: queue.weight for name, queue in queues.queues.items()}
         select, turns = SELECTORS[queues.selector], memory.turns
+        kept: Turns | None = None  # at who could not even claim: it is next in the next round
         while True:
             heads: dict[str, Line] = {}
             ready = [line for line, waiting in self.lines.items() if waiting and line not in self.blocked]
@@ -240,9 +242,10 @@ class _Round:
                 heads.setdefault(line[0], line)
             chosen, after = select(weights, heads.keys(), turns)
             if chosen is None:
-                return turns
-            if self.serve(heads[chosen]):
-                turns = after
+                return turns if kept is None else kept
+            if not self.serve(heads[chosen]):
+                kept = kept or turns
+            turns = after
 
 
 class _Room:

@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from jobgate import plugins
 from jobgate.kinds.dijob import DIJOB
-from webhook import Operation, Phase, Registry, Request, Response, Settings, review
+from tests.kinds.reviews import Reviews, faults
 
-KINDS = Registry([DIJOB], plugins.installed())
+__all__ = ["KINDS", "REVIEWS", "faults", "job", "mutate", "task", "template", "validate"]
+
+REVIEWS = Reviews(DIJOB)
+KINDS = REVIEWS.kinds
+validate, mutate = REVIEWS.validate, REVIEWS.mutate
 
 
 def template(**spec: Any) -> dict[str, Any]:
@@ -28,37 +31,3 @@ def job(*tasks: Any, name: str = "job", metadata: dict[str, Any] | None = None, 
         "metadata": {"name": name} if metadata is None else metadata,
         "spec": {**spec, "tasks": list(tasks)},
     }
-
-
-def ask(
-    phase: Phase, document: Any, old: Any = None, *, operator_can: frozenset[str] = frozenset(), name: str | None = None
-) -> Response:
-    """Review a document; an update where an old one is given."""
-    metadata = document.get("metadata") if isinstance(document, dict) else None
-    given = metadata.get("name") if isinstance(metadata, dict) else None
-    request = Request(
-        uid="1",
-        api_version=DIJOB.gvk.api_version,
-        kind="DIJob",
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        name=name if name is not None else given if isinstance(given, str) else "",
-        namespace="default",
-        document=document,
-        old_document=old,
-    )
-    return review(request, phase, KINDS, Settings(operator_can=operator_can))
-
-
-def validate(document: Any, old: Any = None, **options: Any) -> Response:
-    """Return the validating answer."""
-    return ask(Phase.VALIDATE, document, old, **options)
-
-
-def mutate(document: Any, old: Any = None, **options: Any) -> Response:
-    """Return the mutating answer."""
-    return ask(Phase.MUTATE, document, old, **options)
-
-
-def faults(response: Response) -> list[str]:
-    """Return the causes as `kubectl` prints them."""
-    return [str(cause) for cause in response.causes]

@@ -173,7 +173,7 @@ def test_what_cannot_be_converted_is_refused_with_what_is_wrong(
     result = CliRunner().invoke(main, ["convert", str(source), "--output-file", str(target)])
     assert (result.exit_code, target.exists(), result.stdout) == (2, False, ""), result.output
     first, *causes = result.stderr.splitlines()
-    assert first == f"{source}:1: cannot be converted: the DIJob that it would become is denied"
+    assert first == f"{source}:1: cannot be converted: the resulting DIJob would be denied"
     assert [one for one in causes if one.startswith(f"  * {fault}")], causes
 
 

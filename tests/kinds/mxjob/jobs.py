@@ -2,12 +2,27 @@
 
 from typing import Any
 
-from jobgate import plugins
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings
-from webhook import Operation, Phase, Registry, Request, Response, Settings, review
+from tests.kinds.reviews import Reviews, faults
+from webhook import Response
 
-KINDS = Registry([MXJOB], plugins.installed())
+__all__ = [
+    "POD",
+    "REVIEWS",
+    "TEMPLATE",
+    "container",
+    "dist",
+    "faults",
+    "job",
+    "local",
+    "mutate",
+    "role",
+    "template",
+    "validate",
+]
+
+REVIEWS = Reviews(MXJOB)
 
 #: Where the template of the first role stands.
 TEMPLATE = "spec.replicaSpecs[0].template"
@@ -54,41 +69,22 @@ def dist(
     return job("dist", *(role(kind, **(fields or {})) for kind, fields in roles.items()), name=name, **spec)
 
 
-def ask(
-    phase: Phase,
+def _options(accelerators: dict[str, Any] | None, operator_can: frozenset[str]) -> dict[str, Any]:
+    kinds = {} if accelerators is None else {SETTINGS: MxJobSettings.model_validate({"accelerators": accelerators})}
+    return {"operator_can": operator_can, "settings": kinds}
+
+
+def validate(
     document: Any,
     old: Any = None,
     *,
     accelerators: dict[str, Any] | None = None,
     operator_can: frozenset[str] = frozenset({"mxjobs/env"}),
 ) -> Response:
-    """Review a document; an update where an old one is given."""
-    metadata = document.get("metadata") if isinstance(document, dict) else None
-    given = metadata.get("name") if isinstance(metadata, dict) else None
-    request = Request(
-        uid="1",
-        api_version=MXJOB.gvk.api_version,
-        kind="MxJob",
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        name=given if isinstance(given, str) else "",
-        namespace="default",
-        document=document,
-        old_document=old,
-    )
-    kinds = {} if accelerators is None else {SETTINGS: MxJobSettings.model_validate({"accelerators": accelerators})}
-    return review(request, phase, KINDS, Settings(operator_can=operator_can, kinds=kinds))
+    """Return the validating answer of a webhook with these accelerators."""
+    return REVIEWS.validate(document, old, **_options(accelerators, operator_can))
 
 
-def validate(document: Any, old: Any = None, **options: Any) -> Response:
-    """Return the validating answer."""
-    return ask(Phase.VALIDATE, document, old, **options)
-
-
-def mutate(document: Any, old: Any = None, **options: Any) -> Response:
-    """Return the mutating answer."""
-    return ask(Phase.MUTATE, document, old, **options)
-
-
-def faults(response: Response) -> list[str]:
-    """Return the causes as `kubectl` prints them."""
-    return [str(cause) for cause in response.causes]
+def mutate(document: Any, old: Any = None, *, accelerators: dict[str, Any] | None = None) -> Response:
+    """Return the mutating answer of a webhook with these accelerators."""
+    return REVIEWS.mutate(document, old, **_options(accelerators, frozenset({"mxjobs/env"})))

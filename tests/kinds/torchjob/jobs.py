@@ -2,11 +2,28 @@
 
 from typing import Any
 
-from jobgate import plugins
 from jobgate.kinds.torchjob import TORCHJOB
-from webhook import Operation, Phase, Registry, Request, Response, Settings, review
+from tests.kinds.reviews import Reviews, faults
 
-KINDS = Registry([TORCHJOB], plugins.installed())
+__all__ = [
+    "KINDS",
+    "REVIEWS",
+    "TASKS",
+    "container",
+    "elastic",
+    "faults",
+    "job",
+    "mutate",
+    "output",
+    "task",
+    "tasks",
+    "template",
+    "validate",
+]
+
+REVIEWS = Reviews(TORCHJOB)
+KINDS = REVIEWS.kinds
+validate, mutate = REVIEWS.validate, REVIEWS.mutate
 TASKS = "spec.torchTaskSpecs"
 
 
@@ -68,37 +85,3 @@ def output(storage: Any = None, **spec: Any) -> dict[str, Any]:
         "storage": {"nfs": {"server": "nfs", "path": "/models", "mountPath": "/model"}} if storage is None else storage,
     }
     return {"modelVersion": {"spec": {key: value for key, value in (known | spec).items() if value is not None}}}
-
-
-def ask(
-    phase: Phase, document: Any, old: Any = None, *, operator_can: frozenset[str] = frozenset(), name: str | None = None
-) -> Response:
-    """Review a document; an update where an old one is given."""
-    metadata = document.get("metadata") if isinstance(document, dict) else None
-    given = metadata.get("name") if isinstance(metadata, dict) else None
-    request = Request(
-        uid="1",
-        api_version=TORCHJOB.gvk.api_version,
-        kind="TorchJob",
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        name=name if name is not None else given if isinstance(given, str) else "",
-        namespace="default",
-        document=document,
-        old_document=old,
-    )
-    return review(request, phase, KINDS, Settings(operator_can=operator_can))
-
-
-def validate(document: Any, old: Any = None, **options: Any) -> Response:
-    """Return the validating answer."""
-    return ask(Phase.VALIDATE, document, old, **options)
-
-
-def mutate(document: Any, old: Any = None, **options: Any) -> Response:
-    """Return the mutating answer."""
-    return ask(Phase.MUTATE, document, old, **options)
-
-
-def faults(response: Response) -> list[str]:
-    """Return the causes as `kubectl` prints them."""
-    return [str(cause) for cause in response.causes]

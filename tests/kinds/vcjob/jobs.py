@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jobgate import plugins
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.operator import QUEUES
-from webhook import Objects, Operation, Phase, Registry, Request, Response, review
+from tests.kinds.reviews import Reviews, faults
 
-KINDS = Registry([VCJOB], plugins.installed())
+__all__ = ["KINDS", "REVIEWS", "Queues", "faults", "job", "mutate", "task", "template", "validate"]
+
+REVIEWS = Reviews(VCJOB)
+KINDS = REVIEWS.kinds
+validate, mutate = REVIEWS.validate, REVIEWS.mutate
 
 
 def template(**spec: Any) -> dict[str, Any]:
@@ -43,35 +46,3 @@ class Queues:
             raise LookupError(resource)
         assert namespace == ""
         return {"metadata": {"name": name}, "status": self.queues[name]} if name in self.queues else None
-
-
-def ask(phase: Phase, document: Any, old: Any = None, objects: Objects | None = None) -> Response:
-    """Review a document; an update where an old one is given."""
-    metadata = document.get("metadata") if isinstance(document, dict) else None
-    given = metadata.get("name") if isinstance(metadata, dict) else None
-    request = Request(
-        uid="1",
-        api_version=VCJOB.gvk.api_version,
-        kind="Job",
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        name=given if isinstance(given, str) else "",
-        namespace="default",
-        document=document,
-        old_document=old,
-    )
-    return review(request, phase, KINDS, objects=objects)
-
-
-def validate(document: Any, old: Any = None, objects: Objects | None = None) -> Response:
-    """Return the validating answer."""
-    return ask(Phase.VALIDATE, document, old, objects)
-
-
-def mutate(document: Any, old: Any = None) -> Response:
-    """Return the mutating answer."""
-    return ask(Phase.MUTATE, document, old)
-
-
-def faults(response: Response) -> list[str]:
-    """Return the causes as `kubectl` prints them."""
-    return [str(cause) for cause in response.causes]

@@ -8,7 +8,7 @@ from itertools import count
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobgate.runner.queues import Admission, Amounts, Entry, Memory, Order, Queue, Queues, SelectorName, admit
@@ -143,6 +143,24 @@ def test_every_job_that_fits_alone_is_released_after_finitely_many_ends(
     assert not waiting.keys() & alone
 
 
+def test_a_queue_with_a_quota_of_its_own_does_not_keep_another_from_its_turn() -> None:
+    # Jobs of b wait for two pools, those of a and c for one of these.
+    queues = Queues({"a": Queue(), "b": Queue(quota=pods(1)), "c": Queue()}, SelectorName.RR, pods(1))
+    running: list[Entry] = []
+    waiting, memory = {"first": entry("first", 1, "a")}, Memory()
+    for turn in range(12):
+        for queue, namespace in (("b", "lab"), ("b", "hall"), ("c", "lab")):
+            key = f"{queue}-{namespace}-{turn}"
+            waiting[key] = entry(key, 1, queue, namespace, at=turn)
+        found = admit(queues, [*running, *waiting.values()], {}, memory, START + timedelta(seconds=turn))
+        memory = found.memory
+        running = [replace(waiting.pop(key), admitted=True) for key in found.released]
+        if turn == 0:
+            assert found.released == ("first",)
+            waiting["second"] = entry("second", 1, "a", at=turn)
+    assert "second" not in waiting
+
+
 def within(queues: Queues, spaces: dict[str, Amounts], running: dict[str, Entry]) -> None:
     """See that what runs is within all quotas."""
     used: Counter[str] = Counter()
@@ -154,6 +172,7 @@ def within(queues: Queues, spaces: dict[str, Amounts], running: dict[str, Entry]
     assert all(used[name] <= space["pods"] for name, space in spaces.items())
 
 
+@settings(deadline=None)
 @given(many_queues, st.integers(1, 4), st.data())
 def test_a_large_job_is_released_however_many_small_ones_keep_coming(
     queues: Queues, room: int, data: st.DataObject

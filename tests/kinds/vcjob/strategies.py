@@ -1,20 +1,11 @@
-"""Properties of a Volcano Job: what must hold for every object, sound or not."""
+"""Volcano Jobs, sound and odd."""
 
 import copy
 from typing import Any
 
-import jsonpatch
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crdgen.evaluate import Evaluator
-from jobgate.kinds.vcjob import VCJOB
-from jobgate.render.definitions import definition
-from tests.kinds.vcjob.jobs import mutate, template, validate
-from webhook import Context, Operation
-from webhook.review import mutated
-
-EVALUATOR = Evaluator(definition(VCJOB)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+from tests.kinds.vcjob.jobs import template
 
 #: Values that are right for one field or another, and those that nearly are; each a copy, as JSON shares nothing.
 ODD: st.SearchStrategy[Any] = st.sampled_from(
@@ -104,59 +95,3 @@ JOB = st.fixed_dictionaries(
     {"apiVersion": st.just("batch.volcano.sh/v1alpha1"), "kind": st.just("Job")},
     optional={"metadata": METADATA | ODD, "spec": SPEC | ODD, "status": ODD},
 )
-MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@MANY
-@given(JOB)
-def test_the_patch_applied_gives_the_object_with_its_defaults(job: dict[str, Any]) -> None:
-    before = copy.deepcopy(job)
-    draft = mutated(VCJOB, job, Context())
-    assert job == before
-    assert jsonpatch.apply_patch(job, draft.patch) == draft.value
-
-
-@MANY
-@given(JOB)
-def test_defaulting_twice_changes_nothing_more(job: dict[str, Any]) -> None:
-    once = mutated(VCJOB, job, Context()).value
-    for operation in (Operation.CREATE, Operation.UPDATE):
-        assert mutated(VCJOB, once, Context(operation=operation)).patch == []
-
-
-@MANY
-@given(JOB)
-def test_the_order_of_both_sorts_of_defaults_does_not_matter(job: dict[str, Any]) -> None:
-    ours_first = EVALUATOR.default(mutated(VCJOB, job, Context()).value)
-    assert ours_first == mutated(VCJOB, EVALUATOR.default(job), Context()).value
-
-
-@MANY
-@given(JOB, JOB | st.none())
-def test_no_object_makes_the_review_fall_over(job: dict[str, Any], old: dict[str, Any] | None) -> None:
-    for ask in (mutate, validate):
-        response = ask(job, old)
-        assert response.allowed is (not response.causes)
-        assert response.to_review()["response"]["uid"] == "1"
-
-
-@MANY
-@given(JOB)
-def test_what_is_allowed_is_allowed_again_unchanged(job: dict[str, Any]) -> None:
-    mutation = mutate(job)
-    if not mutation.allowed:
-        return
-    stored = jsonpatch.apply_patch(job, list(mutation.patch))
-    assert not mutate(stored).patch
-    assert validate(stored).allowed is validate(job).allowed
-
-
-@MANY
-@given(JOB)
-def test_any_stored_job_can_be_given_another_priority(job: dict[str, Any]) -> None:
-    stored = EVALUATOR.default(EVALUATOR.prune(job))
-    if not isinstance(stored.get("spec"), dict):
-        return
-    edited = stored | {"spec": stored["spec"] | {"priorityClassName": "other"}}
-    for ask in (mutate, validate):
-        assert not ask(edited, stored).causes

@@ -1,0 +1,58 @@
+"""Reviews of jobs of one kind, as tests ask for them."""
+
+from typing import Any
+
+from jobgate import plugins
+from jobgate.kinds.common.binding import JobKind
+from webhook import Objects, Operation, Phase, Registry, Request, Response, Settings, review
+
+
+class Reviews:
+    """Reviews documents as jobs of a kind.
+
+    Attributes:
+        kinds: the kind, with all plugins.
+    """
+
+    def __init__(self, kind: JobKind) -> None:
+        self.kinds = Registry([kind], plugins.installed())
+        self._kind = kind
+
+    def ask(  # what a case is about
+        self,
+        phase: Phase,
+        document: Any,
+        old: Any = None,
+        objects: Objects | None = None,
+        *,
+        name: str | None = None,
+        operator_can: frozenset[str] = frozenset(),
+        settings: dict[str, Any] | None = None,
+    ) -> Response:
+        """Review a document; an update where an old one is given; `settings` are those of kinds."""
+        metadata = document.get("metadata") if isinstance(document, dict) else None
+        given = metadata.get("name") if isinstance(metadata, dict) else None
+        request = Request(
+            uid="1",
+            api_version=self._kind.gvk.api_version,
+            kind=self._kind.kind,
+            operation=Operation.CREATE if old is None else Operation.UPDATE,
+            name=name if name is not None else given if isinstance(given, str) else "",
+            namespace="default",
+            document=document,
+            old_document=old,
+        )
+        return review(request, phase, self.kinds, Settings(operator_can=operator_can, kinds=settings or {}), objects)
+
+    def validate(self, document: Any, old: Any = None, objects: Objects | None = None, **options: Any) -> Response:
+        """Return the validating answer."""
+        return self.ask(Phase.VALIDATE, document, old, objects, **options)
+
+    def mutate(self, document: Any, old: Any = None, **options: Any) -> Response:
+        """Return the mutating answer."""
+        return self.ask(Phase.MUTATE, document, old, **options)
+
+
+def faults(response: Response) -> list[str]:
+    """Return the causes as `kubectl` prints them."""
+    return [str(cause) for cause in response.causes]

@@ -1,0 +1,186 @@
+"""What must hold for every job of every kind, sound or not."""
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jsonpatch
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from pydantic import ValidationError
+
+from crdgen.evaluate import Evaluator
+from jobgate.kinds.common.binding import JobKind
+from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.mxjob import MXJOB
+from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings
+from jobgate.kinds.mxjob.spellings import respelled
+from jobgate.kinds.torchjob import TORCHJOB
+from jobgate.kinds.vcjob import VCJOB
+from jobgate.render.definitions import definition
+from tests.kinds.dijob import jobs as dijobs
+from tests.kinds.dijob import strategies as dijob
+from tests.kinds.mxjob import jobs as mxjobs
+from tests.kinds.mxjob import strategies as mxjob
+from tests.kinds.mxjob.test_accelerators import ACCELERATORS
+from tests.kinds.torchjob import jobs as torchjobs
+from tests.kinds.torchjob import strategies as torchjob
+from tests.kinds.vcjob import jobs as vcjobs
+from tests.kinds.vcjob import strategies as vcjob
+from webhook import Context, Operation, Response, Settings
+from webhook.review import mutated
+
+Json = dict[str, Any]
+
+
+class Subject(NamedTuple):
+    """A kind, its jobs, and an edit that is always allowed."""
+
+    kind: JobKind
+    jobs: st.SearchStrategy[Json]
+    specs: st.SearchStrategy[Json]
+    mutate: Callable[..., Response]
+    validate: Callable[..., Response]
+    edited: Json
+    context: Context = Context()
+
+
+_DRIVERS = {SETTINGS: MxJobSettings.model_validate({"accelerators": ACCELERATORS})}
+SUBJECTS = {
+    "dijob": Subject(DIJOB, dijob.JOB, dijob.SPEC, dijobs.mutate, dijobs.validate, {"priority": "high"}),
+    "mxjob": Subject(
+        MXJOB,
+        mxjob.JOB,
+        mxjob.SPEC,
+        partial(mxjobs.mutate, accelerators=ACCELERATORS),
+        partial(mxjobs.validate, accelerators=ACCELERATORS),
+        {},
+        Context(settings=Settings(kinds=_DRIVERS)),
+    ),
+    "torchjob": Subject(
+        TORCHJOB, torchjob.JOB, torchjob.SPEC, torchjobs.mutate, torchjobs.validate, {"backoffLimit": 7}
+    ),
+    "vcjob": Subject(VCJOB, vcjob.JOB, vcjob.SPEC, vcjobs.mutate, vcjobs.validate, {"priorityClassName": "other"}),
+}
+EVALUATORS = {
+    name: Evaluator(definition(one.kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+    for name, one in SUBJECTS.items()
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+each_kind = pytest.mark.parametrize("name", SUBJECTS)
+many = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+drawn = given(data=st.data())
+
+
+@each_kind
+@many
+@drawn
+def test_a_mutation_adds_what_is_absent_and_its_patch_gives_the_object(name: str, data: st.DataObject) -> None:
+    subject = SUBJECTS[name]
+    job = data.draw(subject.jobs)
+    before = copy.deepcopy(job)
+    draft = mutated(subject.kind, job, subject.context)
+    assert job == before
+    assert jsonpatch.apply_patch(job, draft.patch) == draft.value
+    for operation in draft.patch:
+        assert operation["op"] == "add"
+        *way, last = operation["path"].split("/")[1:]
+        place: Any = job
+        for step in way:
+            place = (place[int(step)] if isinstance(place, list) else place.get(step)) if place else None
+        assert not isinstance(place, dict) or place.get(last) is None
+
+
+@each_kind
+@many
+@drawn
+def test_defaulting_twice_changes_nothing_more(name: str, data: st.DataObject) -> None:
+    subject = SUBJECTS[name]
+    once = mutated(subject.kind, data.draw(subject.jobs), subject.context).value
+    assert mutated(subject.kind, once, subject.context).patch == []
+    assert mutated(subject.kind, once, replace(subject.context, operation=Operation.UPDATE)).patch == []
+
+
+@each_kind
+@many
+@drawn
+def test_defaults_of_schema_and_mutation_agree_in_any_order(name: str, data: st.DataObject) -> None:
+    subject, evaluator = SUBJECTS[name], EVALUATORS[name]
+    job = data.draw(subject.jobs)
+    schema_first = mutated(subject.kind, evaluator.default(job), subject.context).value
+    assert evaluator.default(mutated(subject.kind, job, subject.context).value) == schema_first
+
+
+@pytest.mark.parametrize("name", ["dijob", "mxjob", "torchjob"])
+@many
+@drawn
+def test_the_model_takes_what_the_schema_takes(name: str, data: st.DataObject) -> None:
+    subject, evaluator = SUBJECTS[name], EVALUATORS[name]
+    given_ = {"apiVersion": "a/v1", "kind": subject.kind.kind, "metadata": {}, "spec": data.draw(subject.specs)}
+    job = evaluator.default(evaluator.prune(given_))
+    # Inside a template, and in volumes, the schema alone judges.
+    outside = [
+        one for one in evaluator.validate(job) if "template" not in one.path[:-1] and one.path[1:2] != ("volumes",)
+    ]
+    assert bool(outside) is bool(_refused_by_the_model(subject.kind, job["spec"]))
+
+
+def _refused_by_the_model(kind: JobKind, spec: Any) -> list[Any]:
+    try:
+        kind.spec.model_validate(spec)
+    except ValidationError as error:
+        return [one for one in error.errors() if one["loc"][:1] != ("volumes",)]
+    return []
+
+
+@each_kind
+@many
+@drawn
+def test_no_object_makes_the_review_fall_over(name: str, data: st.DataObject) -> None:
+    subject = SUBJECTS[name]
+    job, old = data.draw(st.tuples(subject.jobs, subject.jobs | st.none()) | st.tuples(JSON, JSON))
+    for ask in (subject.mutate, subject.validate):
+        response = ask(job, old)
+        assert response.allowed is (not response.causes)
+        assert response.to_review()["response"]["uid"] == "1"
+
+
+@many
+@given(JSON, JSON)
+def test_no_json_makes_the_respelling_of_a_stored_job_fall_over(stored: Any, written: Any) -> None:
+    respelled(stored, written)
+
+
+@each_kind
+@many
+@drawn
+def test_what_is_allowed_is_allowed_again_unchanged_and_after_any_rewrite(name: str, data: st.DataObject) -> None:
+    subject = SUBJECTS[name]
+    job = data.draw(subject.jobs)
+    mutation = subject.mutate(job)
+    if not mutation.allowed:
+        return
+    stored = jsonpatch.apply_patch(job, list(mutation.patch))
+    if subject.validate(stored).allowed:
+        assert not subject.mutate(stored).patch
+        assert subject.validate(stored, stored | {"metadata": {"labels": {}}}).allowed
+
+
+@each_kind
+@many
+@drawn
+def test_an_edit_of_another_field_of_any_stored_job_is_allowed(name: str, data: st.DataObject) -> None:
+    """Ratcheting: whatever had been let in, an edit that breaks nothing more goes through."""
+    subject, evaluator = SUBJECTS[name], EVALUATORS[name]
+    stored = evaluator.default(evaluator.prune(data.draw(subject.jobs)))
+    if isinstance(stored.get("spec"), dict):
+        for ask in (subject.mutate, subject.validate):
+            assert not ask(stored | {"spec": stored["spec"] | subject.edited}, stored).causes
