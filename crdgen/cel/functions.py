@@ -230,13 +230,13 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 }
 
 #: The names of formats of texts.
-_FORMATS: Final = (
+FORMATS: Final = (
     *("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName", "dns1123LabelPrefix", "labelValue", "uri"),
     *("dns1123SubdomainPrefix", "dns1035LabelPrefix", "uuid", "byte", "date", "datetime"),
 )
 #: What is typed, and not evaluated: versions, and formats, which give optional values, as no function in Python can.
 ONLY_TYPED: Final = (
-    *(f"format.{name}() -> Format" for name in _FORMATS),
+    *(f"format.{name}() -> Format" for name in FORMATS),
     *("format.named(string) -> optional_type<Format>", "Format.validate(string) -> optional_type<list<string>>"),
     *("semver(string) -> Semver", "semver(string, bool) -> Semver", "isSemver(string) -> bool"),
     *("isSemver(string, bool) -> bool", "Semver.isGreaterThan(Semver) -> bool", "Semver.isLessThan(Semver) -> bool"),

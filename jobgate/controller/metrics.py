@@ -20,7 +20,7 @@ class ControllerMetrics:
         self.registry = CollectorRegistry()
         self.reconciles = Counter(
             "controller_runtime_reconcile",
-            "Reconciliations by result (fine, wrote, told, again).",
+            "Reconciliations by result (fine, wrote, status, again).",
             ["controller", "result"],
             registry=self.registry,
         )

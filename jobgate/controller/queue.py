@@ -25,7 +25,7 @@ class Outcome(Enum):
 
     FINE = "nothing was to be done"
     WROTE = "something was done"
-    TOLD = "a status was written, and nothing else was to be done"
+    STATUS = "only a status was written"
     AGAIN = "something is left to be done"
 
 

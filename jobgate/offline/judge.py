@@ -102,6 +102,8 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
     try:
         return _judge(document, kind, schema, circumstances)
+    except ImportError:
+        raise  # a library is missing
     except Exception as error:  # noqa: BLE001 - a rule of an installed package may raise anything
         return _failed(document, kind, error)
 

@@ -129,7 +129,7 @@ class Loop:
                 failed = True
                 continue
             if isinstance(action, SetStatus):
-                outcome = Outcome.TOLD if outcome is Outcome.FINE else outcome
+                outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.

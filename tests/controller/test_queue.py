@@ -103,7 +103,7 @@ async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Que
 
 @pytest.mark.parametrize(
     ("outcome", "waits"),
-    [(Outcome.WROTE, [0, 3, 3, 3]), (Outcome.TOLD, [0, 1, 1, 1]), (Outcome.FINE, [0, 0, 0, 0])],
+    [(Outcome.WROTE, [0, 3, 3, 3]), (Outcome.STATUS, [0, 1, 1, 1]), (Outcome.FINE, [0, 0, 0, 0])],
 )
 async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
     clock: Clock, outcome: Outcome, waits: list[float]

@@ -121,7 +121,7 @@ async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
     world.step()
     looks = Looks(world)
     looks.show("1")
-    assert await looks.look() == (Outcome.TOLD, [("status", "dijobs")])
+    assert await looks.look() == (Outcome.STATUS, [("status", "dijobs")])
 
 
 @pytest.mark.parametrize(
