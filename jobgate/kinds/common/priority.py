@@ -25,7 +25,10 @@ def own_priority_class(task: Task) -> str:
     return text(spec["priorityClassName"]) if isinstance(spec, dict) and "priorityClassName" in spec else ""
 
 
-@rule(reads=("min_available", "priority_class_name"), whole=("tasks.min_available", "tasks.replicas", "tasks.template"))
+@rule(
+    reads=("min_available", "priority_class_name"),
+    whole=("tasks.min_available", "tasks.name", "tasks.replicas", "tasks.template"),
+)
 def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
     """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
     if text(job.word("priority_class_name")):

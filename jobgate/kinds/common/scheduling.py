@@ -30,7 +30,7 @@ def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
     yield from _subdomain(job.word("priority_class_name"), job.at("priority_class_name"), SUBDOMAIN_LIMIT)
 
 
-@rule("queue", whole=("tasks.replicas",), updates=True)
+@rule("queue", whole=("tasks.name", "tasks.replicas"), updates=True)
 def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Kueue admits as many pods as the first one states: pods that are added later do not start."""
     operator, queueing = operator_of(job), context.settings.plugins.get(Queueing.name)
@@ -38,7 +38,9 @@ def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
     kueue = isinstance(queueing, QueueingArguments) and queueing.system is System.KUEUE
     if not kueue or Queueing.name in provided or not job.word("queue") or context.old is None:
         return
-    spec, _ = view(job.kind.spec, context.old.get("spec"))
+    spec, whole = view(job.kind.spec, context.old.get("spec"))
+    if not whole:
+        return
     before = {task.name: task.replicas for task in Job(job.kind, context.old, spec).tasks}
     for task in job.tasks:
         old = before.get(task.name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
-from jobgate.kinds.common.pod.reading import mapping, objects
+from jobgate.kinds.common.pod.reading import mapping, objects, text
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
@@ -95,9 +95,9 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
     if job.kind.qualified_plural in context.settings.runs or not has_started(mapping(old_job.get("status"))):
         return
     stored = mapping(old_job.get("spec")).get("tasks")
-    before = {one.get("name"): one.get("replicas") for _, one in objects(stored)}
+    before = {text(one.get("name")): one.get("replicas") for _, one in objects(stored)}
     for index, task in readable(job.spec.tasks, "name", "replicas"):
-        old = before.get(task.name)
+        old = before.get(task.name or "")
         if isinstance(old, int) and task.replicas is not None and task.replicas < old:
             yield Notice(
                 f"spec.tasks[{index}].replicas",

@@ -1,0 +1,61 @@
+"""A value of any type at any place of a job is answered: no rule reads a field that the schema refuses."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from jobgate.plugins.queueing import Queueing
+from tests.kinds.places import KINDS, at, places, with_value
+from webhook import Operation, Phase, Request, Settings, review
+
+WRONG: tuple[Any, ...] = (None, 7, -1.5, True, "x", [], {}, ["x"], [["x"]], {"x": {}}, [{}, {"x": 7}])
+SETTINGS = Settings(plugins={Queueing.name: Queueing.arguments.model_validate({"system": "kueue"})})
+
+
+def request(document: Any, old: Any, kind: Any) -> Request:
+    return Request(
+        uid="1",
+        api_version=kind.gvk.api_version,
+        kind=kind.kind,
+        operation=Operation.CREATE if old is None else Operation.UPDATE,
+        name="train",
+        namespace="team",
+        document=document,
+        old_document=old,
+    )
+
+
+def first_task_first(document: dict[str, Any]) -> dict[str, Any]:
+    """Give one task a priority, and the job a minimum, a queue and a status: these say how tasks compare."""
+    found = deepcopy(document)
+    spec = found.get("spec")
+    if isinstance(spec, dict):
+        spec.update({"minAvailable": 2, "queue": "team"})
+        tasks = spec.get("tasks")
+        template = (
+            tasks[0].get("template") if isinstance(tasks, list) and tasks and isinstance(tasks[0], dict) else None
+        )
+        if isinstance(template, dict) and isinstance(template.get("spec"), dict):
+            template["spec"]["priorityClassName"] = "high"
+    return found | {"status": {"phase": "Running", "state": {"phase": "Running"}}}
+
+
+def cases() -> Iterator[Any]:
+    for document, steps in places():
+        if "template" not in steps or steps[-1] == "template":
+            yield pytest.param(document, steps, id=f"{document['kind']}-{'.'.join(map(str, steps))}")
+
+
+@pytest.mark.parametrize(("document", "steps"), list(cases()))
+def test_a_value_of_any_type_is_answered_in_a_new_job_and_in_a_stored_one(document: Any, steps: Any) -> None:
+    kind = KINDS.get(document["apiVersion"], document["kind"])
+    whole = first_task_first(document)
+    assert at(whole, steps) is not Ellipsis
+    for value in WRONG:
+        broken = with_value(whole, steps, value)
+        for new, old in ((broken, None), (broken, whole), (whole, broken), (broken, broken)):
+            for phase in Phase:
+                answer = review(request(new, old, kind), phase, KINDS, SETTINGS).to_review()["response"]
+                assert answer["uid"] == "1"
