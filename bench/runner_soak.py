@@ -371,7 +371,8 @@ def soak(
         world = Soak(api, namespace, gangs=gangs)
         for kill in range(kills + 1):
             for number in range(len(world.jobs), jobs * (kill + 1) // (kills + 1)):
-                world.make(sorts[number % len(sorts)], f"job-{number}")
+                # A step that shares no factor with their number: a few jobs are of all kinds.
+                world.make(sorts[number * 7 % len(sorts)], f"job-{number}")
             log.unlink(missing_ok=True)
             process = start(credentials, log, settings)
             try:
