@@ -69,6 +69,13 @@ class Compiled:
             self._costs[bucket] = bound(self.tree, self.types, self.self_type, bucket)
         return self._costs[bucket]
 
+    def activation(self, value: Any, old: Any) -> Any:
+        """Return the variables `self` and `oldSelf`, if it is not None, for any number of rules of this schema."""
+        variables = {"self": value_of(value, self.self_type)}
+        if old is not None:
+            variables["oldSelf"] = value_of(in_order(old, value, self.self_type), self.self_type)
+        return _running().Activation(variables)
+
     def run(self, variables: Any, *, old: bool) -> Any:
         """Return what the expression gives; the variables are `activation`'s, and `old` says whether one is oldSelf.
 
@@ -90,14 +97,6 @@ class Compiled:
         if result.type().name() == "ERROR":
             raise failed(str(result.value()))
         return result.plain_value()
-
-
-def activation(value: Any, old: Any, kind: Type) -> Any:
-    """Return the variables `self` and `oldSelf` for any number of rules."""
-    variables = {"self": value_of(value, kind)}
-    if old is not None:
-        variables["oldSelf"] = value_of(in_order(old, value, kind), kind)
-    return _running().Activation(variables)
 
 
 @lru_cache(maxsize=1024)

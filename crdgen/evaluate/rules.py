@@ -206,7 +206,7 @@ def _own(node: _Node, value: Any, before: Before | None, around: Before | None, 
     if not rules:
         return
     kind = node.schema.get("type")
-    variables = cel.activation(value, old, rules[0].compiled.self_type)
+    variables = rules[0].compiled.activation(value, old)
     most = len(json.dumps([value, old]))
     for rule in rules:
         try:

@@ -1,4 +1,4 @@
-"""A whole CustomResourceDefinition and its versions, decoded, as the rules look at them."""
+"""A whole CustomResourceDefinition and its versions, decoded, and the rules for single versions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

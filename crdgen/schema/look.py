@@ -71,3 +71,26 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(child) for child in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class Sealed(dict[str, Any]):
+    """A schema node whose inside is complete, in order, and taken by the API server wherever it stands."""
+
+
+def sealed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a node with its children sealed. The node itself stays open: its field has words of its own."""
+    result = dict(schema)
+    if "properties" in result:
+        result["properties"] = {name: Sealed(child) for name, child in result["properties"].items()}
+    if isinstance(result.get("items"), dict):
+        result["items"] = Sealed(result["items"])
+    return result
+
+
+def opened(value: Any) -> Any:
+    """Return a copy without seals: plain JSON, which shares nothing with other schemas."""
+    if isinstance(value, dict):
+        return {key: opened(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [opened(item) for item in value]
+    return value
