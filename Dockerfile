@@ -1,12 +1,14 @@
 # syntax=docker/dockerfile:1
-# Two stages: packages are put together where there is pip, and copied to where there is nothing but Python.
-ARG PYTHON=3.11
-ARG DISTROLESS=python3-debian12:nonroot
+# Two stages: the first has pip and installs the packages, the second has nothing but Python.
+# Both have the same Debian and the same Python: compiled packages of another version would not load.
+ARG PYTHON=3.13
+ARG DEBIAN=trixie
+ARG DISTROLESS=python3-debian13:nonroot
 
-FROM python:${PYTHON}-slim AS build
+FROM python:${PYTHON}-slim-${DEBIAN} AS build
 WORKDIR /src
 COPY requirements.lock ./
-# All that is locked, each checked by its hash. Then what the product needs is installed from there, and from nowhere else.
+# Downloads every locked package and checks it by its hash. The next step installs from these files only.
 RUN pip download --require-hashes --dest /wheels --requirement requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY crdgen crdgen
@@ -15,10 +17,9 @@ COPY certs certs
 COPY jobgate jobgate
 RUN pip install --no-index --find-links /wheels --no-compile --target /app ".[all]"
 
-# Python of the same version, no shell, no package manager.
 FROM gcr.io/distroless/${DISTROLESS}
 COPY --from=build /app /app
 ENV PYTHONPATH=/app PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
-# `nonroot`; by number, so that Kubernetes can tell.
+# `nonroot`, as a number: Kubernetes checks runAsNonRoot only for numbers.
 USER 65532:65532
 ENTRYPOINT ["/usr/bin/python3", "/app/bin/jobgate"]

@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist clean
+.PHONY: help install lock demo test chart chart-template check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test: install controlplane ## Run all tests, also against a real API server: KUB
 
 chart: install ## Test the chart with the real Helm, which is built first, once (some minutes)
 	$(BIN)/python -m pytest -m helm
+
+chart-template: install ## Compare what Helm makes of the chart with the manifests: a minute, when Helm is built
+	$(BIN)/python -m pytest -m helm tests/render/test_chart.py
 
 check: install ## Lint, types, layers, spelling, and whether generated files are up to date
 	$(BIN)/ruff format --check .

@@ -96,22 +96,26 @@ def controller(plane: ControlPlane, folder: Path) -> Iterator[None]:
 
 
 def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
-    import asyncio  # noqa: PLC0415  # of the process that is forked
-    import logging  # noqa: PLC0415
+    import logging  # noqa: PLC0415  # of the process that is forked
     import sys  # noqa: PLC0415
 
-    from jobgate.cli.controlling import control_until  # noqa: PLC0415
-    from jobgate.controller import Settings  # noqa: PLC0415
+    from jobgate.cli.leading import lead  # noqa: PLC0415
+    from jobgate.cluster.writer import Writer  # noqa: PLC0415
+    from jobgate.controller import Controller, ControllerMetrics, Settings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
     from jobgate.serving.leader import Place  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415
 
     sys.stderr = log.open("a", encoding="utf-8")
     configure(logging.INFO)
+    kinds = tuple(wired(installed()))
+    settings = Settings("svc.cluster.local", requests_per_second)
+
+    async def made(writer: Writer, metrics: ControllerMetrics) -> Controller:
+        return Controller(writer, kinds, settings, metrics)
+
     place = Place("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
-    asyncio.run(
-        control_until(wired(installed()), credentials, place, Settings("svc.cluster.local", requests_per_second))
-    )
+    lead(kinds, credentials, place, made, "controller started")
 
 
 def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:

@@ -97,7 +97,7 @@ def kube_apiserver_program(binary: Path, folder: Path, port: int, extra: Sequenc
     )
 
 
-def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path) -> Program:
+def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path, extra: Sequence[str] = ()) -> Program:
     """The controllers, each with the account that it has in a cluster, so that webhooks see the same users."""
     return Program(
         "kube-controller-manager",
@@ -116,6 +116,7 @@ def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path
             # By default it sends 20 requests a second, and tests would wait.
             "--kube-api-qps=500",
             "--kube-api-burst=1000",
+            *extra,
         ),
     )
 

@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 from controlplane.plane import ControlPlane
 from controlplane.webhook import COMMAND, environment
@@ -16,9 +17,8 @@ KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.t
 #: What the webhook server and the runner are both told.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
 _STOP_WAIT = 30.0
-
-
 SYSTEM = "jobgate-system"
+USER = f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"
 _PATHS = {
     "Namespace": "/api/v1/namespaces",
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
@@ -30,6 +30,9 @@ _PATHS = {
 }
 
 
+Runner: TypeAlias = "subprocess.Popen[bytes]"
+
+
 def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
     """Install what the runner may do, and give the credentials of its account."""
     rights = base(installed(), Installation(run=tuple(kinds), gangs=True, queues="queues: []"))["runner"]
@@ -38,23 +41,29 @@ def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
         if path := _PATHS.get(one["kind"]):
             status, answer = plane.client.post(path.format(one["metadata"].get("namespace")), one)
             assert status in {201, 409}, answer
-    return plane.kubeconfig_for(f"system:serviceaccount:{SYSTEM}:{ACCOUNT}", ["system:serviceaccounts"])
+    return plane.kubeconfig_for(USER, ["system:serviceaccounts"])
+
+
+def start(credentials: Path, log: Path, settings: Sequence[str] = (), kinds: Sequence[str] = KINDS) -> Runner:
+    """Start `jobgate run` for kinds; what it logs is added to the file."""
+    wanted = [f"--run={kind}" for kind in kinds]
+    arguments = ["run", *wanted, "--bind=127.0.0.1", "--health-port=0", f"--lease-namespace={SYSTEM}"]
+    command = [*COMMAND, *arguments, *settings, f"--kubeconfig={credentials}"]
+    with log.open("ab") as lines:
+        return subprocess.Popen(command, stderr=lines, stdout=lines, env=environment())
+
+
+def forget_lease(plane: ControlPlane) -> None:
+    """Delete the Lease of a runner that was killed: the next one need not wait until it expires."""
+    plane.client.delete(f"/apis/coordination.k8s.io/v1/namespaces/{SYSTEM}/leases/{ACCOUNT}")
 
 
 @contextmanager
 def runner(
     plane: ControlPlane, log: Path, settings: Sequence[str] = (), kinds: Sequence[str] = KINDS
-) -> Iterator["subprocess.Popen[bytes]"]:
+) -> Iterator[Runner]:
     """Run `jobgate run` for kinds; what it logs is in the file."""
-    wanted = [f"--run={kind}" for kind in kinds]
-    arguments = ["run", *wanted, "--bind=127.0.0.1", "--health-port=0", f"--lease-namespace={SYSTEM}"]
-    with log.open("ab") as lines:
-        process = subprocess.Popen(
-            [*COMMAND, *arguments, *settings, f"--kubeconfig={install(plane, kinds)}"],
-            stderr=lines,
-            stdout=lines,
-            env=environment(),
-        )
+    process = start(install(plane, kinds), log, settings, kinds)
     try:
         yield process
     finally:

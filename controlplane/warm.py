@@ -1,6 +1,7 @@
 """What a controller process needs, imported and compiled: processes that are forked from here start at once."""
 
-import jobgate.cli.controlling  # noqa: F401
+import jobgate.cli.credentials
+import jobgate.serving.leader  # noqa: F401
 from controlplane.jobs import dijob
 from jobgate.controller.jobs import Reader
 from jobgate.kinds import installed

@@ -61,6 +61,12 @@ class InstalledWebhook:
         """The file of the server's log lines."""
         return self.folder / "webhook.log"
 
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        assert self._server is not None
+        return self._server.pid
+
     def start(self) -> Self:
         """Issue certificates, start the server, install everything, and come back when the webhook is called."""
         jobgate("certs", "issue", "--dir", str(self.folder), "--force")

@@ -38,11 +38,13 @@ class WholeControlPlane(ControlPlane):
         apiserver_flags: Sequence[str] = (),
         nodes: int = 2,
         scheduler_flags: Sequence[str] = (),
+        manager_flags: Sequence[str] = (),
     ) -> None:
         """It starts with as many nodes of the usual capacity."""
         super().__init__(assets, apiserver_flags)
         self._nodes = nodes
         self._scheduler_flags = scheduler_flags
+        self._manager_flags = manager_flags
 
     def add_nodes(
         self, *names: str, capacity: Mapping[str, str] = CAPACITY, labels: Mapping[str, str] | None = None
@@ -74,7 +76,9 @@ class WholeControlPlane(ControlPlane):
         )
         configuration = write_private(self.folder / "scheduler.json", scheduler_configuration(scheduler))
         self._keep(
-            kube_controller_manager_program(self.assets.kube_controller_manager, self.folder, manager),
+            kube_controller_manager_program(
+                self.assets.kube_controller_manager, self.folder, manager, self._manager_flags
+            ),
             kube_scheduler_program(self.assets.kube_scheduler, configuration, self._scheduler_flags),
             # It stands for all kubelets, and nobody tests their rights.
             kwok_program(self.assets.kwok, self.folder, self.kubeconfig),

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
-from crdgen.utf8 import utf8_as_read
+from crdgen.schema.look import utf8_as_read
 
 
 class PatternProblem(NamedTuple):
@@ -36,10 +36,8 @@ def problem(pattern: str) -> PatternProblem | None:
     """Return why Go does not compile the pattern, or None where it does."""
     try:
         compiled(pattern)
-    except InvalidPattern as error:
-        return error.problem
-    except LargePattern:
-        return None
+    except (InvalidPattern, LargePattern) as error:
+        return error.problem if isinstance(error, InvalidPattern) else None
     return None
 
 
@@ -55,8 +53,13 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 @lru_cache(maxsize=4096)
-def compiled(pattern: str) -> Any:
+def compiled(pattern: str, memory: int = 0) -> Any:
     """Return the pattern compiled by RE2, which has the methods of Python's `re.Pattern`; its groups are not captured.
+
+    Args:
+        pattern: as Go writes it.
+        memory: that it may take, in bytes; 0 is what RE2 gives, 8 MiB. Some patterns of 500 characters take a minute
+            to fill that.
 
     Raises:
         InvalidPattern: Go does not compile it.
@@ -68,7 +71,7 @@ def compiled(pattern: str) -> Any:
         if part[0] == "\\C" or part[2]:
             raise InvalidPattern(PatternProblem(f"`{part[0]}`, which Go does not read", "leave it out"))
     try:
-        return re2.compile(utf8_as_read(pattern).decode(), _OPTIONS)
+        return re2.compile(utf8_as_read(pattern).decode(), _options(memory))
     except re2.error as error:
         said = error.args[0].decode("utf-8", "replace")
     kind, _, part = said.partition(": ")
@@ -85,10 +88,16 @@ def _problem(kind: str, part: str) -> PatternProblem:
     return PatternProblem(f"an error, {kind}: `{part}`", "see https://github.com/google/re2/wiki/Syntax")
 
 
-_OPTIONS: Final = re2.Options()
-_OPTIONS.log_errors = False
-# Whether a pattern is found, and where, is all that is asked; without groups RE2 need not use its slower matchers.
-_OPTIONS.never_capture = True
+@lru_cache
+def _options(memory: int) -> re2.Options:
+    options = re2.Options()
+    options.log_errors = False
+    # Whether a pattern is found, and where, is all that is asked; without groups RE2 need not use its slower matchers.
+    options.never_capture = True
+    if memory:
+        options.max_mem = memory
+    return options
+
 
 #: RE2 reads some patterns in quadratic time: of so many characters, in less than a second.
 _LONGEST: Final = 2**16

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 
 Operation: TypeAlias = dict[str, Any]
 
-#: An operation, the way to its field, which is spelled out when the patch is asked for, what comes after it, and the
-#: value. A plain tuple: one is made for each field that is added.
-_Change: TypeAlias = tuple[str, tuple[str | int, ...], str, Any]
+#: An operation, the way to the object that it changes (spelled out when the patch is asked for), the field, what comes
+#: after it, and the value. A plain tuple: one is made for each field that is added.
+_Change: TypeAlias = tuple[str, tuple[str | int, ...], str, str, Any]
 
 #: Values that are JSON by their type alone, as most are that are set.
 _SCALARS: Final = (str, int)
@@ -51,13 +51,17 @@ class Draft:
         Then the fields of the object that have changed are written whole.
         """
         patch: list[Operation] = []
-        for op, way, end, value in self._changes:
-            pointer = _pointer(way)
-            if len(pointer) > _WAY_LIMIT:
+        pointers: dict[tuple[str | int, ...], str] = {}
+        for op, way, key, end, value in self._changes:
+            pointer = pointers.get(way)
+            if pointer is None:
+                pointer = pointers[way] = "".join([f"/{escape(step)}" for step in way])
+            path = f"{pointer}/{key if key.isalnum() else escape(key)}{end}"
+            if len(path) > _WAY_LIMIT:
                 whole = self._root().value
-                fields = dict.fromkeys(str(way[0]) for _, way, _, _ in self._changes)
+                fields = dict.fromkeys(str((*way, key)[0]) for _, way, key, _, _ in self._changes)
                 return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
-            patch.append({"op": op, "path": pointer + end, "value": value})
+            patch.append({"op": op, "path": path, "value": value})
         return patch
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -175,7 +179,7 @@ class Draft:
             raise ValueError(f"{key} is set to what JSON has not, in a value of type {type(value).__name__}")
         if id(self.value) not in self._private:
             self._own()
-        self._changes.append((op, (*self._way, key), end, value))
+        self._changes.append((op, self._way, key, end, value))
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
@@ -218,12 +222,6 @@ def _is_json(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_json(part) for key, part in value.items())
     return isinstance(value, list) and all(map(_is_json, value))
-
-
-def _pointer(way: tuple[str | int, ...]) -> str:
-    """Return the JSON pointer of a field."""
-    pointer = "/" + "/".join(map(str, way))
-    return "".join([f"/{escape(step)}" for step in way]) if "~" in pointer or pointer.count("/") > len(way) else pointer
 
 
 def escape(step: str | int) -> str:

@@ -7,7 +7,7 @@ fits its schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -120,6 +120,14 @@ class Plan:
     def tasks(self, spec: BaseModel) -> Sequence[Task]:
         """Return the neutral views of a spec's parts; none where these do not fit their schema."""
         return tuple(self._kind.tasks(spec)) if self.readable(spec) else ()
+
+    def unreadable(self, spec: BaseModel) -> Iterator[Path]:
+        """Yield where the words of the job are that cannot be read, except its parts."""
+        parts = self.word(self._kind.parts)
+        for word in sorted({word for planned in self.rules for word in planned.of_the_job}):
+            meaning = self.word(word)
+            if meaning != parts and not meaning.fits(spec):
+                yield meaning.path
 
     def calls(self, job: Job[Any], *, whole: bool, updates: bool) -> list[tuple[Rule, Job[Any]]]:
         """Return the rules to call for a job, each with the job as it is to see it.

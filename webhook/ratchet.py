@@ -30,7 +30,7 @@ class Known:
         return self.values[id(value)][1]
 
 
-def identity(rule: str, cause: Cause, document: Mapping[str, Any], known: Known) -> Hashable:
+def identity(rule: str, cause: Cause, document: Mapping[str, Any], known: Known, *, whole: bool = False) -> Hashable:
     """Return what makes a fault the same fault before and after an UPDATE.
 
     Args:
@@ -38,23 +38,26 @@ def identity(rule: str, cause: Cause, document: Mapping[str, Any], known: Known)
         cause: about `document`.
         document: the object before or after, with its defaults.
         known: kept by the caller for all causes of one object, or of both.
+        whole: whether all that is at its path counts. No rule looks into what does not fit its schema: of two
+            containers of one name, what is in the second is judged by nobody.
     """
     return (
         rule,
         cause.reason,
         keyed(cause.path, document, known.lists),
         known.value(cause.value),
-        known.value(_written(cause, document)),
+        known.value(_written(cause, document, whole=whole)),
     )
 
 
-def _written(cause: Cause, document: Mapping[str, Any]) -> Any:
+def _written(cause: Cause, document: Mapping[str, Any], *, whole: bool) -> Any:
     """Return what the user wrote at a cause's path, as far as it is the fault and not only around it.
 
     Around it are a list and an object of which the rule names a part, and those that lack one.
     """
     value = _at(cause.path, document)
-    if isinstance(value, dict | list) and (cause.value is not None or isinstance(cause, Required)):
+    part = cause.value is not None and not whole
+    if isinstance(value, dict | list) and (part or isinstance(cause, Required)):
         return None
     return value
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec.structs import replace
+from pydantic import BaseModel
 
 from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TooMany, TypeInvalid
@@ -148,7 +149,7 @@ def _verdict(
     verdict: list[tuple[str, Cause | Notice]] = []
     stored: _Stored | None = None
     left = ENOUGH
-    for rule, finding in _findings(kind, document, context, violations):
+    for rule, finding in _findings(kind, document, context, violations, updates=context.old is not None):
         if isinstance(finding, Cause) and context.old is not None and rule != TIME:
             stored = stored or _Stored(kind, context.old, context)
             if stored.has(rule, finding, document):
@@ -174,18 +175,18 @@ class _Stored:
         self.told = 0
         self._known = Known()
         self._causes = {
-            identity(rule, finding, old, self._known)
-            for rule, finding in _findings(kind, old, replace(context, old=None), None)
+            identity(rule, finding, old, self._known, whole=rule == SCHEMA)
+            for rule, finding in _findings(kind, old, replace(context, old=None), None, updates=True)
             if isinstance(finding, Cause)
         }
 
     def has(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> bool:
         """Tell whether a cause in the new object is a fault of the old one, too."""
-        return identity(rule, cause, document, self._known) in self._causes
+        return identity(rule, cause, document, self._known, whole=rule == SCHEMA) in self._causes
 
 
 def _findings(
-    kind: Kind, document: Mapping[str, Any], context: Context, violations: list[Cause] | None
+    kind: Kind, document: Mapping[str, Any], context: Context, violations: list[Cause] | None, *, updates: bool
 ) -> Iterator[tuple[str, Cause | Notice]]:
     """Yield what the schema and every rule find, each with the name of the rule.
 
@@ -194,6 +195,8 @@ def _findings(
         document: the object, with its defaults.
         context: of the review.
         violations: what the schema refuses; None where it has not been asked.
+        updates: whether it is the object before or after an UPDATE. What the schema refuses may be stored then: it
+            keeps no rule from the rest.
     """
     plain = violations is None and kind.schema.plain(document)
     if violations is None:
@@ -209,6 +212,9 @@ def _findings(
         ]
         document = without(document, hidden)
     spec, whole = view(kind.spec, document.get("spec"))
+    if updates and violations and not whole:
+        document = without(document, _in_the_way(kind, spec, violations))
+        spec, whole = view(kind.spec, document.get("spec"))
     broken = _Broken(violations)
     for rule, job in kind.plan.calls(
         Job(kind, document, spec, plain=plain), whole=whole, updates=context.old is not None
@@ -224,6 +230,13 @@ def _findings(
         if not plain or not context.spent():
             return
     yield _late()
+
+
+def _in_the_way(kind: Kind, spec: BaseModel, violations: Iterable[Cause]) -> Iterator[Path]:
+    """Yield what does not fit the schema and would keep rules from all tasks: a word of the job, a task itself."""
+    parts = kind.plan.word(kind.parts).path.steps
+    yield from (one.path for one in violations if one.path.steps[:-1] == parts)
+    yield from kind.plan.unreadable(spec)
 
 
 def _late() -> tuple[str, Cause]:

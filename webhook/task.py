@@ -31,6 +31,7 @@ TASK_WORDS = frozenset(
 #: The words that most rules read.
 _OFTEN = ("name", "replicas", "template")
 _NONE: Mapping[str, Any] = {}
+_NO_WORDS: frozenset[str] = frozenset()
 
 
 class UnknownWord(LookupError):
@@ -137,8 +138,11 @@ class Task:
     @property
     def broken(self) -> frozenset[str]:
         """The words that do not fit their schema and cannot be read."""
+        there = self.part.__dict__
+        if type(self.part).model_fields.keys() <= there.keys():
+            return _NO_WORDS
         words = _words(type(self.part), tuple(self._names.items()))
-        return frozenset(word for attribute, word in words.items() if attribute not in self.part.__dict__)
+        return frozenset(word for attribute, word in words.items() if attribute not in there)
 
     def word(self, word: str) -> Any:
         """Return a word of the task, or None where its kind does not have it.

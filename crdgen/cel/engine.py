@@ -25,7 +25,7 @@ from crdgen.cel.tree import CelCall, CelList, CelMap, Comprehension, Constant, M
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
-from crdgen.utf8 import as_read
+from crdgen.schema.look import as_read
 
 _FAULT: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
 #: What the library's parser says of an expression that is too deep or too large for it, though not for the API server.

@@ -44,12 +44,16 @@ _TEMPLATE: Final = "this looks like a Helm template; render it first: helm templ
 
 def objects(file: str) -> list[Manifest]:
     """Return the objects in a file, or from standard input for `-`."""
+    return parsed(content(file), "<stdin>" if file == "-" else file)
+
+
+def content(file: str) -> bytes:
+    """Return what is in a file, or on standard input for `-`."""
     try:
-        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"{file}: {reason}") from error
-    return parsed(text, "<stdin>" if file == "-" else file)
 
 
 def parsed(text: bytes, file: str) -> list[Manifest]:

@@ -16,7 +16,7 @@ from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.correlation import Before
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
-from crdgen.utf8 import utf8
+from crdgen.schema.look import utf8
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import Compiled

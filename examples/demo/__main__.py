@@ -68,7 +68,8 @@ def main() -> None:
             say(f"  export KUBECONFIG={plane.kubeconfig}\n  {assets.kubectl} apply -f examples/dijob/full.yaml\n")
             if not once:
                 say("The cluster is up until Ctrl-C.")
-                wait()
+                with controller(plane, Path(folder)):
+                    wait()
 
 
 def review(job: Path) -> None:

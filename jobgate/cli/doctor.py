@@ -66,13 +66,13 @@ def doctor(
     Changes nothing. Checks that lack a permission or cannot reach a server are skipped and listed. Exit status: 0 if no
     fault was found, 1 if one was, 2 if the installation cannot be examined.
     """
-    told = _told(values) | ({"namespace": namespace} if namespace else {})
+    given = _given(values) | ({"namespace": namespace} if namespace else {})
     from jobgate.doctor.diagnosis import diagnose
     from jobgate.doctor.look import CannotLook, Way
 
     try:
         way = Way(kubeconfig is None, addresses, handshake_seconds)
-        observed, expected = asyncio.run(_look(kubeconfig, told, way))
+        observed, expected = asyncio.run(_look(kubeconfig, given, way))
     except CannotLook as error:
         click.echo(f"Error: {error}", err=True)
         context.exit(2)
@@ -84,7 +84,7 @@ def doctor(
     context.exit(1 if any(one.severity.is_fault for one in findings) else 0)
 
 
-async def _look(kubeconfig: Path | None, told: Mapping[str, Any], way: Way) -> tuple[Observed, Expected]:
+async def _look(kubeconfig: Path | None, given: Mapping[str, Any], way: Way) -> tuple[Observed, Expected]:
     from jobgate.cli.credentials import connect
     from jobgate.doctor.look import CannotLook, look
     from jobgate.kinds import installed
@@ -94,10 +94,10 @@ async def _look(kubeconfig: Path | None, told: Mapping[str, Any], way: Way) -> t
     except click.ClickException as error:
         raise CannotLook(error.message) from error
     async with client:
-        return await look(client, installed(), told, way)
+        return await look(client, installed(), given, way)
 
 
-def _told(values: TextIO | None) -> dict[str, Any]:
+def _given(values: TextIO | None) -> dict[str, Any]:
     """Return the fields of an installation that a values file sets.
 
     Raises:

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from crdgen.cli.command import UsageError
-from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
+from jobgate.cli.reading import objects
 from jobgate.cli.report import name_of
 from jobgate.cli.settings import Configured, installation
 from jobgate.explain import Circumstances, Explanation, report

@@ -13,7 +13,7 @@ import click
 from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from jobgate.cli.settings import WITHOUT_KIND
-from jobgate.offline.fit import Misfit, Outcome, misfits
+from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
 
 _CRDS = "customresourcedefinitions.v1.apiextensions.k8s.io"
@@ -62,7 +62,7 @@ class _ReadFailed(Exception):
 
 
 def _loses(found: Sequence[Misfit]) -> bool:
-    return any(one.outcome is not Outcome.DIFFERS for one in found)
+    return any(one.outcome is not MisfitOutcome.DIFFERS for one in found)
 
 
 def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -116,6 +116,6 @@ def _print(found: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output
     for name, listed in found.items():
         click.echo(f"{name}: {'not compatible' if _loses(listed) else 'compatible'}")
         for one in listed:
-            click.echo(f"  {'warning: ' if one.outcome is Outcome.DIFFERS else '* '}{one}")
+            click.echo(f"  {'warning: ' if one.outcome is MisfitOutcome.DIFFERS else '* '}{one}")
     for name in missing:
         click.echo(f"{name}: not installed")

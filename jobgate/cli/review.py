@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
 from crdgen.cli.command import UsageError
-from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
+from jobgate.cli.reading import objects
 from jobgate.cli.report import name_of, reading_warnings, text_report
 from jobgate.cli.settings import Configured, installation
-from jobgate.importing.document import looks_like_openpai
 from jobgate.kinds.common.pod_security.policy import Standard, standard
 from jobgate.kinds.common.runner import left_alone
 from jobgate.offline.files import Files
@@ -110,7 +108,7 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
         try:
             found = objects(file)
         except UsageError as error:
-            click.echo(_wrong(file, error), err=True)
+            click.echo(str(error), err=True)
             broken = True
         else:
             if not found:
@@ -118,15 +116,6 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
                 broken = True
             manifests += found
     return manifests, broken
-
-
-def _wrong(file: str, error: UsageError) -> str:
-    """Return the error of a file; for an OpenPAI file, the command that imports it."""
-    try:
-        text = Path(file).read_text(encoding="utf-8", errors="replace")
-    except (OSError, ValueError):
-        return str(error)
-    return f"{file}: is an OpenPAI file; run: jobgate import openpai {file}" if looks_like_openpai(text) else str(error)
 
 
 def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:

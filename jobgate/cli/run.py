@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from jobgate.cli.pod import identity, own_namespace
+from jobgate.cli.leading import lead, leading
 from jobgate.cli.settings import Configured, running, setting
-from jobgate.names import dns_subdomain
+
+if TYPE_CHECKING:
+    from jobgate.cluster.writer import Writer
+    from jobgate.controller import ControllerMetrics
+    from jobgate.runner.run import RunnerController
+    from jobgate.serving.leader import Place
 
 
 @click.command()
@@ -24,66 +29,39 @@ from jobgate.names import dns_subdomain
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
 )
-@setting(
-    "--health-port",
-    type=click.IntRange(0, 65535),
-    default=8080,
-    show_default=True,
-    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
-)
-@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
-@setting(
-    "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Kubeconfig file to use instead of the pod's service account.",
-)
-@setting("--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]")
-@setting("--lease-name", default="jobgate-runner", show_default=True, help="Lease used for leader election.")
+@leading("jobgate-runner", rate=200, most=10000)
 @running
-@setting(
-    "--requests-per-second",
-    type=click.FloatRange(1, 10000),
-    default=200,
-    show_default=True,
-    help="Most requests to the API server, beside watching.",
-)
-def run(  # noqa: PLR0913 - one for each setting
+def run(
     *,
     gangs: bool,
     queues: Path | None,
-    health_port: int,
-    bind: str,
     kubeconfig: Path | None,
-    lease_namespace: str | None,
-    lease_name: str,
+    place: Place,
     requests_per_second: float,
     configured: Configured,
 ) -> None:
     """Run the jobs of the kinds named by --run on Kubernetes' own Job controller, until SIGTERM or Ctrl-C."""
-    from jobgate.cli.running import run_until
     from jobgate.runner.queues import Unfit, read_queues
-    from jobgate.runner.run import Beside, Settings
-    from jobgate.serving.leader import Place
+    from jobgate.runner.run import Beside, RunnerController, Settings
     from webhook.server import log
 
     log.configure()
-    if not configured.settings.runs:
+    told = configured.settings
+    if not told.runs:
         raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
-    if fault := dns_subdomain(lease_name):
-        raise click.BadParameter(fault, param_hint="--lease-name")
-    namespace = lease_namespace or own_namespace()
-    if namespace is None:
-        raise click.UsageError("outside a pod, --lease-namespace says where the Lease is")
-    place = Place(bind=bind, health_port=health_port, namespace=namespace, lease=lease_name, identity=identity())
     try:
         waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
     except (Unfit, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
-    settings = Settings(configured.settings.domain, gangs, requests_per_second, namespace=namespace, queues=waiting)
-    kinds = [kind for kind in configured.kinds if kind.qualified_plural in configured.settings.runs]
+    settings = Settings(told.domain, gangs, requests_per_second, namespace=place.namespace, queues=waiting)
+    kinds = [kind for kind in configured.kinds if kind.qualified_plural in told.runs]
+
+    async def runner(writer: Writer, metrics: ControllerMetrics) -> RunnerController:
+        found = RunnerController(writer, kinds, settings, metrics)
+        await found.alone()
+        return found
+
     try:
-        asyncio.run(run_until(kinds, kubeconfig, place, settings))
+        lead(kinds, kubeconfig, place, runner, "runner started")
     except Beside as error:
         raise click.ClickException(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"cannot listen on {bind}, port {health_port}: {error}") from None

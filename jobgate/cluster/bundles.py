@@ -1,4 +1,4 @@
-"""The objects that tell API servers whom to trust, as the rotation's targets: webhook configurations and CRDs."""
+"""Objects with the CA bundles that API servers trust, as the rotation's targets: webhook configurations and CRDs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CRDS = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
 _RESOURCES = {one.plural: one for one in (MUTATING, VALIDATING, CRDS)}
 
 
-class Cluster(Objects, Protocol):
+class BundleClient(Objects, Protocol):
     """What is asked of an API server."""
 
     def labelled(self, selector: str) -> Api:
@@ -49,7 +49,7 @@ class Selection:
 class Bundles:
     """A `certs.Targets`."""
 
-    def __init__(self, cluster: Cluster, selection: Selection) -> None:
+    def __init__(self, cluster: BundleClient, selection: Selection) -> None:
         """Take the API server, and what is looked at."""
         self._cluster = cluster
         self._selection = selection

@@ -9,7 +9,7 @@ from typing import Any
 from jobgate.cluster.informer import Api, Backoff, Informer, labels, slim
 from jobgate.cluster.resource import Resource
 
-#: There may be thousands, some with kilobytes of annotations; what is asked of them stands in their labels.
+#: There may be thousands, some with kilobytes of annotations; only their labels are read.
 _NAMESPACES = Resource("namespaces", "v1", "")
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
+from urllib.request import getproxies_environment
 
 import msgspec
 import orjson
@@ -20,7 +21,7 @@ from webhook import trace
 
 #: For how long one watch goes on, in seconds; a connection that is dead without a word is noticed then.
 WATCH = 120
-#: How long one object may take, in seconds: somebody waits for it.
+#: Timeout of a read of one object, in seconds: a request waits for it.
 GET = 2.0
 _CONNECT, _MARGIN = 10.0, 15.0
 _NOT_FOUND = 404
@@ -66,6 +67,8 @@ class Client:
             await config.load_kube_config(
                 config_file=str(kubeconfig), client_configuration=configuration, persist_config=False
             )
+        # Where no proxy is set, the environment says nothing else: asking it costs two changes of thread a request.
+        configuration.client_session_kwargs = {"trust_env": bool(getproxies_environment())}
         return cls(ApiClient(configuration), pages)
 
     async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:

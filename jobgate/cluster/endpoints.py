@@ -63,7 +63,7 @@ class Endpoints:
 
 
 class Fixed:
-    """A directory of addresses that somebody gave."""
+    """A directory of fixed addresses."""
 
     def __init__(self, addresses: Sequence[Address]) -> None:
         self._addresses = tuple(addresses)

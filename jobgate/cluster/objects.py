@@ -95,7 +95,7 @@ def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> Rejec
     causes = details.get("causes") if isinstance(details, dict) else None
     after = details.get("retryAfterSeconds") if isinstance(details, dict) else None
     reasons = {one.get("reason") for one in causes or () if isinstance(one, dict)}
-    # What is wrong with an object is told by quoting it; a missing right is told by names.
+    # A message about an invalid object quotes it; a message about a missing right names it.
     secret = resource.plural == "secrets" and code != _FORBIDDEN
     return Rejected(
         code,

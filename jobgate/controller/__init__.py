@@ -7,6 +7,7 @@
 - `difference`: what is to be done with what is there in its place
 - `loop`: one look at one job
 - `queue`, `pace`: which job next, and how often the API server is called at most
+- `work`: the loop of caches, queue and workers, which the runner shares
 - `statuses`: the status of prerequisites
 - `events`, `metrics`: what others see of it
 - `run`: its life

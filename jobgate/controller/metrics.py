@@ -20,7 +20,7 @@ class ControllerMetrics:
         self.registry = CollectorRegistry()
         self.reconciles = Counter(
             "controller_runtime_reconcile",
-            "Reconciliations by result (fine, wrote, again).",
+            "Reconciliations by result (fine, wrote, told, again).",
             ["controller", "result"],
             registry=self.registry,
         )

@@ -25,6 +25,7 @@ class Outcome(Enum):
 
     FINE = "nothing was to be done"
     WROTE = "something was done"
+    TOLD = "a status was written, and nothing else was to be done"
     AGAIN = "something is left to be done"
 
 
@@ -35,7 +36,21 @@ class Queue(Generic[K]):
     somebody undoes it, is done later each time, too: two who do not agree must not keep an API server busy.
     """
 
-    def __init__(self, backoff: Backoff | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        backoff: Backoff | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        rest: float | None = None,
+    ) -> None:
+        """Have nothing to do.
+
+        Args:
+            backoff: how long what failed is put off.
+            clock: gives the time.
+            rest: seconds after which what was done may be done again; later each time where it is not given.
+        """
+        self._rest = rest
         self._backoff = backoff or Backoff(first=0.5, most=60.0)
         self._clock = clock
         self._due: dict[K, float] = {}
@@ -90,12 +105,14 @@ class Queue(Generic[K]):
         if outcome is Outcome.FINE:
             self._strikes.pop(key, None)
             self._not_before.pop(key, None)
+        elif outcome is Outcome.WROTE and self._rest is not None:
+            self._strikes.pop(key, None)
+            self._not_before[key] = self._clock() + self._rest
         else:
             self._strikes[key] = self._strikes.get(key, 0) + 1
             pause = self._backoff.seconds(self._strikes[key])
-            again = outcome is Outcome.AGAIN
-            self._not_before[key] = self._clock() + (min(pause, RETRY_PERIOD) if again else pause)
-            if again:
+            self._not_before[key] = self._clock() + (pause if outcome is Outcome.WROTE else min(pause, RETRY_PERIOD))
+            if outcome is Outcome.AGAIN:
                 self.add(key, pause)
         if asked is not None:
             self.add(key, asked - self._clock())

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import random
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer
-from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects
 from jobgate.cluster.resource import Resource
 from jobgate.controller.desired import followed
@@ -21,9 +17,10 @@ from jobgate.controller.loop import Loop
 from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace
-from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.queue import Queue
 from jobgate.controller.statuses import Statuses, Writes
 from jobgate.controller.territory import Territory
+from jobgate.controller.work import Work
 from jobgate.names import MANAGED_BY
 from webhook import Kind
 from webhook import Settings as Told
@@ -32,8 +29,6 @@ from webhook import Settings as Told
 WORKERS = 4
 #: An object's change is waited out for so long, in seconds: what a look makes comes back as several.
 SETTLE = 0.2
-
-_logger = logging.getLogger("jobgate")
 
 
 class Cluster(Api, Objects, Writes, Protocol):
@@ -72,73 +67,36 @@ class Controller:
         self._settings = settings
         self._metrics = metrics
         self._kinds = tuple(kinds)
-        self._informers: list[Informer[Any]] = []
+        self._work: Work[Key] | None = None
 
     @property
     def settled(self) -> bool:
         """Whether it is known what there is."""
-        return bool(self._informers) and all(one.settled for one in self._informers)
+        return self._work is not None and self._work.settled
 
     async def work(self) -> None:
         """Work, for ever."""
         queue: Queue[Key] = Queue()
-        told = Told(plugins=self._settings.plugins, domain=self._settings.domain)
-        jobs = Jobs(self._kinds, told, queue.add, self._settings.backoff)
-        owned = Owned(followed(told.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), self._settings.backoff)
-        pace = Pace(self._settings.requests_per_second)
+        settings = self._settings
+        told = Told(plugins=settings.plugins, domain=settings.domain)
+        jobs = Jobs(self._kinds, told, queue.add, settings.backoff)
+        owned = Owned(followed(told.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), settings.backoff)
+        pace = Pace(settings.requests_per_second)
         objects = Paced(self._cluster, pace)
-        territory = Territory(self._settings.namespace, self._settings.backoff)
+        territory = Territory(settings.namespace, settings.backoff)
         loop = Loop(jobs, owned, objects, Events(objects), self._metrics, territory)
-        self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)
-        statuses = Statuses(self._cluster, pace, self._settings.backoff)
-        self._informers = [territory.namespaces, *jobs.informers.values(), *owned.informers.values()]
+        statuses = Statuses(self._cluster, pace, settings.backoff)
         ours = self._cluster.labelled("=".join(MANAGED_BY))
+        of_jobs: list[Informer[Any]] = [territory.namespaces, *jobs.informers.values()]
+        informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_jobs]
+        informers += [(one, ours) for one in owned.informers.values()]
+        self._work = Work(NAME, queue, loop.reconcile, lambda: jobs, settings.resync, WORKERS, self._metrics, informers)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(statuses.run(self._cluster))
-                group.create_task(territory.namespaces.run(self._cluster))
-                for job_informer in jobs.informers.values():
-                    group.create_task(job_informer.run(self._cluster))
-                for informer in owned.informers.values():
-                    group.create_task(informer.run(ours))
-                # Before it is known what there is, everything would seem to be missing.
-                await self._know()
-                group.create_task(self._resync(jobs, queue))
-                for _ in range(WORKERS):
-                    group.create_task(self._serve(queue, loop))
+                group.create_task(self._work.run())
         finally:
-            self._informers = []
-
-    async def _know(self) -> None:
-        while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
-            await asyncio.sleep(0.05)
-
-    async def _resync(self, jobs: Jobs, queue: Queue[Key]) -> None:
-        while True:
-            await asyncio.sleep(self._settings.resync)
-            for key in jobs:
-                queue.add(key, random.uniform(0.0, self._settings.resync / 2))  # noqa: S311  # spread, not secret
-
-    async def _serve(self, queue: Queue[Key], loop: Loop) -> None:
-        while True:
-            key = await queue.get()
-            outcome, began = Outcome.AGAIN, time.monotonic()
-            try:
-                outcome = await loop.reconcile(key)
-            except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and others go on
-                self._failed(key, error)
-            finally:
-                queue.done(key, outcome)
-            self._metrics.latency.labels(NAME).observe(time.monotonic() - began)
-            self._metrics.reconciles.labels(NAME, outcome.name.lower()).inc()
-
-    def _failed(self, key: Key, error: Exception) -> None:
-        self._metrics.errors.labels(NAME).inc()
-        # The text of what is no answer of the API server's may quote an object.
-        known = isinstance(error, Refused | OSError | TimeoutError | LookupError)
-        reason = f"{type(error).__qualname__}: {error}" if known else type(error).__qualname__
-        fields = {"kind": key.resource.plural, "job": f"{key.namespace}/{key.name}", "reason": reason}
-        _logger.warning("reconciliation failed, will be retried", extra={"fields": fields})
+            self._work = None
 
 
 class Paced:

@@ -10,7 +10,7 @@ from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
 from jobgate.doctor.observed import CRDS, SERVICES, Observed, place
 from jobgate.doctor.schemas import differing, lacking
 from jobgate.doctor.targets import conversion_client
-from jobgate.offline.fit import Outcome, misfits
+from jobgate.offline.fit import MisfitOutcome, misfits
 from jobgate.render.installation import LABELS
 from webhook import Kind
 
@@ -79,7 +79,7 @@ FAULTS = (
     NOWHERE,
 )
 
-_OUTCOMES = {Outcome.DROPPED: LACKS_FIELDS, Outcome.REFUSED: REFUSES, Outcome.DIFFERS: DEFAULTS}
+_OUTCOMES = {MisfitOutcome.DROPPED: LACKS_FIELDS, MisfitOutcome.REFUSED: REFUSES, MisfitOutcome.DIFFERS: DEFAULTS}
 
 #: So many places are named; whoever needs all compares the CRDs.
 _NAMED = 5

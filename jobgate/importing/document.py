@@ -14,7 +14,7 @@ _BARE: Final = re.compile(r"^(?P<before>\s*(?:-\s+)*(?:[\w.-]+:\s+)?)(?P<value>\
 #: The words that OpenPAI has and Kubernetes does not.
 _WORDS: Final = re.compile(
     r"^[ -]*(?:taskRoles|plugin_params|template_variables|reference_prerequisites)[ ]*:"
-    r"|marketplace://|com\.microsoft\.pai\.",
+    r"|^[ -]*plugin[ ]*:[ ]*(?:cmd|pvc_storage)\b|marketplace://|com\.microsoft\.pai\.",
     re.MULTILINE,
 )
 
@@ -34,7 +34,7 @@ def documents(text: str, file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     Raises:
         Unreadable: it is no YAML, or holds something else.
     """
-    if bare := list(_bare(text, file)):
+    if bare := list(unquoted(text, file)):
         raise Unreadable("\n".join(bare))
     try:
         found = [one for one in yaml.safe_load_all(text) if one is not None]
@@ -55,7 +55,7 @@ def documents(text: str, file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield at, entry
 
 
-def _bare(text: str, file: str) -> Iterator[str]:
+def unquoted(text: str, file: str) -> Iterator[str]:
     """Yield advice for each placeholder that needs quotes, but not for those in a block of text."""
     block: int | None = None
     for number, line in enumerate(text.splitlines(), 1):

@@ -4,7 +4,7 @@
 - `namespaces`: what is known of the namespaces that jobs are in
 - `files`: the objects of files, as if they were those of a cluster
 - `audit`: what the rules say of what is stored already
-- `fit`: what a CRD of somebody else would drop or refuse; `sample`: the job that it is tried with
+- `fit`: what a CRD of another owner would drop or reject; `sample`: the job that it is tried with
 - `difference`: what would be changed
 
 Manifests are read as `kubectl` does, by `crdgen.reading`.

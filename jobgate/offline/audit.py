@@ -1,4 +1,4 @@
-"""What the rules of today say of a job that is stored already, as it was let in by nobody, or by an older version."""
+"""Reviews jobs that are stored already: before the webhook was installed, or by an older version of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Audited:
         kind: what it is, as `<plural>.<group>`.
         namespace, name: which one.
         faults: what would be refused if it were made today, each with the name of its rule.
-        notices: what would be told.
+        notices: the warnings.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Whether a CRD that somebody else owns fits a kind: what of a job it would drop or refuse.
+"""Whether a CRD of another owner fits a kind: what of a job it would drop or reject.
 
 A cluster's CRD decides what an API server stores, whatever the webhook makes of a job. Where an operator's chart brings
 it, it is compared with the one that is generated from the kind's models: each field that these read, and each value
@@ -26,14 +26,14 @@ _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 
 #: Where a pod template's own fields stand. Their defaults are those of pods, whoever writes them.
 _TEMPLATE: Final = ".template."
-#: What a template may say and nobody reads: the API server gives them to pods by itself.
+#: Fields of a template without effect: the API server sets them.
 _UNREAD: Final = (".template.metadata.creationTimestamp", ".template.metadata.generateName")
 
 #: What each type takes of the values of others.
 _TAKES: Final = {"number": {"integer", "number"}}
 
 
-class Outcome(StrEnum):
+class MisfitOutcome(StrEnum):
     """What becomes of a job, by a misfit."""
 
     UNSERVED = "not served"
@@ -54,7 +54,7 @@ class Misfit:
     """
 
     path: str
-    outcome: Outcome
+    outcome: MisfitOutcome
     message: str
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
         said = "is not served" if version is not None else "does not exist"
         others = ", ".join(str(one.get("name")) for one in versions if one.get("served")) or "none"
         message = f"version {kind.version} {said}; served versions: {others}"
-        return [*found, Misfit("spec.versions", Outcome.UNSERVED, message)]
+        return [*found, Misfit("spec.versions", MisfitOutcome.UNSERVED, message)]
     theirs = _mapping(_mapping(version.get("schema")).get("openAPIV3Schema"))
     ours = shape_of(kind).node
     found += _member(_mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")
@@ -95,7 +95,7 @@ def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
         ("spec.scope", spec.get("scope"), "Namespaced"),
     ):
         if theirs != ours:
-            yield Misfit(path, Outcome.UNSERVED, f"is {shown(theirs)}, must be {shown(ours)}")
+            yield Misfit(path, MisfitOutcome.UNSERVED, f"is {shown(theirs)}, must be {shown(ours)}")
 
 
 def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misfit]:
@@ -106,7 +106,7 @@ def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misf
     elif isinstance(entries, Mapping):
         yield from _node(ours, entries, path)
     elif not theirs.get(PRESERVE) and entries is not True and not path.endswith(_UNREAD):
-        yield Misfit(path, Outcome.DROPPED, "the schema has no such field")
+        yield Misfit(path, MisfitOutcome.DROPPED, "the schema has no such field")
 
 
 def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
@@ -115,10 +115,10 @@ def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     refused = {one for one in mine if not any(one in _TAKES.get(sort, {sort}) for sort in other)} if other else set()
     if refused:
         said = f"a value of type {' or '.join(sorted(refused))} is rejected, must be {' or '.join(sorted(other))}"
-        yield Misfit(path, Outcome.REFUSED, said)
+        yield Misfit(path, MisfitOutcome.REFUSED, said)
         return
     if ours.get("nullable") and other and not theirs.get("nullable"):
-        yield Misfit(path, Outcome.REFUSED, "null is rejected")
+        yield Misfit(path, MisfitOutcome.REFUSED, "null is rejected")
     yield from _values(ours, theirs, path)
     for name, child in _mapping(ours.get("properties")).items():
         yield from _member(child, theirs, name, f"{path}.{name}")
@@ -130,13 +130,13 @@ def _values(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     allowed = theirs.get("enum")
     if allowed and (lacking := [one for one in ours.get("enum") or () if one not in allowed]):
         refused, known = ", ".join(map(shown, lacking)), ", ".join(map(shown, allowed))
-        yield Misfit(path, Outcome.REFUSED, f"{refused} is none of the schema's values: {known}")
+        yield Misfit(path, MisfitOutcome.REFUSED, f"{refused} is none of the schema's values: {known}")
     elif "default" in ours and (violations := Evaluator(dict(theirs)).validate(ours["default"])):
         said = violations[0].message
-        yield Misfit(path, Outcome.REFUSED, f"the default {shown(ours['default'])} is refused: {said}")
+        yield Misfit(path, MisfitOutcome.REFUSED, f"the default {shown(ours['default'])} is refused: {said}")
     if "default" in theirs and theirs["default"] != ours.get("default") and _TEMPLATE not in path:
         mine = f"{shown(ours['default'])} was meant" if "default" in ours else "none was meant"
-        yield Misfit(path, Outcome.DIFFERS, f"the default is {shown(theirs['default'])}, {mine}")
+        yield Misfit(path, MisfitOutcome.DIFFERS, f"the default is {shown(theirs['default'])}, {mine}")
 
 
 def _items(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
@@ -146,7 +146,7 @@ def _items(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
         if isinstance(mine, Mapping) and isinstance(other, Mapping):
             yield from _node(mine, other, f"{path}{mark}")
         elif isinstance(mine, Mapping) and keyword == "additionalProperties" and _drops(theirs):
-            yield Misfit(path, Outcome.DROPPED, "the schema knows no entries but those that it names")
+            yield Misfit(path, MisfitOutcome.DROPPED, "the schema knows no entries but those that it names")
 
 
 def _drops(theirs: Schema) -> bool:
@@ -165,7 +165,7 @@ def _written(kind: Kind, ours: Schema, theirs: Schema) -> Iterator[Misfit]:
     for violation in stands.validate(job):
         if violation.path not in already:
             path = "".join("[]" if isinstance(step, int) else f".{step}" for step in violation.path).removeprefix(".")
-            yield Misfit(path, Outcome.REFUSED, f"what a default writes is refused: {violation.message}")
+            yield Misfit(path, MisfitOutcome.REFUSED, f"what a default writes is refused: {violation.message}")
 
 
 def _types(schema: Schema) -> set[str]:

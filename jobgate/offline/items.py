@@ -9,6 +9,7 @@ from jobgate.kinds.common.prerequisites import not_checked
 from jobgate.kinds.common.schema import StructuralSchema
 from jobgate.prerequisites.item import causes, item_of
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
+from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.prerequisites.resolve import finder, resolve_item
 from jobgate.prerequisites.status import problems_of
 from webhook import Cause, Objects
@@ -33,7 +34,7 @@ def refused(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[
         return found
     item = item_of(document, kind)
     same = old is not None and old.get("spec") == document.get("spec")
-    return [] if same or item is None else causes(kind, item.spec)
+    return [] if same else causes(kind, item.spec)
 
 
 def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[str]:
@@ -45,10 +46,20 @@ def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> 
         objects: what it may require.
     """
     kind = str(document["kind"])
-    if (item := item_of(document, kind)) is None:
-        return
-    found = resolve_item(item, finder(objects, namespace), partial=True)
+    found = resolve_item(item_of(document, kind), finder(objects, namespace), partial=True)
     for name in dict.fromkeys(one for one, _ in found.unknown):
         yield not_checked(name)
     for problem in problems_of(found):
         yield f"the item would be stored, but not be Ready: {problem.said()}"
+
+
+def are_named(document: Mapping[str, Any]) -> bool:
+    """Tell whether a pod, or the template of a workload, names prerequisites."""
+    found: Any = document
+    while isinstance(found, dict):
+        metadata = found.get("metadata")
+        if isinstance(metadata, dict) and ANNOTATION in (metadata.get("annotations") or ()):
+            return True
+        spec = found.get("spec")
+        found = (spec.get("template") or spec.get("jobTemplate")) if isinstance(spec, dict) else None
+    return False

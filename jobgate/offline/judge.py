@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from traceback import walk_tb
 from typing import Any
 
 import jsonpatch
 from msgspec.structs import replace
 
-from jobgate.kinds.common.schema import unchecked_rules
+from jobgate.kinds.common.binding import JobKind
+from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.difference import difference
 from jobgate.offline.namespaces import is_namespace
 from jobgate.prerequisites.models import GROUP
 from webhook import (
+    Cause,
     Invalid,
     Kind,
     Notice,
@@ -70,7 +73,7 @@ class Verdict:
         document: the object as it would be stored; of a denied one, as far as it came.
         patch: what of the user's object would be changed, as RFC 6902 operations.
         status: the Status that the user would get, of a denied object.
-        warnings: what the user would be told beside.
+        warnings: what the user would be warned of.
         reviewed: whether the object is of a kind of ours.
     """
 
@@ -86,19 +89,35 @@ def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
     """Return what would become of an object that `kubectl apply` sends.
 
     In the API server's order: unknown fields are pruned, defaults are set, the mutating webhook is called, defaults are
-    set again, the schema is checked, the validating webhook is called.
+    set again, the schema is checked, the validating webhook is called. An object of another served version is converted
+    to the version that the webhook reviews.
     """
-    kind = circumstances.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
-    if kind is None:
-        schema = items.schema_of(document)
-        return _of_no_kind(document, circumstances.kinds) if schema is None else _item(document, schema, circumstances)
-    pruned = kind.schema.prune({key: value for key, value in document.items() if key != "status"})
-    sent = kind.schema.default(pruned)
+    served = _served(document, circumstances.kinds)
+    if served is None:
+        item = items.schema_of(document)
+        return _of_no_kind(document, circumstances.kinds) if item is None else _item(document, item, circumstances)
+    kind, schema = served
+    if schema is not kind.schema and isinstance(kind, JobKind) and kind.resource.conversion is not None:
+        warning = f"not reviewed: a conversion webhook converts it to {kind.gvk.api_version}"
+        return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
+    try:
+        return _judge(document, kind, schema, circumstances)
+    except Exception as error:  # noqa: BLE001 - a rule of an installed package may raise anything
+        return _failed(document, kind, error)
+
+
+def _judge(document: dict[str, Any], kind: Kind, schema: Schema, circumstances: Circumstances) -> Verdict:
+    pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
+    sent = schema.default(pruned) | {"apiVersion": kind.gvk.api_version}
     old = _old(sent, kind.schema, circumstances)
     warnings = [*_before_review(document, pruned, old, circumstances), *unchecked_rules(kind)]
     mutation = _review(Phase.MUTATE, kind, sent, old, circumstances)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, circumstances) if mutation.allowed else mutation
+    result = result | {"apiVersion": document["apiVersion"]}
+    if causes := _refused_by_schema(kind, schema, result, old):
+        every = {str(cause): cause for cause in (*causes, *validation.causes)}
+        validation = replace(validation, causes=list(every.values()), rules=())
     return Verdict(
         allowed=validation.allowed,
         document=result,
@@ -129,8 +148,47 @@ def _item(document: dict[str, Any], schema: Schema, circumstances: Circumstances
     )
 
 
+def _served(document: Mapping[str, Any], kinds: Registry) -> tuple[Kind, Schema] | None:
+    """Return the kind of an object, of any served version, and the schema of that version."""
+    kind = kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
+    if kind is not None:
+        return kind, kind.schema
+    group, _, version = str(document.get("apiVersion")).rpartition("/")
+    for one in kinds:
+        versions = one.resource.versions if isinstance(one, JobKind) else ()
+        served = any(other.name == version and other.served for other in versions)
+        if served and isinstance(one, JobKind) and (one.group, one.kind) == (group, document.get("kind")):
+            return one, StructuralSchema(one.resource, version=version)
+    return None
+
+
+def _refused_by_schema(
+    kind: Kind, schema: Schema, result: Mapping[str, Any], old: Mapping[str, Any] | None
+) -> list[Cause]:
+    """Return what only the API server refuses: by the rules of an update, by the schema of another version."""
+    causes = [] if schema is kind.schema else schema.check(result)
+    if old is not None and isinstance(schema, StructuralSchema):
+        causes += schema.transitions(result, {**old, "apiVersion": result["apiVersion"]})
+    return causes
+
+
+def _failed(document: Mapping[str, Any], kind: Kind, error: Exception) -> Verdict:
+    """Return the denial of an object on which a rule or a default of its kind raised an error.
+
+    In a cluster the webhook answers 500 there, and the API server denies the object.
+    """
+    functions: list[tuple[str, object]] = [(f"rule {rule.name}", rule.check) for rule in kind.rules]
+    functions += [(f"default {getattr(default, '__name__', '')}", default) for default in kind.defaults]
+    frames = {frame.f_code for frame, _ in walk_tb(error.__traceback__)}
+    name = next((name for name, function in functions if getattr(function, "__code__", None) in frames), "the review")
+    cause = Cause("", f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}")
+    subject = (kind.kind, kind.group, str(_identity(document)[2]))
+    status = Response("offline", [cause], subject=subject).status()
+    return Verdict(allowed=False, document=document, status=status)
+
+
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
-    """Return the verdict on what is of no kind of ours: denied where it was meant to be one, else passed over."""
+    """Return the verdict on an object of an unknown kind: denied if a known one was probably meant, else ignored."""
     names = [*((one.group, one.gvk.api_version, one.kind) for one in kinds), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
     if any(one.conversion is not None and one.conversion(document) is not None for one in kinds):
@@ -143,12 +201,11 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
         warning = f"not reviewed; known kinds: {known}"
         if is_namespace(document):
             warning = "not reviewed; its Pod Security labels apply to jobs in it"
+        elif items.are_named(document):
+            warning = "not reviewed; `jobgate explain` checks the prerequisites that it names"
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
-    subject = (
-        str(document.get("kind")),
-        str(document.get("apiVersion")).rpartition("/")[0],
-        str(_identity(document)[2]),
-    )
+    group, name, own = _identity(document)
+    subject = (str(name), str(group), str(own))
     status = Response("offline", [cause], subject=subject).status()
     return Verdict(allowed=False, document=document, status=status)
 
@@ -199,7 +256,7 @@ def _namespace(document: Mapping[str, Any]) -> str:
 def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    return document.get("apiVersion"), document.get("kind"), name
+    return str(document.get("apiVersion")).rpartition("/")[0], document.get("kind"), name
 
 
 def _before_review(

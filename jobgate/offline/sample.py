@@ -59,7 +59,7 @@ def _object(schema: Schema, depth: int) -> dict[str, Any]:
 
 
 def _holds_pods(schema: Schema, depth: int) -> bool:
-    """Tell whether a pod template stands in a part of a job."""
+    """Return whether a part of a job has a pod template."""
     if not depth:
         return False
     properties = schema.get("properties", {})

@@ -13,6 +13,9 @@ from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Path
 from webhook.text import short
 
+#: Bytes of a variable in a pod, beside its name and value.
+_EMPTY = len(json.dumps({"name": "", "value": ""})) - len(json.dumps(""))
+
 
 class EnvArguments(Arguments):
     """It takes none."""
@@ -75,7 +78,7 @@ def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | Non
             detail = f"a container cannot start with a variable larger than {VARIABLE_LIMIT}: use fewer pods"
             text = f"{short(variable.name)} would have {length} bytes in task {short(part.name)}; {detail}"
             return Forbidden(path, text, [variable.name, length])
-    each = sum(len(json.dumps({"name": one.name, "value": ""})) + len(one.value) + 1 for one in variables)
+    each = sum(_EMPTY + len(json.dumps(one.name)) + len(one.value) + 1 for one in variables)
     if each * len(part.containers) <= POD_LIMIT:
         return None
     return Forbidden(

@@ -26,15 +26,16 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
         what: the files are, as a message says it.
         otherwise: what can be done beside mounting elsewhere.
     """
+    place = f"{_normal(folder)}/"
     for part in crew.parts:
         task = short(part.name)
         if crew.has_volume(part, volume):
             text = f"task {task} has a volume {volume}, a name reserved for the {what}: rename it"
             yield Forbidden(path, text, [part.name, volume])
         for container in part.containers:
-            name = short(container.name)
             for mount in container.mounts:
-                if is_inside(mount, folder):
+                if f"{_normal(mount)}/".startswith(place):
+                    name = short(container.name)
                     yield Forbidden(
                         path,
                         f"container {name} of task {task} mounts a volume at {short(mount)}, a path reserved "

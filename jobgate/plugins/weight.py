@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from sys import getsizeof
 from typing import Any, Final
@@ -17,6 +17,8 @@ LIMIT: Final = 512 * 1024
 #: How much more a stored job may cost than it did when it was admitted: it has a uid by now, maybe a longer name, and
 #: what the installation asks for.
 MARGIN: Final = 64 * 1024
+#: Most of what a crew holds, which refers to nothing.
+_LEAVES: Final = frozenset({str, int, bool, type(None)})
 
 
 def weight(crew: Crew, most: int = LIMIT) -> int:
@@ -24,11 +26,15 @@ def weight(crew: Crew, most: int = LIMIT) -> int:
     total, seen, left = 0, set(), [crew]
     while left and total <= most:
         one: Any = left.pop()
-        if id(one) in seen or callable(one):
-            continue  # code is the kind's, and no job's
-        seen.add(id(one))
-        total += getsizeof(one)
-        left.extend(_within(one))
+        if id(one) in seen:
+            continue
+        if type(one) in _LEAVES:
+            seen.add(id(one))
+            total += getsizeof(one)
+        elif not callable(one):  # code is the kind's, and no job's
+            seen.add(id(one))
+            total += getsizeof(one)
+            left.extend(_within(one))
     return total
 
 
@@ -44,15 +50,12 @@ def too_large(crew: Crew) -> str | None:
     )
 
 
-def _within(value: Any) -> Iterator[Any]:
-    """Yield what an object refers to."""
+def _within(value: Any) -> Iterable[Any]:
+    """Return what an object refers to."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return value
     if isinstance(value, Mapping):
-        yield from value.keys()
-        yield from value.values()
-    elif isinstance(value, tuple | list | set | frozenset):
-        yield from value
-    elif isinstance(value, BaseModel):
-        yield value.__dict__
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield getattr(value, field.name)
+        return (*value.keys(), *value.values())
+    if isinstance(value, BaseModel):
+        return (value.__dict__,)
+    return [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else ()

@@ -163,5 +163,5 @@ def removed(draft: Draft) -> list[Cause]:
 
 
 def _cause(problem: Problem, wanted: Wanted) -> Cause:
-    name = "" if problem.place is None else wanted.references[problem.place].name
-    return Invalid(wanted.place, name, problem.said(wanted.start))
+    about = wanted.references if problem.place is None else [wanted.references[problem.place]]
+    return Invalid(wanted.place, ", ".join(one.name for one in about), problem.said(wanted.start))

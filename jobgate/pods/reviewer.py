@@ -69,7 +69,7 @@ class PodReviewer:
         if member is None and asked is None:
             return response
         pod = request.document
-        if faults := list(shape.faults(pod)):
+        if faults := shape.faults(pod):
             return replace(response, causes=faults)
         draft = Draft(pod)
         if member is not None and member.crew.ours:

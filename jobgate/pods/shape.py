@@ -6,11 +6,14 @@ The API server sends nothing else. So this is no courtesy to users: it lets what
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import objects
 from webhook import Cause, Path, TypeInvalid
 
+#: So many faults are looked for: an answer holds no more.
+ENOUGH: Final = 200
 _SPEC = Path("spec")
 #: The lists of what has a name, in a pod's spec and in a container.
 _OF_SPEC, _OF_CONTAINER = (
@@ -21,8 +24,12 @@ _OF_SPEC, _OF_CONTAINER = (
 _NAMES = ("name", "mountPath", "subPath")
 
 
-def faults(pod: Mapping[str, Any]) -> Iterator[Cause]:
-    """Yield what keeps a pod from being read."""
+def faults(pod: Mapping[str, Any]) -> list[Cause]:
+    """Return what keeps a pod from being read, up to so many faults."""
+    return list(islice(_faults(pod), ENOUGH))
+
+
+def _faults(pod: Mapping[str, Any]) -> Iterator[Cause]:
     yield from _metadata(pod.get("metadata"))
     spec = pod.get("spec")
     if not isinstance(spec, dict):

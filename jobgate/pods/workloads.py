@@ -66,7 +66,7 @@ class WorkloadReviewer:
 
     async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
-        if faults := list(shape.faults(pod)):
+        if faults := shape.faults(pod):
             return faults
         start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
         found = wanted(

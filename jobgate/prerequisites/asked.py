@@ -22,6 +22,8 @@ _OF_JOB = Path("spec") / WORD
 #: Where something is written that names none, what is written, and what would be right.
 _Unread: TypeAlias = tuple[Path, Any, str]
 
+_NONE: Mapping[str, Any] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -77,12 +79,13 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
     """Yield what each task of a job names that names any; the job may be any JSON."""
     listing = _mapping(job.get("spec")).get(WORD) if where.in_spec else None
     of_job, wrong = _read(listed, listing, _OF_JOB)
-    for key, task in parts(job, where):
-        # Nearly all jobs name none, and may have a thousand tasks.
+    tasks = parts(job, where)
+    # Nearly all jobs name none, and may have a thousand tasks.
+    if where.in_spec and listing is None:
+        tasks = [(key, task) for key, task in tasks if task.get(WORD) is not None]
+    for key, task in tasks:
         if where.in_spec:
             said = task.get(WORD)
-            if said is None and listing is None:
-                continue
             annotations = _annotations(task.get("template"))
         else:
             annotations = _annotations(task.get("template"))
@@ -114,7 +117,7 @@ def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping
     """Return the tasks of a job that are objects, each with its place in the list or map of them."""
     found: Any = job
     for field in where.tasks:
-        found = _mapping(found).get(field)
+        found = found.get(field) if isinstance(found, dict) else None
     entries = enumerate(found) if isinstance(found, list) else _mapping(found).items()
     return [(key, one) for key, one in entries if isinstance(one, dict)]
 
@@ -131,8 +134,9 @@ def _read(
 
 
 def _annotations(template: Any) -> Mapping[str, Any]:
-    return _mapping(_mapping(_mapping(template).get("metadata")).get("annotations"))
+    metadata = template.get("metadata") if isinstance(template, dict) else None
+    return _mapping(metadata.get("annotations")) if isinstance(metadata, dict) else _NONE
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else _NONE

@@ -14,7 +14,14 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from jobgate.names import dns_subdomain, environment_name
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES, PrerequisiteSpec, TemplateVariable
+from jobgate.prerequisites.models import (
+    CLUSTER,
+    NAMESPACED,
+    PATTERNS_LIMIT,
+    RESOURCES,
+    PrerequisiteSpec,
+    TemplateVariable,
+)
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
@@ -23,8 +30,10 @@ from webhook import Cause
 
 #: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
-#: How many items are kept as they were read, and how many faults of one.
-_KEPT, _FAULTS = 256, 32
+#: How many items are kept as they were read.
+_KEPT: Final = 256
+#: How many faults of one item are looked for: a text of a mebibyte may hold a hundred thousand.
+FAULTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ class Item:
         generation: counts the changes of its spec.
         spec: what it says.
         hash: of its spec.
-        faults: what is wrong with it by itself, as reason, field and what would be right.
+        faults: what is wrong with it by itself, as reason and text.
     """
 
     kind: str
@@ -44,7 +53,7 @@ class Item:
     generation: int
     spec: PrerequisiteSpec
     hash: str
-    faults: tuple[tuple[Reason, str, str], ...] = ()
+    faults: tuple[tuple[Reason, str], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -69,10 +78,10 @@ class _Read:
     """
 
     def __init__(self) -> None:
-        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item | None]] = OrderedDict()
+        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, document: Mapping[str, Any], kind: str) -> Item | None:
+    def get(self, document: Mapping[str, Any], kind: str) -> Item:
         key = id(document), kind
         with self._lock:
             found = self._items.get(key)
@@ -90,20 +99,22 @@ class _Read:
 _items = _Read()
 
 
-def item_of(document: Mapping[str, Any], kind: str) -> Item | None:
-    """Return a stored object as an item, or None where it does not fit its schema.
+def item_of(document: Mapping[str, Any], kind: str) -> Item:
+    """Return a stored object as an item; of one that does not fit its schema, which is its fault, nothing is read.
 
     A list of an API server leaves out what kind its objects are, so that is told.
     """
     return _items.get(document, kind)
 
 
-def _read(document: Mapping[str, Any], kind: str) -> Item | None:
+def _read(document: Mapping[str, Any], kind: str) -> Item:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
     try:
         read = PrerequisiteSpec.model_validate(spec)
+        found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)]
     except ValidationError:
-        return None
+        read = PrerequisiteSpec()
+        found = [(Reason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")]
     generation = metadata.get("generation")
     return Item(
         kind=kind,
@@ -111,7 +122,7 @@ def _read(document: Mapping[str, Any], kind: str) -> Item | None:
         generation=generation if isinstance(generation, int) else 0,
         spec=read,
         hash=hash_of(spec),
-        faults=tuple(islice(faults(kind, read), _FAULTS)),
+        faults=tuple(found),
     )
 
 
@@ -128,7 +139,7 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
     declared = {one.name for one in spec.template_variables or ()}
     known = f"declared are {', '.join(sorted(declared))}" if declared else "none is declared"
     for field, text in leaves(spec):
-        for name in PLACEHOLDER.findall(text):
+        for name in dict.fromkeys(PLACEHOLDER.findall(text)):
             if name not in declared:
                 yield Reason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
         if "\r" in text or "\0" in text:
@@ -141,7 +152,9 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
 
 def causes(kind: str, spec: PrerequisiteSpec) -> list[Cause]:
     """Return the same as causes for which an item is refused."""
-    return [Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in faults(kind, spec)]
+    return [
+        Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, spec), FAULTS)
+    ]
 
 
 def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:
@@ -157,12 +170,11 @@ def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason
 
 
 def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
-    seen: set[str] = set()
+    if sum(len(one.pattern or "") for one in spec.template_variables or ()) > PATTERNS_LIMIT:
+        yield Reason.TOO_LARGE, "templateVariables", f"all patterns have more than {PATTERNS_LIMIT} characters together"
+        return
     for place, one in enumerate(spec.template_variables or ()):
         field = f"templateVariables[{place}]"
-        if one.name in seen:
-            yield Reason.MALFORMED, f"{field}.name", f"{one.name} is declared twice"
-        seen.add(one.name)
         if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
             yield Reason.INVALID_VALUE, f"{field}.pattern", fault
         elif one.default is not None and (fault := fault_of_value(str(one.default), one.pattern)):
@@ -179,8 +191,7 @@ def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
             if isinstance(text, str):
                 yield f"pvcStorage.{field}", text
     for place, variable in enumerate(spec.env or ()):
-        if isinstance(value := variable.get("value"), str):
-            yield f"env[{place}].value", value
+        yield from _texts(variable, f"env[{place}]")
     if spec.plugin:
         yield from _texts(spec.plugin.arguments, "plugin.arguments")
 

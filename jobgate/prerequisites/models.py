@@ -35,11 +35,12 @@ RESOURCES: Final = {
 
 #: Most entries of the lists of one item, and most prerequisites that one task names.
 ENTRIES: Final = 32
-#: The shell of items that name none.
+#: The shell of items that name none, and of the wrapper: every image with a shell has it.
 SHELL: Final = "/bin/sh"
-#: Longest command and pattern of one item, and longest value of a variable, in characters.
+#: Longest command of one item, longest value of a variable, and all patterns of one item together, in characters.
 COMMAND_LIMIT: Final = 4096
 VALUE_LIMIT: Final = 1024
+PATTERNS_LIMIT: Final = 4096
 
 Name = Annotated[str, Field(min_length=1, max_length=253)]
 #: A variable is an identifier: `{{ name }}` is replaced, and what is between braces otherwise stays as it is.

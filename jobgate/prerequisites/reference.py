@@ -45,11 +45,6 @@ class Reference(NamedTuple):
     values: tuple[tuple[str, str], ...] = ()
 
     @property
-    def resource(self) -> str:
-        """The resource that the item is one of."""
-        return RESOURCES[self.kind]
-
-    @property
     def shown(self) -> str:
         """The item, as messages name it."""
         return f"{self.kind} {self.name}"

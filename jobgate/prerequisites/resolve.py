@@ -13,7 +13,7 @@ from jobgate.prerequisites.item import Item, item_of
 from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import Reference, reference
-from jobgate.prerequisites.values import fault_of_value
+from jobgate.prerequisites.values import fault_of_value, work_of
 from webhook import Objects
 
 #: Longest chain of items that require each other, and most items that one task gets.
@@ -22,7 +22,10 @@ INSTANCES: Final = 64
 #: After so many problems the resolution ends: nobody reads more.
 ENOUGH: Final = 32
 
-#: Gives an item by its kind and name, None where there is none, or where it is stored past its schema.
+#: Most work to match the values of one task's items (`values.work_of`): some tens of milliseconds.
+WORK, _WORK_OF_ITEM = 16_000_000, 16_000
+
+#: Gives an item by its kind and name, None where there is none.
 Find: TypeAlias = Callable[[str, str], Item | None]
 
 
@@ -52,12 +55,19 @@ class Resolution:
         problems: where there are any, the instances are not all.
         repeated: the places of references that bring nothing, because one before them is the same.
         unknown: items of which it is not known whether there are any, each with the place of the reference to it.
+        work: that it took to match values.
     """
 
     instances: tuple[Instance, ...] = ()
     problems: tuple[Problem, ...] = ()
     repeated: tuple[int, ...] = ()
     unknown: tuple[tuple[str, int], ...] = ()
+    work: int = 0
+
+    @property
+    def cost(self) -> int:
+        """What it took, in items: as much work to match values as to look at an item counts as one."""
+        return len(self.instances) + len(self.problems) + self.work // _WORK_OF_ITEM
 
     @property
     def items(self) -> dict[str, Item]:
@@ -82,14 +92,14 @@ def resolve(references: Iterable[Reference], find: Find, *, partial: bool = Fals
             continue
         seen.add(one)
         walk.visit(one, (), place)
-    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated), tuple(walk.unknown))
+    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated), tuple(walk.unknown), walk.work)
 
 
 def resolve_item(item: Item, find: Find, *, partial: bool = False) -> Resolution:
     """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
     walk = _Walk(find, partial)
-    for reason, place, detail in item.faults:
-        walk.problem(reason, (), f"spec.{place}: {detail}", 0)
+    for reason, detail in item.faults:
+        walk.problem(reason, (), detail, 0)
     walk.require(item, (item.shown,), (item.source,), 0)
     own = Instance(item, {}, (item.shown,), 0)
     return Resolution((*walk.done.values(), own), tuple(walk.problems), unknown=tuple(walk.unknown))
@@ -102,6 +112,7 @@ class _Walk:
     done: dict[Reference, Instance] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unknown: list[tuple[str, int]] = field(default_factory=list)
+    work: int = 0
 
     def problem(self, reason: Reason, chain: Sequence[str], detail: str, place: int) -> None:
         self.problems.append(Problem(reason, tuple(chain), detail, place))
@@ -132,8 +143,8 @@ class _Walk:
             detail = f"there is no {wanted.shown}{where}{_advice(wanted, self.find)}"
             self.problem(Reason.UNKNOWN_REFERENCE, chain, detail, place)
             return
-        for reason, where, detail in item.faults:
-            self.problem(reason, chain, f"spec.{where}: {detail}", place)
+        for reason, detail in item.faults:
+            self.problem(reason, chain, detail, place)
         values = self._bound(item, wanted, chain, place)
         self.require(item, chain, (*path, source), place)
         if len(self.done) >= INSTANCES:
@@ -168,17 +179,25 @@ class _Walk:
             if value is None:
                 detail = f"{item.shown} needs a value for {name}: write it in templateVariables"
                 self.problem(Reason.MISSING_VARIABLE, chain, detail, place)
-            elif fault := fault_of_value(value, variable.pattern):
+            elif self.work > WORK:
+                detail = f"matching the values of {name} and of others takes too long: use shorter values, or patterns"
+                self.problem(Reason.TOO_LARGE, chain, detail, place)
+                break
+            elif fault := self._fault(value, variable.pattern):
                 self.problem(Reason.INVALID_VALUE, chain, f"the value of {name} {fault}", place)
             else:
                 values[name] = value
         return values
 
+    def _fault(self, value: str, pattern: str | None) -> str | None:
+        self.work += 0 if pattern is None else work_of(pattern, value)
+        return fault_of_value(value, pattern)
+
 
 def _advice(wanted: Reference, find: Find) -> str:
-    """Return where an item of the name is instead. A name never means another scope by itself."""
+    """Return what to do: name the item of the other scope, which a name never means by itself, or one that there is."""
     if wanted.kind != NAMESPACED or find(CLUSTER, wanted.name) is None:
-        return ""
+        return f": create it, or choose from `kubectl get {RESOURCES[wanted.kind].partition('.')[0]}`"
     return "; for the ClusterPrerequisite of this name write kind: ClusterPrerequisite"
 
 

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from jobgate.prerequisites.models import SHELL
 from jobgate.prerequisites.wrapper import FIELDS, PROLOGUE, SUPERVISOR
 
 Json: TypeAlias = Any
 Event: TypeAlias = Literal["taskStarts", "taskSucceeds", "taskFails"]
-
-#: The shell that every image with a shell has.
-SHELL: Final = "/bin/sh"
 
 #: Longest text of a hook, in bytes: Linux takes no argument of 131,072 bytes or more.
 HOOK_LIMIT: Final = 100_000

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobgate.prerequisites.content import content_of
-from jobgate.prerequisites.item import hash_of, item_of, variables_shown
-from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.item import item_of, variables_shown
+from jobgate.prerequisites.problem import Problem
 from jobgate.prerequisites.resolve import Find, Resolution, resolve_item
 
 READY, INVALID, RESOLVED = "Ready", "Invalid", "Resolved"
@@ -25,15 +25,14 @@ def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> d
         now: the time, as RFC 3339 writes it.
     """
     item, generation = item_of(document, kind), document["metadata"].get("generation")
-    status: dict[str, Any] = {"observedGeneration": generation, "hash": hash_of(document.get("spec") or {})}
-    problems: tuple[Problem, ...]
-    if item is None:
-        problems = (Problem(Reason.MALFORMED, (), "the spec does not fit its schema: apply it again"),)
-    else:
-        resolution = resolve_item(item, find)
-        problems = problems_of(resolution)
-        status["resolved"] = list(resolution.items)
-        status["variables"] = variables_shown(item.spec.template_variables)
+    resolution = resolve_item(item, find)
+    problems = problems_of(resolution)
+    status: dict[str, Any] = {
+        "observedGeneration": generation,
+        "hash": item.hash,
+        "resolved": list(resolution.items),
+        "variables": variables_shown(item.spec.template_variables),
+    }
     first = problems[0] if problems else None
     reason = first.reason.value if first else RESOLVED
     message = "; ".join(one.said() for one in problems)[:_MESSAGE]

@@ -16,7 +16,7 @@ class Alert(NamedTuple):
         name: what it is called.
         expression: PromQL that gives something where it holds.
         lasts: how long it must hold.
-        severity: `critical` wakes somebody, `warning` waits for the morning.
+        severity: `critical` needs action at once, `warning` within a working day.
         summary: what is wrong, and what to look at.
     """
 

@@ -1,7 +1,7 @@
 """Who renews the server's certificate: our own rotation, as a Deployment or a CronJob, or cert-manager.
 
 No Secret is rendered. One of type kubernetes.io/tls must have its keys, and whoever states them at the next apply
-states them empty: that is the certificate gone. And a Secret that somebody deleted has to be made anew at once. So the
+sets them to empty values: the certificate would be gone. And a deleted Secret must be created again at once. So the
 rotation may create Secrets in its namespace; RBAC cannot say of which name, an admission policy can.
 """
 
@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobgate.render.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES
+from jobgate.render.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES, namespaced
 from jobgate.render.configurations import CERTIFICATE, NAME
-from jobgate.render.hardening import component, container_security, pod_security, priority, probes
 from jobgate.render.installation import LABELS
+from jobgate.render.pods import component, container, deployment, pod
 from jobgate.render.policies import GROUP as _ADMISSION
 from jobgate.render.policies import holds, policy, rules
-from jobgate.render.rbac import READ, account, bound, rule
+from jobgate.render.rbac import READ, account, bound, lease, rule
 from jobgate.render.tree import Each, Given, Item, When, joined
-from jobgate.render.workload import DOMAIN_TOLD
+from jobgate.render.workload import DOMAIN_FLAG
 
 ACCOUNT = "jobgate-certificates"
 #: The Lease that one rotation holds; what `jobgate certs` calls it by itself.
 LEASE = "jobgate-certificates"
 SELECTOR = component("certificates")
+_LABELS = {**LABELS, **SELECTOR}
 
 #: A pass does what is due and ends. What waits for time goes on with the next pass: at the first installation too.
 _SCHEDULE = "*/5 * * * *"
@@ -32,7 +33,7 @@ _SECRET = Given("secret")
 
 
 def certificates() -> list[Any]:
-    """Return what keeps the certificate, by the installation's choice; where somebody else does: nothing."""
+    """Return what keeps the certificate, by the installation's choice; nothing where another component does."""
     return [When(ROTATES, _rotation()), When(CERT_MANAGER, _cert_manager())]
 
 
@@ -71,8 +72,7 @@ _RULES_AT_HOME = [
     rule("", "secrets", verbs=(*READ, "patch"), names=(_SECRET,)),
     # No name can be given for what is created: `_policy` gives it.
     rule("", "secrets", verbs=("create",)),
-    rule("coordination.k8s.io", "leases", verbs=("create",)),
-    rule("coordination.k8s.io", "leases", verbs=("get", "patch"), names=(LEASE,)),
+    *lease(LEASE),
     rule("", "events", verbs=("create",)),
     # Each server is asked what it serves, before an old CA goes.
     rule("discovery.k8s.io", "endpointslices", verbs=("list",)),
@@ -92,33 +92,19 @@ def _policy() -> list[dict[str, Any]]:
 
 def _deployment() -> dict[str, Any]:
     """Return the loop. One replica: servers go on without it for weeks, and a Lease keeps two from working at once."""
-    labels = {**LABELS, **SELECTOR}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE, "labels": labels},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": SELECTOR},
-            "template": {"metadata": {"labels": labels}, "spec": _pod("watch", serving=True)},
-        },
-    }
+    return deployment(ACCOUNT, SELECTOR, _pod("watch", serving=True), 1)
 
 
 def _cron_job() -> dict[str, Any]:
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE, "labels": {**LABELS, **SELECTOR}},
-        "spec": {
-            "schedule": _SCHEDULE,
-            "concurrencyPolicy": "Forbid",
-            "startingDeadlineSeconds": _DEADLINE,
-            "successfulJobsHistoryLimit": 1,
-            "failedJobsHistoryLimit": 3,
-            "jobTemplate": {"spec": _passing()},
-        },
+    spec = {
+        "schedule": _SCHEDULE,
+        "concurrencyPolicy": "Forbid",
+        "startingDeadlineSeconds": _DEADLINE,
+        "successfulJobsHistoryLimit": 1,
+        "failedJobsHistoryLimit": 3,
+        "jobTemplate": {"spec": _passing()},
     }
+    return namespaced("batch/v1", "CronJob", ACCOUNT, {"spec": spec}, _LABELS)
 
 
 def _install_job() -> dict[str, Any]:
@@ -126,91 +112,57 @@ def _install_job() -> dict[str, Any]:
 
     A Job cannot be changed: it goes a minute after its end, so that a later apply makes another.
     """
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": f"{ACCOUNT}-install", "namespace": NAMESPACE, "labels": {**LABELS, **SELECTOR}},
-        "spec": {**_passing(), "ttlSecondsAfterFinished": 60},
-    }
+    spec = {**_passing(), "ttlSecondsAfterFinished": 60}
+    return namespaced("batch/v1", "Job", f"{ACCOUNT}-install", {"spec": spec}, _LABELS)
 
 
 def _passing() -> dict[str, Any]:
-    pod = {**_pod("rotate"), "restartPolicy": "Never"}
     return {
         "backoffLimit": 2,
         "activeDeadlineSeconds": _DEADLINE,
-        "template": {"metadata": {"labels": {**LABELS, **SELECTOR}}, "spec": pod},
+        "template": {"metadata": {"labels": _LABELS}, "spec": {**_pod("rotate"), "restartPolicy": "Never"}},
     }
 
 
 def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
     """Return the pod of a command; `serving` says that it answers probes, and has metrics."""
-    health = {"name": "health", "containerPort": Given("health_port"), "protocol": "TCP"}
-    return {
-        "serviceAccountName": ACCOUNT,
-        "automountServiceAccountToken": True,
-        "priorityClassName": priority(),
-        "terminationGracePeriodSeconds": 30,
-        "securityContext": pod_security(),
-        "containers": [
-            {
-                "name": "certificates",
-                "image": Given("image"),
-                "args": [
-                    "certs",
-                    command,
-                    joined("--namespace=", NAMESPACE),
-                    joined("--secret-name=", _SECRET),
-                    joined("--service=", Given("service")),
-                    f"--configuration={NAME}",
-                    DOMAIN_TOLD,
-                    Each(_CONVERSIONS, joined("--crd=", Item())),
-                    *([joined("--health-port=", Given("health_port"))] if serving else []),
-                ],
-                **({"ports": [health], **probes()} if serving else {}),
-                "resources": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
-                "securityContext": container_security(),
-            }
-        ],
-    }
+    args = [
+        "certs",
+        command,
+        joined("--namespace=", NAMESPACE),
+        joined("--secret-name=", _SECRET),
+        joined("--service=", Given("service")),
+        f"--configuration={NAME}",
+        DOMAIN_FLAG,
+        Each(_CONVERSIONS, joined("--crd=", Item())),
+        *([joined("--health-port=", Given("health_port"))] if serving else []),
+    ]
+    return pod(ACCOUNT, container("certificates", args, "20m", "256Mi", serving=serving), critical=True)
 
 
 def _cert_manager() -> list[dict[str, Any]]:
     """Return a CA of years and a leaf of months that it signs: a leaf that signs itself is a new CA at each renewal."""
+    key = {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"}
+
+    def made(kind: str, name: str, spec: dict[str, Any], issuer: str = "") -> dict[str, Any]:
+        reference = {"group": "cert-manager.io", "kind": "Issuer", "name": issuer}
+        signed = {"privateKey": key, "issuerRef": reference} if issuer else {}
+        return namespaced("cert-manager.io/v1", kind, name, {"spec": {**spec, **signed}})
+
+    authority = {"isCA": True, "commonName": "jobgate-ca", "secretName": "jobgate-ca", "duration": "43800h"}
+    leaf = {
+        "secretName": _SECRET,
+        "dnsNames": [
+            joined(Given("service"), ".", NAMESPACE, ".svc"),
+            joined(Given("service"), ".", NAMESPACE, ".", Given("cluster_domain")),
+        ],
+        "duration": "2160h",
+        "renewBefore": "720h",
+        "usages": ["digital signature", "server auth"],
+    }
     return [
-        _cert_manager_object("Issuer", "jobgate-selfsigned", {"selfSigned": {}}),
-        _cert_manager_object(
-            "Certificate",
-            "jobgate-ca",
-            {
-                "isCA": True,
-                "commonName": "jobgate-ca",
-                "secretName": "jobgate-ca",
-                "duration": "43800h",
-                "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
-                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": "jobgate-selfsigned"},
-            },
-        ),
-        _cert_manager_object("Issuer", "jobgate-ca", {"ca": {"secretName": "jobgate-ca"}}),
-        _cert_manager_object(
-            "Certificate",
-            CERTIFICATE,
-            {
-                "secretName": _SECRET,
-                "dnsNames": [
-                    joined(Given("service"), ".", NAMESPACE, ".svc"),
-                    joined(Given("service"), ".", NAMESPACE, ".", Given("cluster_domain")),
-                ],
-                "duration": "2160h",
-                "renewBefore": "720h",
-                "usages": ["digital signature", "server auth"],
-                "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
-                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": "jobgate-ca"},
-            },
-        ),
+        made("Issuer", "jobgate-selfsigned", {"selfSigned": {}}),
+        made("Certificate", "jobgate-ca", authority, "jobgate-selfsigned"),
+        made("Issuer", "jobgate-ca", {"ca": {"secretName": "jobgate-ca"}}),
+        made("Certificate", CERTIFICATE, leaf, "jobgate-ca"),
     ]
-
-
-def _cert_manager_object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": NAMESPACE, "labels": LABELS}
-    return {"apiVersion": "cert-manager.io/v1", "kind": kind, "metadata": metadata, "spec": spec}

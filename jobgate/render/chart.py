@@ -17,10 +17,10 @@ from jobgate.render.definitions import definition, prerequisites
 from jobgate.render.installation import LABELS, Installation, Rotation
 from jobgate.render.objects import base_trees
 from jobgate.render.template import template
-from jobgate.render.tree import AllOf, AnyOf, Given, Scope, When, Word
+from jobgate.render.tree import Given, Scope, When, Word, all_of, any_of
 from webhook import Kind, Registry
 
-#: What of an installation a chart is not told: Helm says it.
+#: The setting that is no value of the chart: Helm has it.
 _HELMS = "namespace"
 
 #: A CRD stays when all is uninstalled: its objects would go with it.
@@ -138,8 +138,8 @@ def _definition(kind: Kind) -> When:
     It stays a part of the release too. Helm cannot roll back to a revision that has something which is there, but not
     in the present one.
     """
-    there = AnyOf((kind_on(kind), _Released(kind.qualified_plural)))
-    return When(AllOf((Given("crds"), there)), _annotated(definition(kind), _KEPT))
+    there = any_of((kind_on(kind), _Released(kind.qualified_plural)))
+    return When(all_of(Given("crds"), there), _annotated(definition(kind), _KEPT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,24 @@
-"""What an installation decides, as the parts of a tree ask for it."""
+"""What an installation decides, as the parts of a tree ask for it, and the frame of its manifests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from jobgate.render.installation import Rotation
-from jobgate.render.tree import AllOf, AnyOf, Equal, Given, Not, Word, any_of
+from jobgate.render.installation import LABELS, Rotation
+from jobgate.render.tree import Given, Word, all_of, any_of, equal, negated
 from webhook import Kind
 
 NAMESPACE = Given("namespace")
 
 #: Our pods run in the cluster.
-RUNS = Not(Given("external_name"))
+RUNS = negated(Given("external_name"))
 
 #: We rotate the certificate ourselves, by which workload, or another does.
-WATCHES = Equal(Given("rotation"), Rotation.WATCH)
-SCHEDULES = Equal(Given("rotation"), Rotation.CRONJOB)
-ROTATES = AllOf((RUNS, AnyOf((WATCHES, SCHEDULES))))
-CERT_MANAGER = Equal(Given("rotation"), Rotation.CERT_MANAGER)
+WATCHES = equal(Given("rotation"), Rotation.WATCH)
+SCHEDULES = equal(Given("rotation"), Rotation.CRONJOB)
+ROTATES = all_of(RUNS, any_of((WATCHES, SCHEDULES)))
+CERT_MANAGER = equal(Given("rotation"), Rotation.CERT_MANAGER)
 
 
 def kind_on(kind: Kind) -> Word:
@@ -37,3 +38,11 @@ def some_on(kinds: Iterable[Kind]) -> Word:
 def plugin_on(name: str) -> Word:
     """Return whether a plugin is on."""
     return Given("plugins", name)
+
+
+def namespaced(
+    api_version: str, kind: str, name: str | Word, body: Mapping[str, Any], labels: Mapping[str, str] = LABELS
+) -> dict[str, Any]:
+    """Return an object in the namespace of the installation; `body` is all beside its metadata."""
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": dict(labels)}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}

@@ -18,7 +18,7 @@ from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.render.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
 from jobgate.render.installation import LABELS
-from jobgate.render.tree import Base64, Given, When, joined
+from jobgate.render.tree import Given, When, base64, joined
 from webhook import Kind, Phase
 
 #: Seconds that the API server waits for an answer.
@@ -102,7 +102,7 @@ def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
 def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
     """Yield the entries for pods that name prerequisites by themselves, for workloads with such pods, and for items.
 
-    An object selector sees labels only; a condition sees the annotation. So nobody has to write a label beside it, and
+    An object selector sees labels only; a condition sees the annotation. So no label is needed beside it, and
     a pod without the annotation never depends on us.
     """
     here = f"?metadata.?annotations[?'{ANNOTATION}'].hasValue()"
@@ -164,7 +164,7 @@ def _entry(
 def _client(path: str) -> dict[str, Any]:
     return {
         "service": {"namespace": NAMESPACE, "name": Given("service"), "port": Given("service_port"), "path": path},
-        "caBundle": When(Given("ca_bundle"), Base64(Given("ca_bundle"))),
+        "caBundle": When(Given("ca_bundle"), base64(Given("ca_bundle"))),
     }
 
 

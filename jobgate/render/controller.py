@@ -11,26 +11,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobgate.kinds.common.wiring import wired
-from jobgate.names import MANAGED_BY, OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.names import MANAGED_BY
 from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS
 from jobgate.plugins.ssh.plugin import FILES
 from jobgate.prerequisites.models import DEFINED, GROUP
 from jobgate.render.choices import NAMESPACE, RUNS, plugin_on, some_on
-from jobgate.render.hardening import (
-    MIN_READY,
-    component,
-    container_security,
-    disruption_budget,
-    pod_security,
-    probes,
-    spread,
-)
-from jobgate.render.installation import LABELS
-from jobgate.render.policies import holds, policy, rules
-from jobgate.render.rbac import READ, account, bound, rule
-from jobgate.render.tree import Begins, Each, Given, Item, When, Word, any_of, joined
-from jobgate.render.workload import told
+from jobgate.render.pods import component, container, deployment, disruption_budget, pod, spread
+from jobgate.render.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
+from jobgate.render.rbac import READ, account, bound, lease, rule
+from jobgate.render.tree import Each, Given, Item, When, Word, any_of, begins, joined
+from jobgate.render.workload import pod_settings
 from webhook import Kind
 
 ACCOUNT = "jobgate-controller"
@@ -60,7 +51,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
-                *bound(ACCOUNT, _LEASE_RULES, NAMESPACE),
+                *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(kinds),
                 When(plugin_on("ssh"), Each(Given("secrets_in"), _secrets())),
                 When(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
@@ -94,17 +85,10 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         rule("", "namespaces", verbs=("list", "watch")),
         # The groups of pods of the system that queues them.
         *(
-            When(Begins(Given("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=_KEEP))
+            When(begins(Given("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=_KEEP))
             for system, (api_version, plural) in GROUPS.items()
         ),
     ]
-
-
-#: No name can be given for what is created.
-_LEASE_RULES = [
-    rule("coordination.k8s.io", "leases", verbs=("create",)),
-    rule("coordination.k8s.io", "leases", verbs=("get", "patch"), names=(LEASE,)),
-]
 
 
 def _secrets() -> list[Any]:
@@ -126,42 +110,24 @@ def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
         ]
     }
     served = ", ".join(f"'{kind.kind}.{kind.group}'" for kind in kinds)
-    system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
-    variables: dict[str, str | Word] = {
-        "served": f"[{served}]",
-        # The object before, the object after, or both.
-        "objects": "[object, oldObject].filter(one, one != null)",
-    }
     mark = "=".join(MANAGED_BY)
-    ours = f"variables.objects.all(one, {_labelled('one', *MANAGED_BY)})"
+    ours = f"variables.objects.all(one, {labelled('one', *MANAGED_BY)})"
     of_a_job = (
         "variables.objects.all(one, one.metadata.?ownerReferences.orValue([]).exists(owner, "
         "(owner.kind + '.' + owner.apiVersion.split('/')[0]) in variables.served && "
         "(one.metadata.name == owner.name || one.metadata.name.startsWith(owner.name + '-'))))"
     )
-    opted_out = _labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
-    inside = "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"
     selective = "object.spec.podSelector.?matchLabels.orValue({}).size() > 0"
     may = "this account may write"
-    validations = [
-        holds(joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"),
-        holds(f"!({opted_out})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),
+    validations = within_bounds(
+        may,
         holds(ours, f"{may} only objects labelled {mark}"),
         holds(of_a_job, f"{may} only objects that a job owns and that are named after it, <job> or <job>-…"),
-        holds(_of("secrets", _secret()), f"{may} only Secrets of type Opaque, as the plugin ssh needs them"),
-        holds(_of("services", inside), f"{may} only Services of type ClusterIP without externalIPs"),
-        holds(_of("networkpolicies", selective), f"{may} only NetworkPolicies that select pods by their labels"),
-    ]
-    return policy(ACCOUNT, constraints, validations, variables)
-
-
-def _labelled(what: str, key: str, value: str) -> str:
-    return f"{what}.metadata.?labels[?'{key}'].orValue('') == '{value}'"
-
-
-def _of(resource: str, expression: str) -> str:
-    """Return what must hold for an object of this resource that is written; of others, and what is deleted, nothing."""
-    return f"request.resource.resource != '{resource}' || object == null || ({expression})"
+        holds(of("secrets", _secret()), f"{may} only Secrets of type Opaque, as the plugin ssh needs them"),
+    )
+    policies = f"{may} only NetworkPolicies that select pods by their labels"
+    validations.append(holds(of("networkpolicies", selective), policies))
+    return policy(ACCOUNT, constraints, validations, {"served": f"[{served}]", "objects": OBJECTS})
 
 
 def _secret() -> str:
@@ -174,38 +140,6 @@ def _secret() -> str:
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
-    labels = {**LABELS, **SELECTOR}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE, "labels": labels},
-        "spec": {
-            "replicas": REPLICAS,
-            "minReadySeconds": MIN_READY,
-            "selector": {"matchLabels": SELECTOR},
-            "template": {"metadata": {"labels": labels}, "spec": _pod(kinds)},
-        },
-    }
-
-
-def _pod(kinds: Iterable[Kind]) -> dict[str, Any]:
-    return {
-        "serviceAccountName": ACCOUNT,
-        "automountServiceAccountToken": True,
-        "terminationGracePeriodSeconds": 30,
-        "securityContext": pod_security(),
-        "topologySpreadConstraints": spread(SELECTOR),
-        "containers": [_container(kinds)],
-    }
-
-
-def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
-    return {
-        "name": "controller",
-        "image": Given("image"),
-        "args": ["control", joined("--health-port=", Given("health_port")), f"--lease-name={LEASE}", *told(kinds)],
-        "ports": [{"name": "health", "containerPort": Given("health_port"), "protocol": "TCP"}],
-        **probes(),
-        "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
-        "securityContext": container_security(),
-    }
+    args = ["control", joined("--health-port=", Given("health_port")), f"--lease-name={LEASE}", *pod_settings(kinds)]
+    controls = container("controller", args, "50m", "512Mi")
+    return deployment(ACCOUNT, SELECTOR, pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR)), REPLICAS)

@@ -56,10 +56,10 @@ def page(kind: Kind) -> str:
         "## Status",
         fields({"status": schema["properties"]["status"]}),
         "## Defaults",
-        "What the table of fields has, and beside it, in this order:",
+        "In addition to the defaults in the table of fields, in this order:",
         _list(kind.defaults),
         "## Rules",
-        "What the table of fields has, and beside it, all told at once:",
+        "In addition to the limits in the table of fields. All violations are reported at once:",
         _rules(kind.rules),
         *_updates(kind),
     ]
@@ -109,7 +109,10 @@ def _updates(kind: Kind) -> Iterator[str]:
     if rule is None:
         yield "Every field may change, as far as the rules hold afterwards."
         return
-    yield "What stands in none of these never changes once the job is stored. The most specific line counts."
+    yield (
+        "Fields that are not listed, or below a listed field, may not change after the job is stored. The most "
+        "specific line applies."
+    )
     rows = ((code(field), when.value) for field, when in rule.table.fields.items())
     yield table(("field", "may change"), rows)
 

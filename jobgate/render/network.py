@@ -11,11 +11,10 @@ from typing import Any
 
 from jobgate.render.certificates import ACCOUNT as CERTIFICATES
 from jobgate.render.certificates import SELECTOR as ROTATION
-from jobgate.render.choices import NAMESPACE, ROTATES, RUNS
+from jobgate.render.choices import ROTATES, RUNS, namespaced
 from jobgate.render.controller import ACCOUNT as CONTROLLER
 from jobgate.render.controller import SELECTOR as CONTROLS
-from jobgate.render.installation import LABELS
-from jobgate.render.tree import AllOf, Each, Given, Item, When, Word
+from jobgate.render.tree import Each, Given, Item, When, Word, all_of
 from jobgate.render.workload import ACCOUNT, SELECTOR
 
 _DNS = {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}
@@ -29,7 +28,7 @@ def network() -> list[Any]:
     probing = {"to": [{"podSelector": {"matchLabels": SELECTOR}}], "ports": [_tcp(admission)]}
     return [
         When(
-            AllOf((RUNS, Given("network_policy"))),
+            all_of(RUNS, Given("network_policy")),
             [
                 _policy(ACCOUNT, SELECTOR, [admission, health], []),
                 _policy(CONTROLLER, CONTROLS, [health], []),
@@ -40,17 +39,13 @@ def network() -> list[Any]:
 
 
 def _policy(name: str, selector: Mapping[str, str], open_ports: list[Word], reached: list[Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": NAMESPACE, "labels": LABELS},
-        "spec": {
-            "podSelector": {"matchLabels": selector},
-            "policyTypes": ["Ingress", "Egress"],
-            "ingress": [{"ports": [_tcp(port) for port in open_ports]}],
-            "egress": [_DNS, _API_SERVER, *reached],
-        },
+    spec = {
+        "podSelector": {"matchLabels": selector},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [{"ports": [_tcp(port) for port in open_ports]}],
+        "egress": [_DNS, _API_SERVER, *reached],
     }
+    return namespaced("networking.k8s.io/v1", "NetworkPolicy", name, {"spec": spec})
 
 
 def _tcp(port: Word) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.render.choices import NAMESPACE
 from jobgate.render.installation import LABELS
 from jobgate.render.tree import Word, joined
@@ -37,7 +38,7 @@ def policy_for_all(
     variables: Mapping[str, str | Word] | None = None,
     conditions: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
-    """Return a policy for the requests of everybody, or of whom the conditions (`matchConditions`) leave."""
+    """Return a policy for all requests, or for those that match the conditions (`matchConditions`)."""
     metadata = {"name": name, "labels": LABELS}
     named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
     return [
@@ -60,6 +61,35 @@ def policy_for_all(
             "spec": {"policyName": name, "validationActions": ["Deny"]},
         },
     ]
+
+
+#: The object before, the object after, or both.
+OBJECTS = "[object, oldObject].filter(one, one != null)"
+
+
+def within_bounds(may: str, *of_account: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the validations of an account that keeps objects of jobs; `may` begins the messages."""
+    system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
+    opted_out = labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
+    return [
+        holds(joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"),
+        holds(f"!({opted_out})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),
+        *of_account,
+        holds(
+            of("services", "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"),
+            f"{may} only Services of type ClusterIP without externalIPs",
+        ),
+    ]
+
+
+def labelled(what: str, key: str, value: str) -> str:
+    """Return the condition that an object has a label."""
+    return f"{what}.metadata.?labels[?'{key}'].orValue('') == '{value}'"
+
+
+def of(resource: str, expression: str) -> str:
+    """Return what must hold for an object of this resource that is written; of others, and what is deleted, nothing."""
+    return f"request.resource.resource != '{resource}' || object == null || ({expression})"
 
 
 def holds(expression: str | Word, message: str | Word) -> dict[str, Any]:

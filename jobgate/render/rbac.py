@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobgate.render.choices import NAMESPACE
+from jobgate.render.choices import NAMESPACE, namespaced
 from jobgate.render.installation import LABELS
 from jobgate.render.tree import Each, Word
 
@@ -37,11 +37,14 @@ def bound(account: str, rules: list[Any], namespace: Word | None = None, *, name
     ]
 
 
+def lease(name: str) -> list[dict[str, Any]]:
+    """Return the rights to the Lease used for leader election. No name can be given for what is created."""
+    return [
+        rule("coordination.k8s.io", "leases", verbs=("create",)),
+        rule("coordination.k8s.io", "leases", verbs=("get", "patch"), names=(name,)),
+    ]
+
+
 def account(name: str) -> dict[str, Any]:
     """Return a ServiceAccount. Its token is given only to pods that ask for it."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": name, "namespace": NAMESPACE, "labels": LABELS},
-        "automountServiceAccountToken": False,
-    }
+    return namespaced("v1", "ServiceAccount", name, {"automountServiceAccountToken": False})

@@ -10,23 +10,13 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from jobgate.kinds.common.runner import RUN_BY, runner_of
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
-from jobgate.render.choices import NAMESPACE, RUNS
-from jobgate.render.hardening import (
-    MIN_READY,
-    component,
-    container_security,
-    disruption_budget,
-    pod_security,
-    probes,
-    spread,
-)
-from jobgate.render.installation import LABELS
-from jobgate.render.policies import holds, policy, policy_for_all, rules
-from jobgate.render.rbac import READ, account, bound, rule
-from jobgate.render.tree import Each, Given, Has, Item, When, joined
-from jobgate.render.workload import DOMAIN_TOLD
+from jobgate.render.choices import NAMESPACE, RUNS, namespaced
+from jobgate.render.pods import component, container, deployment, disruption_budget, pod, spread
+from jobgate.render.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
+from jobgate.render.rbac import READ, account, bound, lease, rule
+from jobgate.render.tree import Each, Given, Item, When, has, joined
+from jobgate.render.workload import DOMAIN_FLAG
 from webhook import Kind
 
 ACCOUNT: Final = "jobgate-runner"
@@ -41,8 +31,7 @@ _QUEUES: Final = Given("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
-#: Told to the server and to the runner alike.
-KINDS_TOLD: Final = Each(_RUN, joined("--run=", Item()))
+KINDS_FLAG: Final = Each(_RUN, joined("--run=", Item()))
 _KEEP: Final = (*READ, "create", "patch", "delete")
 _GROUPS: Final = "scheduling.k8s.io"
 
@@ -58,7 +47,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
-                *bound(ACCOUNT, _LEASE_RULES, NAMESPACE),
+                *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(),
                 *_taken_over(kinds),
                 When(RUNS, [When(_QUEUES, _queues()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
@@ -68,7 +57,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
 
 
 def _rules(kinds: Iterable[Kind]) -> list[Any]:
-    mine = [(kind, Has(_RUN, kind.qualified_plural)) for kind in kinds]
+    mine = [(kind, has(_RUN, kind.qualified_plural)) for kind in kinds]
     return [
         *(
             When(
@@ -102,13 +91,6 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
     ]
 
 
-#: No name can be given for what is created.
-_LEASE_RULES: Final = [
-    rule("coordination.k8s.io", "leases", verbs=("create",)),
-    rule("coordination.k8s.io", "leases", verbs=("get", "patch"), names=(LEASE,)),
-]
-
-
 def _policy() -> list[dict[str, Any]]:
     """Return the policy by which the runner writes nothing but what is of a job that it runs."""
     constraints = {
@@ -119,30 +101,18 @@ def _policy() -> list[dict[str, Any]]:
             rules(_GROUPS, "podgroups", operations=("CREATE", "UPDATE", "DELETE")),
         ]
     }
-    system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
-    label = f"namespaceObject.metadata.?labels[?'{OPT_OUT_LABEL}'].orValue('') == '{OPT_OUT_VALUE}'"
-    objects = "[object, oldObject].filter(one, one != null)"
     owned = (
         "variables.objects.all(one, one.kind == 'Pod' || one.metadata.?ownerReferences.orValue([]).exists(owner, "
         f"owner.uid == one.metadata.labels['{RUN_LABEL}']))"
     )
-    inside = "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"
     may = "this account writes"
-    validations = [
-        holds(joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"),
-        holds(f"!({label})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),
-        holds(
-            f"variables.objects.all(one, '{RUN_LABEL}' in one.metadata.?labels.orValue({{}}) && "
-            f"'{KIND_LABEL}' in one.metadata.labels)",
-            f"{may} only objects labelled {RUN_LABEL}",
-        ),
+    labels = f"'{RUN_LABEL}' in one.metadata.?labels.orValue({{}}) && '{KIND_LABEL}' in one.metadata.labels"
+    validations = within_bounds(
+        may,
+        holds(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
         holds(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
-        holds(
-            f"request.resource.resource != 'services' || object == null || ({inside})",
-            f"{may} only Services of type ClusterIP without externalIPs",
-        ),
-    ]
-    return policy(ACCOUNT, constraints, validations, {"objects": objects})
+    )
+    return policy(ACCOUNT, constraints, validations, {"objects": OBJECTS})
 
 
 def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
@@ -164,56 +134,21 @@ def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
 
 
 def _deployment() -> dict[str, Any]:
-    labels = {**LABELS, **SELECTOR}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE, "labels": labels},
-        "spec": {
-            "replicas": REPLICAS,
-            "minReadySeconds": MIN_READY,
-            "selector": {"matchLabels": SELECTOR},
-            "template": {
-                "metadata": {"labels": labels},
-                "spec": {
-                    "serviceAccountName": ACCOUNT,
-                    "automountServiceAccountToken": True,
-                    "terminationGracePeriodSeconds": 30,
-                    "securityContext": pod_security(),
-                    "topologySpreadConstraints": spread(SELECTOR),
-                    "containers": [_container()],
-                    "volumes": When(_QUEUES, [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]),
-                },
-            },
-        },
-    }
+    args = [
+        "run",
+        KINDS_FLAG,
+        When(_GANGS, "--gangs"),
+        When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
+        joined("--health-port=", Given("health_port")),
+        f"--lease-name={LEASE}",
+        DOMAIN_FLAG,
+    ]
+    mounts = [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]
+    volumes = [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]
+    runs = container("runner", args, "100m", "1Gi", volumeMounts=When(_QUEUES, mounts))
+    made = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=When(_QUEUES, volumes))
+    return deployment(ACCOUNT, SELECTOR, made, REPLICAS)
 
 
 def _queues() -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": _QUEUES_MAP, "namespace": NAMESPACE, "labels": LABELS},
-        "data": {_QUEUES_FILE: _QUEUES},
-    }
-
-
-def _container() -> dict[str, Any]:
-    return {
-        "name": "runner",
-        "image": Given("image"),
-        "args": [
-            "run",
-            KINDS_TOLD,
-            When(_GANGS, "--gangs"),
-            When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
-            joined("--health-port=", Given("health_port")),
-            f"--lease-name={LEASE}",
-            DOMAIN_TOLD,
-        ],
-        "ports": [{"name": "health", "containerPort": Given("health_port"), "protocol": "TCP"}],
-        **probes(),
-        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}},
-        "securityContext": container_security(),
-        "volumeMounts": When(_QUEUES, [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]),
-    }
+    return namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})

@@ -4,8 +4,8 @@ Objects are plain dicts and lists in which a place may hold one of the words bel
 installation; `template` writes them as a Helm template. So both say the same by construction, and there is one place
 that knows what is installed.
 
-- a value: `Given` (of the installation), `Item` (of what is gone through), `Joined` (text of several), `Base64`, `File`
-- a condition: a value that is not empty, `Equal`, `Begins`, `Not`, `AllOf`, `AnyOf`
+- a value: `Given` (of the installation), `Item` (of what is gone through), `Joined` (text of several), `base64`, `File`
+- a condition: a value that is not empty, `equal`, `has`, `begins`, `negated`, `all_of`, `any_of`
 - a structure: `When` in the place of an entry of a dict or of items of a list; `Each` in the place of items of a
   list or of all entries of a dict
 """
@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import eq, not_
 from typing import Any, NamedTuple
 
 from pydantic.alias_generators import to_camel
@@ -107,21 +108,6 @@ class Joined(Word):
 
 
 @dataclass(frozen=True, slots=True)
-class Base64(Word):
-    """A text in base64."""
-
-    of: Word
-
-    def value(self, scope: Scope) -> str:
-        """Return the encoded text."""
-        return b64encode(str(self.of.value(scope)).encode()).decode()
-
-    def go(self) -> str:
-        """Return a call of the encoder."""
-        return f"(b64enc {self.of.go()})"
-
-
-@dataclass(frozen=True, slots=True)
 class File(Word):
     """A text that the chart carries as a file of its own, below `files/`."""
 
@@ -138,97 +124,64 @@ class File(Word):
         return f'($.Files.Get "files/{self.name}")'
 
 
-@dataclass(frozen=True, slots=True)
-class Equal(Word):
-    """Whether a value is this one."""
-
-    of: Word
-    to: str
-
-    def value(self, scope: Scope) -> bool:
-        """Compare."""
-        return bool(self.of.value(scope) == self.to)
-
-    def go(self) -> str:
-        """Return a comparison."""
-        return f"(eq {self.of.go()} {json.dumps(self.to)})"
+#: The functions of Go templates and Sprig that are called, each as it is in Python.
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "eq": eq,
+    "has": lambda item, given: item in given,
+    "hasPrefix": lambda prefix, text: str(text).startswith(prefix),
+    "not": not_,
+    "and": lambda *given: all(given),
+    "or": lambda *given: any(given),
+    "b64enc": lambda text: b64encode(str(text).encode()).decode(),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Has(Word):
-    """Whether a list has this item."""
+class Call(Word):
+    """A call of a template function."""
 
-    of: Word
-    item: str
+    function: str
+    operands: tuple[str | Word, ...]
 
-    def value(self, scope: Scope) -> bool:
-        """Look for it."""
-        return self.item in self.of.value(scope)
-
-    def go(self) -> str:
-        """Return a search."""
-        return f"(has {json.dumps(self.item)} {self.of.go()})"
-
-
-@dataclass(frozen=True, slots=True)
-class Begins(Word):
-    """Whether a text begins with this one."""
-
-    of: Word
-    using: str
-
-    def value(self, scope: Scope) -> bool:
-        """Compare."""
-        return str(self.of.value(scope)).startswith(self.using)
+    def value(self, scope: Scope) -> Any:
+        """Return what the function gives."""
+        given = (one.value(scope) if isinstance(one, Word) else one for one in self.operands)
+        return _FUNCTIONS[self.function](*given)
 
     def go(self) -> str:
-        """Return a comparison."""
-        return f"(hasPrefix {json.dumps(self.using)} {self.of.go()})"
+        """Return the call."""
+        operands = (one.go() if isinstance(one, Word) else json.dumps(one) for one in self.operands)
+        return f"({self.function} {' '.join(operands)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Not(Word):
-    """Whether something does not hold, or is empty."""
-
-    of: Word
-
-    def value(self, scope: Scope) -> bool:
-        """Negate."""
-        return not self.of.value(scope)
-
-    def go(self) -> str:
-        """Return a negation."""
-        return f"(not {self.of.go()})"
+def equal(of: Word, to: str) -> Call:
+    """Return whether a value is this one."""
+    return Call("eq", (of, to))
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf(Word):
-    """Whether everything holds."""
-
-    of: tuple[Word, ...]
-
-    def value(self, scope: Scope) -> bool:
-        """Try one after the other."""
-        return all(one.value(scope) for one in self.of)
-
-    def go(self) -> str:
-        """Return a conjunction."""
-        return f"(and {' '.join(one.go() for one in self.of)})"
+def has(of: Word, item: str) -> Call:
+    """Return whether a list has this item."""
+    return Call("has", (item, of))
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf(Word):
-    """Whether something holds."""
+def begins(of: Word, using: str) -> Call:
+    """Return whether a text begins with this one."""
+    return Call("hasPrefix", (using, of))
 
-    of: tuple[Word, ...]
 
-    def value(self, scope: Scope) -> bool:
-        """Try one after the other."""
-        return any(one.value(scope) for one in self.of)
+def negated(of: Word) -> Call:
+    """Return whether something does not hold, or is empty."""
+    return Call("not", (of,))
 
-    def go(self) -> str:
-        """Return a disjunction."""
-        return f"(or {' '.join(one.go() for one in self.of)})"
+
+def all_of(*tests: Word) -> Call:
+    """Return whether everything holds."""
+    return Call("and", tests)
+
+
+def base64(of: Word) -> Call:
+    """Return a text in base64."""
+    return Call("b64enc", (of,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +214,7 @@ def any_of(tests: Iterable[Word]) -> Word:
     found = tuple(dict.fromkeys(tests))
     if not found:
         raise ValueError("a condition of no conditions")
-    return found[0] if len(found) == 1 else AnyOf(found)
+    return found[0] if len(found) == 1 else Call("or", found)
 
 
 def resolve(node: Any, installation: Installation) -> Any:

@@ -12,7 +12,7 @@ Pure:
 
 With a cluster:
 
-- `seen`: what is there of all jobs that are run
+- `seen`: what is there of all jobs that are run; `reading`: the jobs themselves, each spec read once
 - `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
 - `rivals`: operators that run beside
 

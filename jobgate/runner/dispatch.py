@@ -18,8 +18,9 @@ from jobgate.kinds.common.priority import priority_class_of
 from jobgate.kinds.common.runner import runner_of
 from jobgate.runner.queues import Amounts, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
 from jobgate.runner.queues.admission import DEFAULT
+from jobgate.runner.reading import Reader
 from jobgate.runner.seen import Seen, Whose
-from jobgate.runner.subject import LONG_AGO, Subject, look, moment, read
+from jobgate.runner.subject import LONG_AGO, Subject, look, moment
 from webhook import Job, Kind
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
@@ -47,7 +48,7 @@ class Dispatcher:
         *,
         moved: Callable[[Whose], None],
         clock: Callable[[], datetime],
-        domain: str,
+        reader: Reader,
         backoff: Backoff | None = None,
     ) -> None:
         """Decide nothing yet.
@@ -60,7 +61,7 @@ class Dispatcher:
             changed: is set when anything has changed of jobs and what they are made of.
             moved: told each job of which something else was decided.
             clock: gives the time.
-            domain: of the cluster's Services.
+            reader: reads jobs.
             backoff: of informers, after failures.
         """
         self._queues = queues
@@ -69,10 +70,9 @@ class Dispatcher:
         self._territory = territory
         self._moved = moved
         self._clock = clock
-        self._domain = domain
+        self._reader = reader
         self._memory = Memory()
         self._verdicts: dict[str, str] = {}
-        self._read: dict[str, tuple[int, Subject | None]] = {}
         self._changed = changed
         self.quotas = Informer(QUOTAS, backoff, keep=_quota, changed=lambda _: changed.set())
         self.priorities = Informer(PRIORITIES, backoff, keep=_value, changed=lambda _: changed.set())
@@ -154,20 +154,15 @@ class Dispatcher:
         return min(values, default=0)
 
     def _subjects(self) -> Iterator[tuple[Whose, Subject]]:
-        """Yield all jobs that have not ended. What is made of a spec is remembered until that changes."""
-        known, self._read = self._read, {}
+        """Yield all jobs that have not ended."""
         for plural, (kind, _, informer) in self._jobs.items():
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
                 document = informer.get(name, namespace)
-                if document is None or namespace not in self._territory or _ended(kind, document):
+                if document is None or namespace not in self._territory or has_ended(kind, document):
                     continue
-                metadata = document["metadata"]
-                generation, uid = metadata.get("generation") or 0, metadata["uid"]
-                former = known.get(uid)
-                one = former if former and former[0] == generation else (generation, read(kind, document, self._domain))
-                self._read[uid] = one
-                if one[1] is not None:
-                    yield (plural, namespace, name), Subject(Job(kind, document, one[1].job.spec), self._domain)
+                key = (plural, namespace, name)
+                if (subject := self._reader.read(key, kind, document)) is not None:
+                    yield key, subject
 
     def _limited(self) -> dict[str, list[Mapping[str, Any]]]:
         """Return the ResourceQuotas by namespace; none where the API server does not tell, which the informer logs."""
@@ -182,11 +177,12 @@ class Dispatcher:
 def needs_none(subject: Subject) -> bool:
     """Tell whether a job is looked at whatever its queue says: it runs, has ended, or may not run."""
     state = subject.state
-    ended = _ended(subject.job.kind, subject.job.document)
+    ended = has_ended(subject.job.kind, subject.job.document)
     return state.admitted or bool(state.held) or subject.suspended or ended
 
 
-def _ended(kind: Kind, document: Mapping[str, Any]) -> bool:
+def has_ended(kind: Kind, document: Mapping[str, Any]) -> bool:
+    """Tell whether a job has ended, by its status."""
     runner = runner_of(kind)
     return runner is not None and runner.phase_of(mapping(document.get("status"))) is not None
 

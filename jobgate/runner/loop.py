@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, Protocol
 
 from jobgate.cluster import Informer, Resource
@@ -23,15 +24,17 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
 from jobgate.kinds.common.runner import is_run
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
-from jobgate.runner.dispatch import Dispatcher, needs_none
+from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan
+from jobgate.runner.reading import Reader
 from jobgate.runner.seen import Seen, Whose
-from jobgate.runner.subject import Subject, read
+from jobgate.runner.subject import Subject
 from webhook import Kind
 
 SOURCE = "jobgate-runner"
 #: The reasons of Events.
-IN_THE_WAY, CANNOT_MAKE, UNREADABLE = "ObjectInTheWay", "CannotMakeObject", "CannotReadJob"
+IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
+UNREADABLE = "CannotReadJob"
 
 _logger = logging.getLogger("jobgate")
 
@@ -61,8 +64,7 @@ class Loop:
         *,
         clock: Callable[[], datetime],
         later: Callable[[Whose, float], None],
-        domain: str,
-        groups: str = "",
+        reader: Reader,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Look at nothing yet.
@@ -75,8 +77,7 @@ class Loop:
             territory: the namespaces in which anything is done.
             clock: gives the time.
             later: has a job looked at again in so many seconds.
-            domain: of the cluster's Services.
-            groups: the apiVersion of Kubernetes' own PodGroup; empty where jobs are no gangs.
+            reader: reads jobs.
             dispatcher: of queues; None where there are none.
         """
         self._jobs = jobs
@@ -86,9 +87,9 @@ class Loop:
         self._territory = territory
         self._clock = clock
         self._later = later
-        self._domain = domain
-        self._groups = groups
+        self._reader = reader
         self._dispatcher = dispatcher
+        self._replaced: dict[Whose, str] = {}
 
     async def reconcile(self, key: Whose) -> Outcome:
         """Look at a job, and tell what came of it.
@@ -97,44 +98,66 @@ class Loop:
             Refused: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
-        plural, namespace, name = key
-        if plural not in self._jobs or namespace not in self._territory:
-            return Outcome.FINE
-        kind, resource, informer = self._jobs[plural]
-        document = informer.get(name, namespace)
+        plural, namespace, _ = key
+        document = self._document(key)
         if document is None:
             return Outcome.FINE
-        subject = self._subject(kind, document)
+        kind, resource, _ = self._jobs[plural]
+        subject = self._subject(key, kind, document)
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
             return Outcome.FINE
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return Outcome.FINE  # it is looked at as soon as something is decided
         observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
-        outcome = Outcome.FINE
-        for action in plan(subject, observed):
+        return await self._carried_out(key, subject, resource, plan(subject, observed))
+
+    async def _carried_out(self, key: Whose, subject: Subject, resource: Resource, actions: list[Action]) -> Outcome:
+        outcome, failed = Outcome.FINE, False
+        for action in actions:
             if isinstance(action, Later):
                 self._later(key, action.seconds)
                 continue
             try:
-                await self._do(subject, resource, action)
+                await self._do(key, subject, resource, action)
             except Rejected as error:
-                if not await self._explained(document, action, error):
+                if not await self._explained(subject.job.document, action, error):
                     raise
-                return Outcome.AGAIN
-            if not isinstance(action, Event):
+                if not _is_final(error):
+                    return Outcome.AGAIN
+                # What one object does not take holds up nothing else, and it is tried again.
+                failed = True
+                continue
+            if isinstance(action, SetStatus):
+                outcome = Outcome.TOLD if outcome is Outcome.FINE else outcome
+            elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return outcome
+        return Outcome.AGAIN if failed else outcome
 
-    def _subject(self, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
-        subject = read(kind, document, self._domain, self._groups)
+    def _document(self, key: Whose) -> Mapping[str, Any] | None:
+        """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
+        plural, namespace, name = key
+        if plural not in self._jobs or namespace not in self._territory:
+            return None
+        document = self._jobs[plural][2].get(name, namespace)
+        if document is None:
+            self._reader.forget(key)
+        elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
+            return None  # it is looked at when that shows up
+        self._replaced.pop(key, None)
+        return document
+
+    def _subject(self, key: Whose, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+        subject = self._reader.read(key, kind, document)
+        if has_ended(kind, document):
+            self._reader.forget(key)  # there may be many, and they are looked at seldom
         if subject is None or self._dispatcher is None:
             return subject
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
         return replace(subject, verdict=verdict)
 
-    async def _do(self, subject: Subject, resource: Resource, action: Action) -> None:
+    async def _do(self, key: Whose, subject: Subject, resource: Resource, action: Action) -> None:
         document = subject.job.document
         match action:
             case Create(manifest):
@@ -145,14 +168,23 @@ class Loop:
                 await self._remove(of, found, "Foreground" if foreground else "Background")
             case Patch(found, changes):
                 of = resource if found is document else self._seen.resource(found["kind"])
-                await self._objects.patch(of, found if found is document else _whichever(found), changes)
+                stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
                 self._wrote(found, "patch")
+                if found is document:
+                    self._replaces(key, document, stored)
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
-                await self._objects.set_status(resource, document, changes)
+                stored = await self._objects.set_status(resource, document, changes)
                 self._metrics.writes.labels(f"{resource.plural}/status", "patch").inc()
+                self._replaces(key, document, stored)
             case Event():
                 await self._tell(document, action)
+
+    def _replaces(self, key: Whose, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Remember that a job is not any more as it was read: what is decided of that would be refused."""
+        version = metadata_of(before).get("resourceVersion")
+        if version and version != metadata_of(now).get("resourceVersion"):
+            self._replaced[key] = version
 
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
@@ -178,11 +210,15 @@ class Loop:
                 await self._tell(document, Event("Warning", IN_THE_WAY, why))
             return True
         if isinstance(action, Create):
-            self._metrics.blocked.labels(action.manifest["kind"].lower(), "refused").inc()
-            why = f"{action.manifest['kind']} {action.manifest['metadata']['name']}: {error}"
-            await self._tell(document, Event("Warning", CANNOT_MAKE, why))
-            return True
-        return False
+            about, reason = action.manifest, CANNOT_MAKE
+        elif isinstance(action, Patch) and action.found is not document and _is_final(error):
+            about, reason = action.found, CANNOT_CHANGE
+        else:
+            return False
+        self._metrics.blocked.labels(about["kind"].lower(), "refused").inc()
+        why = f"{about['kind']} {about['metadata']['name']}: {error}"
+        await self._tell(document, Event("Warning", reason, why))
+        return True
 
     async def _tell(self, document: Mapping[str, Any], told: Event) -> None:
         """Write an Event. The same of the same job has the same name, and is written once."""
@@ -221,6 +257,11 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
         elif value is not None and value != has:
             patch[key] = value
     return patch
+
+
+def _is_final(error: Rejected) -> bool:
+    """Tell whether a write is refused for what it says: it will be again."""
+    return error.code == HTTPStatus.FORBIDDEN or error.invalid
 
 
 def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:

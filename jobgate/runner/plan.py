@@ -18,7 +18,7 @@ from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
-from jobgate.runner.rendering import Children, children
+from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.state import COMMAND, State
 from jobgate.runner.subject import Observed, Sight, Subject, later, look, moment
 
@@ -54,9 +54,12 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
     elif moved := _moved(subject):
         yield from moved
     else:
-        yield from _kept(subject, sight)
+        kept = list(_kept(subject, sight))
+        yield from kept
         yield from (Delete(pod.document) for pod in found.pods)
-        yield from _report(subject, sight, found)
+        # What is made shows up in a moment, and the job is looked at again: one status says both.
+        if not any(isinstance(one, Create) for one in kept):
+            yield from _report(subject, sight, found)
 
 
 def status(subject: Subject, observed: Observed) -> dict[str, Any]:
@@ -110,17 +113,20 @@ def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
         # Names are used again, and a pod of before must not meet one of now: first all of it has to be gone.
         yield from (Delete(batch, foreground=True) for batch in sight.old if not _going(batch))
         return
-    wanted = children(subject)
-    yield from _beside(wanted.services, sight.observed.services)
-    yield from _groups(subject, wanted, sight.observed.groups)
+    services, groups, group_of = beside(subject)
+    yield from _beside(services, sight.observed.services)
+    yield from _groups(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
-    for name, manifest in wanted.jobs.items():
-        seen = sight.tasks[name]
-        waits = _waits(subject, name, sight, tasks)
-        if seen.batch is None:
+    for name, seen in sight.tasks.items():
+        replicas, waits = subject.replicas(name), _waits(subject, name, sight, tasks)
+        if not name or replicas <= 0:
+            # A batch Job of none would complete, and could not grow again.
+            yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
+        elif seen.batch is None:
+            manifest = batch_job(subject, name, group_of.get(name, ""))
             yield Create({**manifest, "spec": {**manifest["spec"], "suspend": waits}})
         elif not _going(seen.batch) and not _finished(seen.batch):
-            changes = _changes(manifest["spec"], mapping(seen.batch.get("spec")), suspend=waits)
+            changes = _changes(replicas, mapping(seen.batch.get("spec")), suspend=waits)
             yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
 
 
@@ -133,9 +139,9 @@ def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any]) 
     return not subject.runner.waits(subject.job, subject.tasks[name]).over(tasks)
 
 
-def _changes(wanted: Mapping[str, Any], found: Mapping[str, Any], *, suspend: bool) -> dict[str, Any]:
+def _changes(replicas: int, found: Mapping[str, Any], *, suspend: bool) -> dict[str, Any]:
     """Return what has to change in a batch Job: only what it takes while it runs."""
-    said = {"suspend": suspend, **{key: wanted[key] for key in ("completions", "parallelism")}}
+    said = {"suspend": suspend, "completions": replicas, "parallelism": replicas}
     changes = {key: value for key, value in said.items() if found.get(key, False) != value}
     # Kubernetes changes the two together only.
     return {**said, "suspend": suspend} if changes.keys() - {"suspend"} else changes
@@ -147,12 +153,14 @@ def _beside(wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, A
     yield from (Delete(one) for name, one in names.items() if name not in wanted and not _going(one))
 
 
-def _groups(subject: Subject, wanted: Children, found: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
+def _groups(
+    subject: Subject, wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, Any]]
+) -> Iterator[Action]:
     """Yield what makes the groups right. What a group asks for never changes: each attempt has its own."""
     attempt = str(subject.state.attempt)
     old = [one for one in found if labels_of(one).get(ATTEMPT_LABEL) != attempt]
     yield from (Delete(one) for one in old if not _going(one))
-    yield from _beside(wanted.groups, [one for one in found if one not in old])
+    yield from _beside(wanted, [one for one in found if one not in old])
 
 
 def _report(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:

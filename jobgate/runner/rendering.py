@@ -39,19 +39,24 @@ class Children:
 
 def children(subject: Subject) -> Children:
     """Return what a job is made of."""
+    services, groups, group_of = beside(subject)
+    jobs = {
+        name: batch_job(subject, name, group_of.get(name, ""))
+        for name in subject.tasks
+        if name and subject.replicas(name) > 0
+    }
+    return Children(services, groups, jobs)
+
+
+def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, str]]:
+    """Return what a job is made of beside batch Jobs: Services and groups, and the name of each task's group."""
     services = [
         _marked(subject, {"apiVersion": "v1", "kind": "Service", **service})
         for service in subject.runner.services(subject.job, subject.crew)
     ]
     found = gangs(subject) if subject.groups else []
     groups = [_marked(subject, pod_group(gang, subject.groups)) for gang in found]
-    group_of = {task: gang.name for gang in found for task in gang.tasks}
-    jobs = {
-        name: batch_job(subject, name, group_of.get(name, ""))
-        for name in subject.tasks
-        if name and subject.replicas(name) > 0
-    }
-    return Children(_named(services), _named(groups), jobs)
+    return _named(services), _named(groups), {task: gang.name for gang in found for task in gang.tasks}
 
 
 def batch_job(subject: Subject, name: str, group: str = "") -> dict[str, Any]:

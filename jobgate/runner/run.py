@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -14,14 +12,16 @@ from jobgate.cluster import Api, Backoff, Informer, Resource
 from jobgate.cluster.informer import Refused, slim
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.pace import Pace
-from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.queue import Queue
 from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
+from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.gangs import GROUP
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
+from jobgate.runner.reading import Reader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import Seen, Whose
 from webhook import Kind
@@ -61,7 +61,7 @@ class Settings:
         domain: of the cluster's Services.
         gangs: whether pods that start together are groups of Kubernetes' own scheduler.
         requests_per_second: how often the API server is called at most, beside watching.
-        resync: after so many seconds each job is looked at, whatever is known.
+        resync: after so many seconds each job is looked at, whatever is known; nothing is known that needs it.
         backoff: of informers, after failures.
         namespace: that the runner is in, and leaves alone; empty for none.
         queues: that jobs wait in; None where they wait in none.
@@ -70,7 +70,7 @@ class Settings:
     domain: str
     gangs: bool = False
     requests_per_second: float = 200.0
-    resync: float = 300.0
+    resync: float = 3600.0
     backoff: Backoff | None = None
     namespace: str = ""
     queues: Queues | None = None
@@ -84,12 +84,12 @@ class RunnerController:
         self._kinds = tuple(kinds)
         self._settings = settings
         self._metrics = metrics
-        self._informers: list[Informer[Any]] = []
+        self._work: Work[Whose] | None = None
 
     @property
     def settled(self) -> bool:
         """Whether it is known what there is."""
-        return bool(self._informers) and all(one.settled for one in self._informers)
+        return self._work is not None and self._work.settled
 
     async def work(self) -> None:
         """Work, for ever.
@@ -99,72 +99,55 @@ class RunnerController:
             Refused: the API server does not tell whether one is.
         """
         await self.alone()
-        groups = await self._groups() if self._settings.gangs else None
-        queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0))
-        backoff = self._settings.backoff
+        settings, backoff = self._settings, self._settings.backoff
+        groups = await self._groups() if settings.gangs else None
+        queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
 
-        def of_a_job(key: Whose, after: float) -> None:
+        def of_a_job(key: Whose, after: float = 0.0) -> None:
             queue.add(key, after)
             changed.set()
 
         seen = Seen(lambda key: of_a_job(key, SETTLE), groups, backoff)
-        jobs: dict[str, tuple[Kind, Resource, Informer[dict[str, Any]]]] = {}
-        for kind in self._kinds:
-            resource = Resource(kind.plural, kind.version, kind.group)
-            jobs[kind.qualified_plural] = (
-                kind,
-                resource,
-                _informer(kind, resource, lambda key: of_a_job(key, 0.0), backoff),
-            )
-        territory = Territory(self._settings.namespace, backoff)
+        jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
+        territory = Territory(settings.namespace, backoff)
+        reader = Reader(settings.domain, f"{groups.group}/{groups.version}" if groups else "")
         dispatcher = None
-        if self._settings.queues is not None:
+        if settings.queues is not None:
             dispatcher = Dispatcher(
-                self._settings.queues,
+                settings.queues,
                 jobs,
                 seen,
                 territory,
                 changed,
                 moved=queue.add,
                 clock=now,
-                domain=self._settings.domain,
+                reader=reader,
                 backoff=backoff,
             )
+        writes = PacedWrites(self._cluster, Pace(settings.requests_per_second))
         loop = Loop(
             jobs,
             seen,
-            PacedWrites(self._cluster, Pace(self._settings.requests_per_second)),
+            writes,
             self._metrics,
             territory,
             clock=now,
             later=queue.add,
-            domain=self._settings.domain,
-            groups=f"{groups.group}/{groups.version}" if groups else "",
+            reader=reader,
             dispatcher=dispatcher,
         )
-        self._metrics.follow(NAME, depth=lambda: len(queue), struggling=lambda: queue.struggling)
-        of_jobs = [informer for _, _, informer in jobs.values()]
-        self._informers = [territory.namespaces, *of_jobs, *seen.informers.values()]
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
-        self._informers += of_queues
+        of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)
+        informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_all]
+        informers += [(one, ours) for one in seen.informers.values()]
+        keys = lambda: [(plural, *key) for plural, (_, _, one) in jobs.items() for key in one.keys()]  # noqa: E731, SIM118
+        self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
-            async with asyncio.TaskGroup() as group:
-                for informer in (territory.namespaces, *of_jobs, *of_queues):
-                    group.create_task(informer.run(self._cluster))
-                for child in seen.informers.values():
-                    group.create_task(child.run(ours))
-                # Before it is known what there is, everything would seem to be missing.
-                while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
-                    await asyncio.sleep(0.05)
-                group.create_task(self._resync(jobs, queue))
-                if dispatcher is not None:
-                    group.create_task(dispatcher.run())
-                for _ in range(WORKERS):
-                    group.create_task(self._serve(queue, loop))
+            await self._work.run(*([dispatcher.run] if dispatcher else []))
         finally:
-            self._informers = []
+            self._work = None
 
     async def alone(self) -> None:
         """See that nobody else runs these jobs.
@@ -193,32 +176,6 @@ class RunnerController:
         _logger.warning("no gangs", extra={"fields": {"reason": f"the API server serves no podgroups.{GROUP}"}})
         return None
 
-    async def _resync(self, jobs: Mapping[str, tuple[Kind, Resource, Informer[Any]]], queue: Queue[Whose]) -> None:
-        while True:
-            for plural, (_, _, informer) in jobs.items():
-                for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
-                    spread = random.uniform(0.0, self._settings.resync / 2)  # noqa: S311  # spread, not secret
-                    queue.add((plural, namespace, name), spread)
-            await asyncio.sleep(self._settings.resync)
-
-    async def _serve(self, queue: Queue[Whose], loop: Loop) -> None:
-        while True:
-            key = await queue.get()
-            outcome, began = Outcome.AGAIN, time.monotonic()
-            try:
-                outcome = await loop.reconcile(key)
-            except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and others go on
-                self._metrics.errors.labels(NAME).inc()
-                known = isinstance(error, Refused | OSError | TimeoutError | LookupError)
-                reason = f"{type(error).__qualname__}: {error}" if known else type(error).__qualname__
-                fields = {"job": "/".join(key), "reason": reason}
-                _logger.warning("not done, tried again later", extra={"fields": fields})
-            finally:
-                # What was written shows up as a change, which is no fault: only failures are put off.
-                queue.done(key, Outcome.FINE if outcome is Outcome.WROTE else outcome)
-            self._metrics.latency.labels(NAME).observe(time.monotonic() - began)
-            self._metrics.reconciles.labels(NAME, outcome.name.lower()).inc()
-
 
 class PacedWrites(Paced):
     """An API server that is not called too often."""
@@ -240,13 +197,14 @@ class PacedWrites(Paced):
         await self._writes.remove(resource, found, propagation)
 
 
-def _informer(
-    kind: Kind, resource: Resource, changed: Callable[[Whose], None], backoff: Backoff | None
-) -> Informer[dict[str, Any]]:
+def _followed(
+    kind: Kind, changed: Callable[[Whose], None], backoff: Backoff | None
+) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
+    """Return a kind, its resource, and the cache of its jobs."""
+    resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
     api_version = kind.gvk.api_version
-    plural = kind.qualified_plural
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
         return {**slim(found), "apiVersion": api_version, "kind": kind.kind}
 
-    return Informer(resource, backoff, keep=keep, changed=lambda key: changed((plural, *key)))
+    return kind, resource, Informer(resource, backoff, keep=keep, changed=lambda key: changed((plural, *key)))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from jobgate.cluster.objects import Rejected
 from jobgate.controller import Controller, ControllerMetrics, Settings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
+from jobgate.controller.loop import NOBODY
 from jobgate.controller.owned import Owned
+from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Room
 from tests.controller.builder import CONFIG_MAPS, DIJOBS, EVENTS, POLICIES, SECRETS, SERVICES, job
@@ -543,3 +546,56 @@ async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(
         await until(lambda: "train-work-2" in str(cluster.find(CONFIG_MAPS, "ada", "train-trial")))
         cluster.edit(DIJOBS, "ada", "train", {"spec": {"plugins": {"trial": None, "env": []}}})
         await until(lambda: there(cluster) == ["configmaps/train-trial", "secrets/train-trial"])
+
+
+LATE, FRESH = NOBODY + 60, NOBODY - 60
+
+
+def waiting(age: float, **fields: Any) -> dict[str, Any]:
+    """A job that was made so many seconds ago."""
+    found: dict[str, Any] = job()
+    made = datetime.now(UTC) - timedelta(seconds=age)
+    found["metadata"] |= {"creationTimestamp": f"{made:%Y-%m-%dT%H:%M:%SZ}", **fields.pop("metadata", {})}
+    return found | fields
+
+
+@pytest.mark.parametrize(
+    ("case", "found", "said"),
+    [
+        ("it waits for long", waiting(LATE), ["JobNotRun"]),
+        ("it has just been made", waiting(FRESH), []),
+        ("its operator has written a status", waiting(LATE, status={"phase": "Pending"}), []),
+        ("the runner has taken it over", waiting(LATE, metadata={"annotations": {RUN_BY: RUNNER}}), []),
+        ("it is being deleted", waiting(LATE, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}), []),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_job_that_nothing_runs_is_reported(case: str, found: dict[str, Any], said: list[str]) -> None:
+    del case
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, found)
+    async with controlling(cluster):
+        await quiet(cluster)
+        assert [reason for reason, _ in events(cluster)] == said
+
+
+async def test_a_job_is_reported_at_a_resync_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobgate.controller.loop.NOBODY", 1e9)
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, waiting(LATE))
+    async with controlling(cluster, resync=0.05):
+        await quiet(cluster)
+        assert events(cluster) == []
+        monkeypatch.setattr("jobgate.controller.loop.NOBODY", NOBODY)
+        await until(lambda: events(cluster))
+        ((_, message),) = events(cluster)
+        assert "jobgate run" in message
+
+
+async def test_an_event_is_written_once_however_often_the_job_is_looked_at() -> None:
+    cluster = MemoryCluster()
+    cluster.put(DIJOBS, waiting(LATE))
+    async with controlling(cluster, resync=0.02):
+        await until(lambda: events(cluster))
+        await quiet(cluster)
+        assert [verb for verb, plural, _ in cluster.calls if plural == "events"] == ["create"]

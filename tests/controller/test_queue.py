@@ -101,6 +101,25 @@ async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Que
     assert waits == [0, 2, 4, 8]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "waits"),
+    [(Outcome.WROTE, [0, 3, 3, 3]), (Outcome.TOLD, [0, 1, 1, 1]), (Outcome.FINE, [0, 0, 0, 0])],
+)
+async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
+    clock: Clock, outcome: Outcome, waits: list[float]
+) -> None:
+    queue: Queue[str] = Queue(Backoff(first=2.0, most=16.0), clock, rest=3.0)
+    waited = []
+    for _ in range(4):
+        queue.add("a")
+        began = clock.now
+        while await due(queue) is None:
+            clock.now += 0.5
+        waited.append(clock.now - began)
+        queue.done("a", outcome)
+    assert waited == waits
+
+
 async def test_what_was_done_does_not_come_again_by_itself(queue: Queue[str], clock: Clock) -> None:
     queue.add("a")
     assert await due(queue) == "a"

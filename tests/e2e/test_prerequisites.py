@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from controlplane.client import ClusterApi
 from controlplane.controller import controlling, install
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
+from jobgate.cli import main
 from jobgate.prerequisites.record import RECORD, read
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.e2e.cluster import User
@@ -18,6 +20,7 @@ from tests.e2e.cluster import User
 WAIT = 60.0
 ITEMS = Path("examples/prerequisites")
 CLUSTER_ITEMS, LOCAL_ITEMS = "clusterprerequisites.jobgate.dev", "prerequisites.jobgate.dev"
+SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 MOUNTED = [{"name": "pvc-confignfs", "mountPath": "/mnt/confignfs_pvc"}]
 
 
@@ -67,21 +70,35 @@ def dijob(name: str, *names: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-def pod_of(user: User, job: str) -> dict[str, Any]:
+def pod_of(user: User, job: str, task: str = "work") -> dict[str, Any]:
     """Make a pod as DI-orchestrator does, and return it as it is stored."""
+    stored = user.stored(job)
+    (template,) = (one["template"] for one in stored["spec"]["tasks"] if one["name"] == task)
     owner = {
         "apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": job, "controller": True,
-        "uid": user.stored(job)["metadata"]["uid"],
+        "uid": stored["metadata"]["uid"],
     }  # fmt: skip
-    labels = {"diengine/operator": "di-operator", "diengine/job": job, "diengine/task-name": "work"}
-    name = f"{job}-work-0"
+    labels = {"diengine/operator": "di-operator", "diengine/job": job, "diengine/task-name": task}
+    name = f"{job}-{task}-0"
     pod = {
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels, "ownerReferences": [owner]},
-        "spec": dijob(job)["spec"]["tasks"][0]["template"]["spec"],
+        "spec": template["spec"],
     }  # fmt: skip
     done, text = user.kubectl("create", "-f", "-", document=pod)
     assert done, text
     return user.stored(name, "pods")
+
+
+def pod_of_plain(user: User, job: str) -> dict[str, Any]:
+    """Return the pod that Kubernetes' own controller makes of a Job."""
+
+    def pods() -> list[dict[str, Any]]:
+        path = f"/api/v1/namespaces/{user.namespace}/pods"
+        found = user.plane.client.get(path, {"labelSelector": f"batch.kubernetes.io/job-name={job}"})[1]
+        return list(found["items"])
+
+    wait_for(lambda: bool(pods()), WAIT, what="the controller of Jobs makes a pod")
+    return pods()[0]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +133,43 @@ def test_a_scenario_is_stored_with_its_record_and_its_pod_gets_it(
     assert [*container["command"][-2:], *container["args"]] == ["python", "it's $HOME", ""]
     assert [one for one in container["volumeMounts"] if "kubernetes.io" not in one["mountPath"]] == mounts
     assert read(pod["metadata"]["annotations"][RECORD]) == recorded
+
+
+@pytest.mark.parametrize("target", ["Job", "DIJob"])
+def test_what_is_imported_from_openpai_is_accepted_and_its_pods_get_what_it_names(user: User, target: str) -> None:
+    assert user.kubectl("delete", CLUSTER_ITEMS, "--all")[0], "so that only those of the marketplace are there"
+    done, text = user.apply(imported("marketplace"))
+    assert done, text
+    done, text = user.kubectl("wait", "--for=condition=Ready", CLUSTER_ITEMS, "--all", f"--timeout={WAIT:.0f}s")
+    assert done, text
+    for name, events, mounts in (
+        ("job-mnist", ["taskStarts", "taskStarts"], []),
+        ("job-imagenet", ["taskStarts"], MOUNTED),
+        ("job-debug_hook", ["taskFails"], []),
+    ):
+        text = imported(name, "--to", target)
+
+        def applied(text: str = text) -> bool:
+            return user.apply(text)[0]
+
+        wait_for(applied, WAIT, what=f"{name} is accepted")
+        done, text = user.kubectl("diff", "-f", "-", document=text)
+        assert done, text
+        job = name.replace("_", "-")
+        pod = pod_of(user, job, "taskrole") if target == "DIJob" else pod_of_plain(user, job)
+        (container,) = pod["spec"]["containers"]
+        assert [one for one in container["command"] if one.startswith("task")] == events
+        assert container["command"][-5:] == ["/bin/bash", "-euo", "pipefail", "-c", "sleep 0s"]
+        added = [one for one in container["volumeMounts"] if one["mountPath"] not in {"/dev/shm", SERVICE_ACCOUNT}]
+        assert added == mounts
+        assert f"Prerequisite/{job}-{job.partition('-')[2]}" in read(pod["metadata"]["annotations"][RECORD])
+
+
+def imported(name: str, *options: str) -> str:
+    """Return what is made of a file of OpenPAI."""
+    done = CliRunner().invoke(main, ["import", "openpai", f"tests/importing/openpai/{name}.yaml", *options])
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
 
 
 def test_a_job_that_lacks_a_value_is_refused_with_the_whole_chain(user: User) -> None:
@@ -181,14 +235,7 @@ def test_a_user_needs_the_right_to_use_an_item_and_the_pods_of_a_plain_job_then_
     wait_for(lambda: applied(mine)[0], WAIT, what="alice may use items in her namespace")
     done, text = applied(plain)
     assert done, text
-
-    def pods() -> list[dict[str, Any]]:
-        path = f"/api/v1/namespaces/{user.namespace}/pods"
-        found = user.plane.client.get(path, {"labelSelector": "batch.kubernetes.io/job-name=plain"})[1]
-        return list(found["items"])
-
-    wait_for(lambda: bool(pods()), WAIT, what="the controller of Jobs makes a pod")
-    (pod, *_) = pods()
+    pod = pod_of_plain(user, "plain")
     assert pod["spec"]["containers"][0]["command"].count("taskStarts") == 2
     assert "ClusterPrerequisite/install-wget" in read(pod["metadata"]["annotations"][RECORD])
 

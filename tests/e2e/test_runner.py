@@ -279,6 +279,13 @@ def test_a_deleted_job_leaves_nothing(space: Space) -> None:
     wait_for(lambda: not any(space.items(*one) for one in resources), WAIT, what="nothing is left")
 
 
+def test_a_namespace_goes_while_its_jobs_run(space: Space, whole_api: ClusterApi) -> None:
+    for number in range(3):
+        Run(space, dijob(f"last-{number}", task("work", 2))).until("Running")
+    assert whole_api.delete(f"/api/v1/namespaces/{space.name}")[0] in {200, 202}
+    wait_for(lambda: whole_api.get(f"/api/v1/namespaces/{space.name}")[0] == 404, WAIT, what="the namespace is gone")
+
+
 def test_an_ended_job_is_deleted_in_time(space: Space) -> None:
     one = Run(space, dijob("brief", task("work", annotations=ends()), ttlSecondsAfterFinished=1))
     wait_for(lambda: not space.exists(one.plural, one.name, one.version), WAIT, what="it is deleted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -13,18 +13,22 @@ import jsonpatch
 import orjson
 from hypothesis import strategies as st
 
-from bench.differential.objects.mistakes import near
+from bench.differential.objects.mistakes import mistaken, near
+from bench.differential.objects.mistakes import places as parts_of
 from bench.differential.objects.values import JSON, right
 from crdgen.evaluate import evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.kinds import built_in
+from jobgate.kinds.common.pod_security.policy import ENFORCE
 from jobgate.render.handbook import title
-from tests.hostile.costly import blown_up, places, schema_of, size_of
+from tests.hostile.costly import blown_up, least, places, schema_of, size_of
 from tests.hostile.fuzz import Target
 from tests.hostile.requests import envelope
+from tests.hostile.shapes import sound_tasks
+from tests.kinds.places import at, with_value
 from tests.pods import test_properties as of_pods
-from webhook import Kind, Operation, Phase, Registry, Request, Response, review
+from webhook import Kind, Objects, Operation, Phase, Registry, Request, Response, review
 from webhook.admission import Malformed
 from webhook.server.body import BadRequest, decode
 
@@ -41,7 +45,26 @@ HARMLESS: Final[Mapping[str, tuple[str, Any]]] = {
 }
 
 
-def asked(kind: Kind, document: Any, old: Any = None, phase: Phase = Phase.VALIDATE) -> Response:
+class Restricted:
+    """A cluster whose namespaces are held to the restricted Pod Security level."""
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return a namespace."""
+        del resource, name, namespace
+        return {"metadata": {"labels": {ENFORCE: "restricted"}}}
+
+
+#: What the level refuses in a pod: it may come into no stored job, however wrong that is.
+SMUGGLED: Final[tuple[dict[str, Any], ...]] = (
+    {"hostPID": True},
+    {"volumes": [{"name": "smuggled", "hostPath": {"path": "/"}}]},
+    {"initContainers": [{"name": "smuggled", "image": "x", "securityContext": {"privileged": True}}]},
+)
+
+
+def asked(
+    kind: Kind, document: Any, old: Any = None, phase: Phase = Phase.VALIDATE, objects: Objects | None = None
+) -> Response:
     """The answer to a review, which is bounded and can be written, whatever it is."""
     request = Request(
         uid="1",
@@ -53,7 +76,7 @@ def asked(kind: Kind, document: Any, old: Any = None, phase: Phase = Phase.VALID
         old_document=old,
     )
     before = copy.deepcopy(document)
-    answer = review(request, phase, KINDS)
+    answer = review(request, phase, KINDS, None, objects)
     assert document == before
     written = len(orjson.dumps(answer.to_review()))
     assert written <= ANSWER + (PATCH_PER_BYTE * size_of(document) if answer.patch else 0)
@@ -100,6 +123,37 @@ def check_ratchet(kind: Kind, value: Any) -> None:
             edited = {**document, "spec": {**document["spec"], field: other}}
             for phase in Phase:
                 assert not asked(kind, edited, document, phase).causes
+
+
+def check_smuggled(kind: Kind, value: Any) -> None:
+    """Whatever is wrong with a stored job, a pod of it gets no more of its host by an UPDATE."""
+    stored = value["stored"]
+    before = len(orjson.dumps(stored))
+    for place in _pods(kind, stored):
+        spec = at(stored, place)
+        for change in SMUGGLED:
+            changed = with_value(stored, place, spec | change)
+            answers = [asked(kind, changed, stored, phase, Restricted()) for phase in Phase]
+            assert not all(answer.allowed for answer in answers), (place, change)
+    assert len(orjson.dumps(stored)) == before
+
+
+def _pods(kind: Kind, document: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
+    """Yield where the pod specs of a job's templates are, as far as they are objects of no exempt runtime class."""
+    parts = kind.plan.word(kind.parts).path.steps
+    held = part_of(document, parts)
+    for step in held if isinstance(held, dict) else range(len(held)) if isinstance(held, list) else ():
+        place = (*parts, step, "template", "spec")
+        spec = part_of(document, place)
+        if isinstance(spec, dict) and not spec.get("runtimeClassName"):
+            yield place
+
+
+def part_of(document: Any, steps: Iterable[str | int]) -> Any:
+    """Return what stands at a place, or None where there is no such place."""
+    with suppress(KeyError, IndexError, TypeError):
+        return at(document, tuple(steps))
+    return None
 
 
 def check_pod(value: Any) -> None:
@@ -167,6 +221,30 @@ def _reviews(kind: Kind) -> Target:
     inputs = of_kind(kind)
     both = st.fixed_dictionaries({"object": inputs | JSON}, optional={"old": inputs | JSON})
     return Target(both, lambda value: check_review(kind, value))
+
+
+def _smuggles(kind: Kind) -> Target:
+    """Jobs with every list that their kind has, sound but for a few mistakes; of some, a part of a list is repeated."""
+    schema = schema_of(kind)["properties"]["spec"]
+    lists = {
+        name: [least(child["items"])] for name, child in schema["properties"].items() if child.get("type") == "array"
+    }
+    sound = sound_tasks(kind, 2)
+
+    @st.composite
+    def stored(draw: st.DrawFn) -> dict[str, Any]:
+        spec = {**lists, **sound["spec"]}
+        for _ in range(draw(st.integers(0, 2))):
+            spec = draw(mistaken(schema, spec))
+        places = [place.path for place in parts_of(schema, spec) if isinstance(place.value, list) and place.value]
+        repeated: bool = draw(st.booleans())
+        if places and repeated:
+            place: tuple[str | int, ...] = draw(st.sampled_from(places))
+            items = at(spec, place)
+            spec = with_value(spec, place, [*items, items[-1]])
+        return {**sound, "spec": spec}
+
+    return Target(st.fixed_dictionaries({"stored": stored()}), lambda value: check_smuggled(kind, value))
 
 
 def _ratchets(kind: Kind) -> Target:
@@ -317,6 +395,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 TARGETS: Final[Mapping[str, Target]] = {
     **{f"review-{title(kind)}": _reviews(kind) for kind in built_in()},
     **{f"ratchet-{title(kind)}": _ratchets(kind) for kind in built_in()},
+    **{f"smuggle-{title(kind)}": _smuggles(kind) for kind in built_in()},
     "pods": Target(of_pods.pods | of_pods.ours | JSON, check_pod),
     "body": Target(bodies(), check_body),
     "yaml": Target(texts(), check_yaml),

@@ -181,6 +181,19 @@ async def test_half_open_sockets_shut_nobody_out(serve: Serving, shown: Shown, s
             assert [line for line in lines if line["level"] == "warning" and "connection" in line["message"]]
 
 
+async def test_a_handshake_that_is_large_and_does_not_end_is_closed_before_its_time(server: Running) -> None:
+    # The first message of a client that says it has 128 KiB, but for its last bytes: OpenSSL would wait with all of it.
+    message = b"\x01" + (130_000).to_bytes(3, "big") + b"\x03\x03" + bytes(129_000)
+    records = [message[start : start + 16_000] for start in range(0, len(message), 16_000)]
+    connection = await server.connect(tls=None)
+    async with asyncio.timeout(Limits().handshake_time / 2):
+        with suppress(OSError):
+            for record in records:
+                await connection.send(b"\x16\x03\x01" + len(record).to_bytes(2, "big") + record)
+            assert not await connection.reader.read()
+    assert (await server.ask(review(job()))).code == 200
+
+
 async def test_idle_connections_shut_nobody_out(serve: Serving, shown: Shown) -> None:
     with serve() as replica:
         server = reached(replica, shown)

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from jobgate.cli import main
 from jobgate.importing import Target, Unreadable, imported
+from tests.prerequisites.script_shells import argv_of, run
 
 FOLDER = Path(__file__).parent
 CMD = "plugin: cmd\nplugin_params: {callbacks: [{event: taskStarts, commands: [make]}]}"
@@ -182,6 +183,35 @@ def test_a_job_of_one_task_role_is_a_job() -> None:
     assert spec["containers"][0]["volumeMounts"][0] == {"name": "my-claim-volume", "mountPath": "/mnt/my.claim"}
 
 
+@pytest.mark.parametrize(
+    ("commands", "code"),
+    [
+        (["echo it's fine"], 2),
+        (["a='$x'", 'test "$a" = "\\$x"'], 0),
+        (["echo $NO_SUCH_VARIABLE"], 1),
+        (["false | cat"], 1),
+        (["false", "exit 0"], 1),
+        (["cd /", 'test "$PWD" = /'], 0),
+        (["exit 42"], 42),
+        (["no-such-program"], 127),
+    ],
+)
+def test_commands_run_as_in_openpai_with_errexit_nounset_and_pipefail(commands: list[str], code: int) -> None:
+    (found,) = objects(job({"commands": commands}))
+    container = found["spec"]["template"]["spec"]["containers"][0]
+    assert run(argv_of(container, {"x": "no"})).returncode == code
+
+
+@pytest.mark.parametrize(
+    "value", ["it's", "x', 'touch owned", 'a "b"', "x; id", "two\nlines", "<% $parameters.other %>"]
+)
+def test_a_parameter_is_put_into_its_command_as_it_is_and_makes_no_other(value: str) -> None:
+    text = job({"commands": ["echo <% $parameters.x %>", "true"]}, parameters={"x": value, "other": "no"})
+    (found,) = objects(text)
+    script = found["spec"]["template"]["spec"]["containers"][0]["command"][-1]
+    assert script == f"echo {value}\ntrue".replace("$", "$$")
+
+
 def test_a_job_of_several_task_roles_is_a_dijob_or_on_request_several_jobs() -> None:
     roles = {"ps_server": JOB["taskRoles"]["worker"], "worker": JOB["taskRoles"]["worker"]}
     text = job(taskRoles=roles, jobRetryCount=2, defaults={"virtualCluster": "vc1"})
@@ -232,9 +262,31 @@ def test_the_command_writes_a_file_and_reads_standard_input(tmp_path: Path) -> N
     assert yaml.safe_load(out.read_text())["kind"] == "DIJob"
 
 
-@pytest.mark.parametrize("name", ["marketplace", "job-mnist"])
-def test_a_review_of_openpai_names_the_command(name: str) -> None:
-    file = f"{FOLDER}/openpai/{name}.yaml"
-    done = CliRunner().invoke(main, ["review", file])
+ITEM = "apiVersion: jobgate.dev/v1alpha1\nkind: Prerequisite\nspec:\n  pvcStorage:\n    mountPath: {{ path }}\n"
+RAW = (FOLDER / "openpai" / "marketplace.yaml").read_text().replace('"{{ mountPath }}"', "{{ mountPath }}")
+
+
+@pytest.mark.parametrize("command", ["review", "explain"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ((FOLDER / "openpai" / "marketplace.yaml").read_text(), "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        ((FOLDER / "openpai" / "job-mnist.yaml").read_text(), "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        (f"name: x\n{CMD}", "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        (RAW, "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
+        (ITEM, 'FILE:5: {{ … }} needs quotes, as YAML takes braces for a mapping; write: mountPath: "{{ path }}"'),
+        ("a: {{ .Values.b }}", "FILE:1: this looks like a Helm template"),
+    ],
+    ids=["items", "job", "an item", "items without quotes", "an item of ours without quotes", "a Helm template"],
+)  # fmt: skip
+def test_what_is_of_openpai_or_lacks_quotes_is_said_with_what_is_right(
+    command: str, text: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "item.yaml"
+    file.write_text(text)
+    done = CliRunner().invoke(main, [command, str(file)])
     assert done.exit_code == 2
-    assert f"jobgate import openpai {file}" in done.stderr
+    assert said.replace("FILE", str(file)) in done.stderr
+    done = CliRunner().invoke(main, [command, "-"], input=text)
+    assert done.exit_code == 2
+    assert said.replace("FILE", "<stdin>", 1).replace("FILE", "-") in done.stderr

@@ -10,7 +10,7 @@ import pytest
 from crdgen import crd
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
-from jobgate.offline.fit import Misfit, Outcome, misfits
+from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from jobgate.render.definitions import resource_of
 from webhook import Draft, Kind
 
@@ -74,7 +74,12 @@ def older(spec: dict[str, Any], _: dict[str, Any]) -> None:
     spec["versions"][0]["name"] = "v1alpha1"
 
 
-DROPPED, REFUSED, DIFFERS, UNSERVED = Outcome.DROPPED, Outcome.REFUSED, Outcome.DIFFERS, Outcome.UNSERVED
+DROPPED, REFUSED, DIFFERS, UNSERVED = (
+    MisfitOutcome.DROPPED,
+    MisfitOutcome.REFUSED,
+    MisfitOutcome.DIFFERS,
+    MisfitOutcome.UNSERVED,
+)
 
 
 @pytest.mark.parametrize(

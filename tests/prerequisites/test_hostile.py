@@ -27,6 +27,7 @@ LONG = "{{a}}" * 800
     [
         ("commands", {"cmd": starts(*[LONG] * 32)}),
         ("variables", {"env": [{"name": "E", "value": LONG * 8}]}),
+        ("references", {"env": [{"name": "E", "valueFrom": {"secretKeyRef": {"name": LONG * 8, "key": "k"}}}]}),
         ("arguments", {"plugin": {"name": "env", "arguments": {"x": [LONG, {"y": LONG}]}}}),
     ],
 )

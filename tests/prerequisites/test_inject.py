@@ -67,6 +67,16 @@ def test_a_pod_gets_mounts_variables_and_hooks_and_keeps_every_word_of_its_comma
     assert words[-5:] == ["python", "a b", "$(HOME)", "", "it's"]
 
 
+def test_a_secret_is_a_reference_in_the_pod_and_nowhere_a_text() -> None:
+    token = item("a", cmd=starts('login "$TOKEN"'), env=[
+        {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "registry", "key": "token"}}},
+    ])  # fmt: skip
+    after, _ = injected(pod(), content(token))
+    (container,) = after["spec"]["containers"]
+    assert container["env"] == token["spec"]["env"]
+    assert "registry" not in str(container["command"]) + str(after["metadata"])
+
+
 def test_injecting_twice_equals_once() -> None:
     once, _ = injected(pod(), everything())
     again, problems = injected(once, everything())

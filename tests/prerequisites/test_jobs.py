@@ -7,6 +7,7 @@ import pytest
 
 from jobgate.kinds import installed
 from jobgate.kinds.common.prerequisites import wanted
+from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.record import RECORD, read
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants
@@ -87,30 +88,68 @@ def test_the_scenarios_are_allowed_and_recorded(names: list[str]) -> None:
     assert not answer(job, EXAMPLES, Phase.MUTATE).patch, "a second mutation finds nothing to add"
 
 
-@pytest.mark.parametrize(
-    ("job", "documents", "path", "reason"),
-    [
-        (dijob(wants("no")), [], "spec.tasks[0].prerequisites[0]", f"UnknownReference: {START}Prerequisite no"),
-        (dijob(of_job=[wants("no")]), [], "spec.prerequisites[0]", f"UnknownReference: {START}Prerequisite no"),
-        (dijob(wants("a", "ClusterPrerequisite")), [item("a", templateVariables=[{"name": "x"}])],
-         "spec.tasks[0].prerequisites[0]", f"MissingVariable: {START}ClusterPrerequisite a"),
-        (dijob(wants("a", "ClusterPrerequisite", x="$(id)")), [item("a", templateVariables=[{"name": "x"}])],
-         "spec.tasks[0].prerequisites[0]", f"InvalidValue: {START}ClusterPrerequisite a"),
-        (dijob(wants("a", "ClusterPrerequisite"), pod=template(command=None)), [item("a", cmd=starts("x"))],
-         "spec.tasks[0]", f"CommandRequired: {START[:-3]}: container main: hooks run around a command"),
-        (dijob(wants("a", "ClusterPrerequisite"), pod=template(volumeMounts=[{"name": "s", "mountPath": "/mnt/c"}])),
-         [item("a", pvcStorage={"name": "c"})],
-         "spec.tasks[0].prerequisites[0]", f"MountConflict: {START}ClusterPrerequisite a"),
-        (dijob(wants("a", "ClusterPrerequisite")), [item("a", plugin={"name": "unheard-of"})],
-         "spec.tasks[0]", f"UnsupportedPlugin: {START[:-3]}: plugin unheard-of is not offered here"),
-        (dijob(pod=template("mnist")), [], "spec.tasks[0].template.metadata.annotations[jobgate.dev/prerequisites]",
-         "Forbidden: a DIJob names its prerequisites in spec.prerequisites"),
-    ],
-)  # fmt: skip
-def test_a_job_whose_pods_could_not_have_them_is_refused(job: Any, documents: Any, path: str, reason: str) -> None:
-    texts = [one for one in said(job, Known(documents)) if reason in one]
-    assert len(texts) == 1
-    assert texts[0].startswith(path)
+C = "ClusterPrerequisite"
+NAMED, OF_TASK = "spec.tasks[0].prerequisites[0]", "spec.tasks[0]"
+VARIABLE = [{"name": "x"}]
+TWO = {"spec": {"containers": [CONTAINER, {**CONTAINER, "name": "side"}]}}
+OTHER_VOLUME = template()
+OTHER_VOLUME["spec"]["volumes"] = [{"name": "pvc-c", "emptyDir": {}}]
+
+#: The job, the items, the place and the reason of the cause, and what its text says beside.
+NEGATIVES: list[tuple[dict[str, Any], list[dict[str, Any]], str, Reason, str]] = [
+    (dijob(wants("no")), [], NAMED, Reason.UNKNOWN_REFERENCE, "Prerequisite no: there is no Prerequisite no"),
+    (dijob(of_job=[wants("no")]), [], "spec.prerequisites[0]", Reason.UNKNOWN_REFERENCE, "Prerequisite no: "),
+    (dijob(wants("a", C)), [item("a", require=[wants("a")])], NAMED, Reason.CYCLE,
+     f"{C} a → {C} a: {C} a requires itself"),
+    (dijob(wants("a", C)), [item("a", templateVariables=VARIABLE)], NAMED, Reason.MISSING_VARIABLE, "a value for x"),
+    (dijob(wants("a", C, x=1, y=2)), [item("a", templateVariables=VARIABLE)], NAMED, Reason.UNKNOWN_VARIABLE,
+     "has no variable y: it has x"),
+    (dijob(wants("a", C, x="$(id)")), [item("a", templateVariables=VARIABLE)], NAMED, Reason.INVALID_VALUE,
+     "the value of x must be one or more letters"),
+    (dijob(wants("a", C)), [item("a", env=[{"name": "A", "value": "{{ x }}"}])], NAMED, Reason.UNDECLARED_PLACEHOLDER,
+     "spec.env[0].value: x is not in templateVariables"),
+    (dijob(wants("a", C)), [item("a", require=[wants("b", x="{{ y }}")], templateVariables=[{"name": "y", "default": 1}]),
+                            item("b", templateVariables=[{"name": "x", "pattern": ".*"}])], NAMED,
+     Reason.UNDECLARED_PLACEHOLDER, "values are literals"),
+    (dijob(wants("a", C)), [item("a", templateVariables=[{"name": "x", "default": 1}] * 2)], NAMED, Reason.MALFORMED,
+     "correct it, and apply it again"),
+    (dijob(wants("a", C)), [item("a", plugin={"name": "unheard-of"})], OF_TASK, Reason.UNSUPPORTED_PLUGIN,
+     "plugin unheard-of is not offered here"),
+    (dijob(wants("a", C)), [item("a", plugin={"name": "env", "arguments": ["--x"]}, require=[wants("b")]),
+                            item("b", plugin={"name": "env"})], NAMED, Reason.PLUGIN_CONFLICT, "plugin env"),
+    (dijob(wants("a", C)), [item("a", env=[{"name": "A", "value": "1"}], require=[wants("b")]),
+                            item("b", env=[{"name": "A", "value": "2"}])], NAMED, Reason.ENV_CONFLICT, "variable A"),
+    (dijob(wants("a", C), pod=template(volumeMounts=[{"name": "s", "mountPath": "/mnt/c"}])),
+     [item("a", pvcStorage={"name": "c"})], NAMED, Reason.MOUNT_CONFLICT, "/mnt/c"),
+    (dijob(wants("a", C), pod=OTHER_VOLUME), [item("a", pvcStorage={"name": "c"})], NAMED, Reason.VOLUME_CONFLICT,
+     "give the volume another name"),
+    (dijob(wants("a", C), pod=TWO), [item("a", cmd=starts("x"))], OF_TASK, Reason.UNKNOWN_CONTAINER, "2 containers"),
+    (dijob(wants("a", C), pod=template(command=None)), [item("a", cmd=starts("x"))], OF_TASK, Reason.COMMAND_REQUIRED,
+     "write the image's ENTRYPOINT as command"),
+    (dijob(wants("a", C)), [item("a", cmd=starts(*["x" * 4000] * 9))], OF_TASK, Reason.TOO_LARGE, "32768 bytes"),
+    (dijob(wants("i0", C)), [item(f"i{n}", require=[wants(f"i{n + 1}")]) for n in range(17)], NAMED,
+     Reason.DEPTH_EXCEEDED, f"{C} i0 → {C} i1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("job", "documents", "path", "reason", "text"), NEGATIVES)
+def test_a_job_whose_pods_could_not_have_them_is_refused_with_the_reason_and_the_way_from_the_job(
+    job: Any, documents: Any, path: str, reason: Reason, text: str
+) -> None:
+    (found,) = (one for one in said(job, Known(documents)) if reason in one)
+    assert found.startswith(f"{path}: ")
+    assert f": {reason}: {START[:-3]}" in found
+    assert text in found
+
+
+def test_every_reason_is_refused_at_admission() -> None:
+    assert {reason for *_, reason, _ in NEGATIVES} == {*Reason} - {Reason.FORBIDDEN}
+
+
+def test_the_annotation_of_other_kinds_is_refused_on_a_dijob() -> None:
+    (text,) = said(dijob(pod=template("mnist")), EXAMPLES)
+    place = "spec.tasks[0].template.metadata.annotations[jobgate.dev/prerequisites]"
+    assert text.startswith(f"{place}: Forbidden: a DIJob names its prerequisites in spec.prerequisites")
 
 
 @pytest.mark.parametrize("kind", ["Job", "MxJob", "TorchJob"])

@@ -119,6 +119,12 @@ VARIABLE = [{"name": "path"}]
         ),
         (
             [named("a")],
+            [item("a", env=[{"name": "A", "valueFrom": {"secretKeyRef": {"name": "{{ of }}", "key": "k"}}}])],
+            "UndeclaredPlaceholder: DIJob train → ClusterPrerequisite a: spec.env[0].valueFrom.secretKeyRef.name: of is "
+            "not in templateVariables; none is declared",
+        ),
+        (
+            [named("a")],
             [item("a", require=[wants("b")]), item("b", require=[wants("a")])],
             "Cycle: DIJob train → ClusterPrerequisite a → ClusterPrerequisite b → ClusterPrerequisite a: "
             "ClusterPrerequisite a requires itself: remove one of these requirements",
@@ -197,6 +203,68 @@ def test_what_cannot_be_resolved_says_its_reason_and_the_whole_chain(
     references: list[Reference], documents: list[dict[str, Any]], expected: str
 ) -> None:
     assert said(references, documents) == [expected]
+
+
+CLUSTER_LOOP = [item("x", require=[wants("y")]), item("y", require=[wants("z")]), item("z", require=[wants("x")])]
+UP, C, P = "Cycle: DIJob train → ", "ClusterPrerequisite", "Prerequisite"
+
+
+@pytest.mark.parametrize(
+    ("case", "reference", "documents", "way", "requires_itself"),
+    [
+        ("an item requires itself", named("a"), [item("a", require=[wants("a")])], [f"{C} a", f"{C} a"], f"{C} a"),
+        ("a namespaced one does", named("a", P), [item("a", P, require=[wants("a", P)])], [f"{P} a", f"{P} a"], f"{P} a"),
+        ("two namespaced ones, by the kind that is meant where none is said", named("a", P),
+         [item("a", P, require=[wants("b")]), item("b", P, require=[wants("a")])], [f"{P} a", f"{P} b", f"{P} a"], f"{P} a"),
+        ("cluster items behind a namespaced one", named("a", P), [item("a", P, require=[wants("x", C)]), *CLUSTER_LOOP],
+         [f"{P} a", f"{C} x", f"{C} y", f"{C} z", f"{C} x"], f"{C} x"),
+        ("equal names in both scopes, and the circle is in one", named("x", P),
+         [item("x", P, require=[wants("x", C)]), *CLUSTER_LOOP],
+         [f"{P} x", f"{C} x", f"{C} y", f"{C} z", f"{C} x"], f"{C} x"),
+        ("other values each time round", named("a"), [
+            item("a", templateVariables=[{"name": "n", "default": 0}], require=[wants("b", n=1)]),
+            item("b", templateVariables=[{"name": "n"}], require=[wants("a", n=2)])],
+         [f"{C} a", f"{C} b", f"{C} a"], f"{C} a"),
+        ("beside what is sound", named("a"),
+         [item("a", require=[wants("ok"), wants("b")]), item("ok"), item("b", require=[wants("ok"), wants("a")])],
+         [f"{C} a", f"{C} b", f"{C} a"], f"{C} a"),
+    ],
+)  # fmt: skip
+def test_a_circle_is_shown_as_the_whole_way_from_the_job_and_ends_where_it_closes(
+    case: str, reference: Reference, documents: list[dict[str, Any]], way: list[str], requires_itself: str
+) -> None:
+    expected = f"{UP}{' → '.join(way)}: {requires_itself} requires itself: remove one of these requirements"
+    assert said([reference], documents) == [expected], case
+
+
+def test_a_diamond_is_no_circle_and_its_foot_is_there_once() -> None:
+    documents = [
+        item("top", P, require=[wants("left"), wants("right", C)]),
+        item("left", P, require=[wants("foot", C, n=1)]),
+        item("right", require=[wants("foot", n="1")]),
+        item("foot", templateVariables=[{"name": "n"}]),
+    ]
+    resolution = resolve([named("top", P)], Known(documents).find())
+    assert not resolution.problems
+    assert list(resolution.items) == [f"{C}/foot", f"{P}/left", f"{C}/right", f"{P}/top"]
+    assert resolution.instances[0].chain == (f"{P} top", f"{P} left", f"{C} foot")
+
+
+def test_a_fault_at_the_foot_of_a_diamond_is_reported_once() -> None:
+    documents = [item("top", require=[wants("left"), wants("right")]), item("left", require=[wants("foot")]),
+                 item("right", require=[wants("foot")]), item("foot", cmd=starts("ls {{ x }}"))]  # fmt: skip
+    (text,) = said([named("top")], documents)
+    assert text.startswith("UndeclaredPlaceholder: DIJob train → ClusterPrerequisite top → ClusterPrerequisite left → ")
+
+
+def test_as_many_items_in_a_row_as_are_allowed_resolve() -> None:
+    assert len(resolve([named("i0")], Known(chain(DEPTH)).find()).instances) == DEPTH
+
+
+def test_the_depth_counts_from_the_job_through_both_scopes() -> None:
+    documents = [item("start", P, require=[wants("i0", C)]), *chain(DEPTH)]
+    (text,) = said([named("start", P)], documents)
+    assert text.startswith("DepthExceeded: DIJob train → Prerequisite start → ClusterPrerequisite i0 → ")
 
 
 def test_one_item_with_equal_values_is_there_once_and_with_others_twice() -> None:

@@ -114,6 +114,17 @@ def test_an_installation_that_only_warns_warns() -> None:
     assert "UndeclaredPlaceholder" in entry["warnings"][0]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_what_names_prerequisites_and_is_not_reviewed_is_for_explain(named: bool) -> None:
+    (pod,) = examples("pod.yaml")
+    template = {"metadata": pod["metadata"] if named else {"name": "x"}, "spec": pod["spec"]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": template}}
+    cron = {"apiVersion": "batch/v1", "kind": "CronJob", "spec": {"jobTemplate": job}}
+    _, *entries = reviewed(item("one"), {**template, "apiVersion": "v1", "kind": "Pod"}, job, cron)
+    for entry in entries:
+        assert any("`jobgate explain` checks" in one for one in entry["warnings"]) == named
+
+
 @pytest.mark.parametrize("change", [{"apiVersion": "jobgate.dev/v1"}, {"kind": "clusterprerequisite"}])
 def test_what_is_meant_as_a_prerequisite_and_is_none_is_refused(change: dict[str, str]) -> None:
     (entry,) = reviewed({**item("one"), **change})

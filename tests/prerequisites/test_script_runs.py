@@ -69,6 +69,10 @@ MATRIX: list[tuple[str, list[Hook], str, int, str]] = [
     ("hooks run in the order given", [hook(event, f"echo {place} >>$LOG") for place in "12" for event in
      (START, SUCCESS)], USER, 0, "1 2 user 1 2"),
     ("failing hooks after a failure change nothing", [hook(FAILURE, "exit 5"), _BROKEN], "exit 42", 42, "broken"),
+    ("a hook's commands have quotes of both sorts", [hook(START, """printf '%s\\n' "it's" 'a"b' >>$LOG""")], USER, 0,
+     """it's a"b user"""),
+    ("a variable that is not set is empty for a hook", [hook(START, "echo a$NO_SUCH_VARIABLE >>$LOG")], USER, 0, "a user"),
+    ("a hook's pipe fails in its middle", [hook(START, "false | cat", "echo on >>$LOG")], USER, 0, "on user"),
     ("a hook reads no input of the command", [hook(START, "cat >>$LOG"), _AFTER], USER, 0, "user after"),
 ]  # fmt: skip
 

@@ -28,9 +28,7 @@ def item(*commands: str, pattern: str | None = None) -> Item:
     variable = {"name": "value"} | ({"pattern": pattern} if pattern else {})
     callbacks = [{"event": "taskStarts", "commands": list(commands)}]
     spec = {"templateVariables": [variable], "cmd": {"callbacks": callbacks}}
-    found = item_of({"metadata": {"name": "item"}, "spec": spec}, NAMESPACED)
-    assert found is not None
-    return found
+    return item_of({"metadata": {"name": "item"}, "spec": spec}, NAMESPACED)
 
 
 def resolved(one: Item, value: str) -> Resolution:

@@ -287,7 +287,7 @@ def test_the_rotation_creates_its_own_secret_and_no_token_of_another_account(pla
 
     # A policy is in force some time after it is stored.
     wait_for(lambda: not create("another", "kubernetes.io/tls")[0], timeout=60, what="the policy is in force")
-    assert "creates the Secret jobgate-webhook-tls" in create("another", "kubernetes.io/tls")[1]
+    assert "create only the Secret jobgate-webhook-tls" in create("another", "kubernetes.io/tls")[1]
     assert not create(_TLS, "kubernetes.io/service-account-token")[0]
     assert create(_TLS, "kubernetes.io/tls")[0]
 

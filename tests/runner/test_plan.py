@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.kinds.common.policies.model import Action, Event
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
-from jobgate.runner import Delete, Later, Patch
+from jobgate.runner import Create, Delete, Later, Patch, SetStatus
 from jobgate.runner.state import COMMAND, State
 from tests.runner.world import UID, World, dijob, holding, stored, task
 
@@ -38,11 +38,12 @@ def test_a_job_that_ended_under_another_operator_is_left_alone() -> None:
 def test_a_job_runs_to_its_end() -> None:
     found = World(dijob(task(2), task(1, name="judge")))
     seen = []
-    for _ in range(20):
+    for number in range(20):
         found.step()
         seen.append(found.status.get("phase"))
-        found.kubernetes()
-    assert list(dict.fromkeys(seen)) == ["Pending", "Running"]
+        if number:
+            found.kubernetes()
+    assert list(dict.fromkeys(seen)) == [None, "Pending", "Running"]
     assert found.running() == ["train-judge-0", "train-work-0", "train-work-1"]
     for name, number in (("work", 0), ("work", 1), ("judge", 0)):
         found.end(name, number)
@@ -333,3 +334,9 @@ def test_the_end_is_the_same_wherever_the_runner_dies(away: int, action: str, di
     disturbed.settle()
     assert run(disturbed, dies=True) == run(undisturbed, dies=False)
     assert len(set(disturbed.log) & {"create Service di-train"}) == 1
+
+
+def test_a_look_that_makes_objects_writes_no_status_and_the_next_one_does() -> None:
+    found = World(dijob())
+    assert {type(one) for one in found.step()} == {Create}
+    assert {type(one) for one in found.step()} == {SetStatus}

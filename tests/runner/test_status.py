@@ -37,7 +37,7 @@ def test_a_status_fits_its_schema_at_every_look(path: str) -> None:
     assert kind is not None
     for number in range(12):
         found.step()
-        assert kind.schema.prune(found.job)["status"] == found.status
+        assert kind.schema.prune(found.job).get("status", {}) == found.status
         assert kind.schema.check(found.job) == []
         found.kubernetes()
         if number == 8:
@@ -55,9 +55,8 @@ def test_of_a_dijob() -> None:
         "readyReplicas": 3,
         "taskStatus": {"work": {"Running": 2}, "judge": {"Running": 1}},
         "restarts": 0,
-        "reschedules": 0,
     }
-    assert conditions(found) == [("Pending", "False", "JobPending"), ("Running", "True", "JobRunning")]
+    assert conditions(found) == [("Running", "True", "JobRunning")]
     found.wait(60)
     end_all(found)
     assert found.status["phase"] == "Succeeded"

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -96,6 +97,22 @@ def test_any_json_is_a_request_or_malformed(value: Any) -> None:
             Request.parse(review)
         except Malformed:
             continue
+
+
+@settings(max_examples=60)
+@given(json_values)
+def test_what_is_read_fast_is_what_is_read_with_explanations(value: Any) -> None:
+    asked = GOOD["request"]
+    for key in (*asked, "subResource", "dryRun", "oldObject"):
+        review = {**GOOD, "request": {**asked, key: value}}
+        assert _read(Request.parse, review) == _read(Request._explained, review)
+
+
+def _read(reader: Callable[[Any], Request], review: Any) -> Request | str:
+    try:
+        return reader(review)
+    except Malformed as error:
+        return str(error)
 
 
 SUBJECT = ("Crew", "toys.example.com", "demo")

@@ -27,6 +27,8 @@ from webhook.server.session import Closed, Session
 LINGER, LINGER_SIZE = 1.0, 8 * 1024 * 1024 + 64 * 1024
 #: For a client to take over the last answer, in seconds.
 CLOSE_TIME = 10.0
+#: Bytes of a handshake. A client's first message has some 2 KiB; OpenSSL would hold 128 KiB of each.
+HELLO = 16 * 1024
 #: What a client may send ahead while a request of it is answered, in bytes, before nothing more is read.
 AHEAD = 64 * 1024
 #: The versions of HTTP that are spoken.
@@ -112,6 +114,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         "_reading",
         "_service",
         "_session",
+        "_shaken",
         "_transport",
         "_without_body",
         "address",
@@ -145,6 +148,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._close_after = self._without_body = False
         self._ahead = b""
         self._discarded = -1
+        self._shaken = 0
         self.address = address
         self.heard = self._loop.time()
         self.stage, self.since, self.deadline = Stage.SHAKING, self.heard, 0.0
@@ -198,10 +202,20 @@ class Connection(asyncio.Protocol, Generic[E]):
             return
         if (reply := session.pending()) and self._transport is not None:
             self._transport.write(reply)
-        if self.stage is Stage.SHAKING and session.established:
-            self._connections.move(self, Stage.UNUSED, self.heard)
+        if self.stage is Stage.SHAKING:
+            self._shake(session, len(data))
         if plain:
             self._receive(plain)
+
+    def _shake(self, session: Session, size: int) -> None:
+        """Take note of so many bytes of a handshake."""
+        self._shaken += size
+        if session.established:
+            self._connections.move(self, Stage.UNUSED, self.heard)
+        elif self._shaken > HELLO:
+            self._connections.move(self, Stage.BUSY)
+            self._service.handshake_failed(Failure.OTHER)
+            self.abort()
 
     def eof_received(self) -> None:
         """Take the client's end for the end of all: a client of ours waits for its answer."""

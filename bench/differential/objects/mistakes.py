@@ -54,10 +54,15 @@ def near(draw: st.DrawFn, schema: Schema) -> Any:
     """Draw a value that the schema takes, or one with a few mistakes."""
     value = draw(right(schema))
     for _ in range(draw(st.sampled_from(_COUNTS))):
-        place = draw(st.sampled_from(list(places(schema, value))))
-        other = draw(_mistake(draw(st.sampled_from(_KINDS)), place))
-        value = _changed(value, place.path, other)
+        value = draw(mistaken(schema, value))
     return value
+
+
+@st.composite
+def mistaken(draw: st.DrawFn, schema: Schema, value: Any) -> Any:
+    """Draw a value with a mistake in one of its places."""
+    place = draw(st.sampled_from(list(places(schema, value))))
+    return _changed(value, place.path, draw(_mistake(draw(st.sampled_from(_KINDS)), place)))
 
 
 def places(schema: Schema, value: Any, path: Path = ()) -> Iterator[Place]:

@@ -28,7 +28,7 @@ Meant:
 
 - A list in the place of a text with a format, such as a time, is refused here, and taken there by mistake.
 
-Known, and not mended:
+Known differences:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
 - Formats that nobody gives to a field (`isbn`, `creditcard`, …), odd e-mail addresses and odd URLs are accepted or refused

@@ -28,7 +28,7 @@ class Sort(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change(Generic[T]):
+class FieldChange(Generic[T]):
     """One difference.
 
     Attributes:
@@ -44,15 +44,15 @@ class Change(Generic[T]):
     sort: Sort = Sort.VALUE
 
 
-class _Pair(NamedTuple, Generic[T]):
-    """What stands in a place before and after."""
+class _Sides(NamedTuple, Generic[T]):
+    """The values of a place before and after."""
 
     place: Field[T]
     before: Any
     after: Any
 
 
-def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = frozenset()) -> Iterator[Change[T]]:
+def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = frozenset()) -> Iterator[FieldChange[T]]:
     """Yield how two values differ.
 
     What typed clients write for a field that is absent (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a
@@ -66,14 +66,14 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
         settled: what need not be looked into: a place of which, and of all below, the table says one of these.
     """
     nothing = _Nothing()
-    pairs = [] if _same(before, after) else [_Pair(place, before, after)]
+    pairs = [] if _same(before, after) else [_Sides(place, before, after)]
     while pairs:  # of values that are not the same JSON: nothing else is made of those that are
         here, one, other = pairs.pop()
-        if here.value in settled and here.settled:
+        if here.says_only(settled):
             continue
         if nothing.is_(one, here.shape) and nothing.is_(other, here.shape):
             continue
-        below: list[_Pair[T]] = []
+        below: list[_Sides[T]] = []
         if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
             found = _entries if here.shape.is_map else _fields
             parts = found(here, one or {}, other or {}, nothing)
@@ -81,12 +81,12 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
             parts = _items(here, one, other, here.key)
         elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
             parts = (
-                _Pair(here.below(at), *two) for at, two in enumerate(zip(one, other, strict=True)) if not _same(*two)
+                _Sides(here.below(at), *two) for at, two in enumerate(zip(one, other, strict=True)) if not _same(*two)
             )
         else:
-            parts = iter(() if _equal(here, one, other) else (Change(here, one, other),))
+            parts = iter(() if _equal(here, one, other) else (FieldChange(here, one, other),))
         for part in parts:
-            if isinstance(part, Change):
+            if isinstance(part, FieldChange):
                 yield part
             else:
                 below.append(part)
@@ -102,25 +102,25 @@ def _same(one: Any, other: Any) -> bool:
         return False
 
 
-def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing) -> Iterator[_Pair[T]]:
+def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing) -> Iterator[_Sides[T]]:
     for key in _keys(one, other):
         place = here.below(key)
         before, after = (None if nothing.is_(side.get(key), place.shape) else side[key] for side in (one, other))
-        yield _Pair(place, before, after)
+        yield _Sides(place, before, after)
 
 
 def _entries(
     here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing
-) -> Iterator[_Pair[T] | Change[T]]:
+) -> Iterator[_Sides[T] | FieldChange[T]]:
     """Yield the entries of a map. One without a value that comes or goes is a change by itself."""
     for key in _keys(one, other):
         place = here.below(key)
         before, after = one.get(key), other.get(key)
         was, is_now = (_is_entry(side, key, place.shape) for side in (one, other))
         if was == is_now or not nothing.is_(after if is_now else before, place.shape):
-            yield _Pair(place, before, after)
+            yield _Sides(place, before, after)
         else:
-            yield Change(place, before, after, Sort.COMES if is_now else Sort.GOES)
+            yield FieldChange(place, before, after, Sort.COMES if is_now else Sort.GOES)
 
 
 def _keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
@@ -134,7 +134,7 @@ def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
     return key in entries and (entries[key] is not None or shape.nullable)
 
 
-def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[_Pair[T] | Change[T]]:
+def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[_Sides[T] | FieldChange[T]]:
     """Yield the items that are the same, and what becomes of the others.
 
     One that is known by something else than what stood in its place, where that is nowhere any more, is that one
@@ -145,7 +145,7 @@ def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterat
     same = [places.pop(name, None) for name in after]
     gone = {at: name for name, at in places.items()}
     if (order := [at for at in same if at is not None]) != sorted(order):
-        yield Change(here, one, other, Sort.ORDER)
+        yield FieldChange(here, one, other, Sort.ORDER)
     pairs = []
     for at, name in enumerate(after):
         was = same[at]
@@ -153,11 +153,11 @@ def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterat
             del gone[at]
             was = at
         if was is None:
-            yield Change(here, None, name[0], Sort.COMES)
+            yield FieldChange(here, None, name[0], Sort.COMES)
         elif not _same(one[was], other[at]):
-            pairs.append(_Pair(here.below(at), one[was], other[at]))
+            pairs.append(_Sides(here.below(at), one[was], other[at]))
     for name in gone.values():
-        yield Change(here, name[0], None, Sort.GOES)
+        yield FieldChange(here, name[0], None, Sort.GOES)
     yield from pairs
 
 

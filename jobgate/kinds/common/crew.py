@@ -125,7 +125,7 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
 def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the plugins that a job of a kind asks for, as it says them: those too that are not known or understood."""
     value: Any = document
-    for step in Job(kind, document, kind.spec.model_construct()).at("plugins").steps:
+    for step in kind.plan.word("plugins").path.steps:
         value = mapping(value).get(str(step))
     return mapping(value)
 

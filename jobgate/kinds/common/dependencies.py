@@ -180,7 +180,7 @@ def gangs_can_start(*, refuse: bool) -> Rule:
         """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
         waiting = [task for task in map(Waiting, job.tasks) if task.names]
         if not waiting or len(waiting) == len(job.tasks):
-            return  # where all wait there is a circle, which is told
+            return  # a cycle, which its own rule reports
         stated = job.word("min_available")
         fault = _deadlock(
             job, [one.task for one in waiting], "set the job's minimum to" if stated is None else "set it to"

@@ -34,6 +34,10 @@ class _Entry(Generic[T]):
             entry = entry.below.setdefault(step, _Entry())
         return entry
 
+    def says_only(self, values: frozenset[T]) -> bool:
+        """Tell whether the lines below say one of these values each."""
+        return all((one.value is None or one.value in values) and one.says_only(values) for one in self.below.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Field(Generic[T]):
@@ -50,10 +54,9 @@ class Field(Generic[T]):
     _parent: Field[T] | None = None
     _step: str | int = ""
 
-    @property
-    def settled(self) -> bool:
-        """Whether the table says the same of everything below."""
-        return not any(entry.below for entry in self._entries)
+    def says_only(self, values: frozenset[T]) -> bool:
+        """Tell whether the table says one of these values of this place and of all below."""
+        return self.value in values and all(entry.says_only(values) for entry in self._entries)
 
     @property
     def key(self) -> str | None:

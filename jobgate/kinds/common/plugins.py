@@ -12,9 +12,17 @@ from jobgate.kinds.common.erased import APPLIED
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
-from jobgate.plugins import Derived
+from jobgate.plugins import Crew, Derived
 from jobgate.plugins.weight import too_large
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
+
+
+def _crew(job: Job[Any], context: Context) -> Crew:
+    """Return what plugins know of the job, worked out for the first rule that asks."""
+    if _crew not in job.shared:
+        job.shared[_crew] = crew_of(job, context.namespace, expected_name(context), plugins=plugins_of(context))
+    found: Crew = job.shared[_crew]
+    return found
 
 
 @rule("plugins")
@@ -57,8 +65,7 @@ def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Caus
     imposed = context.settings.plugins
     if not (job.word("plugins") or imposed or asked_of(job)):
         return
-    plugins = plugins_of(context)
-    crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
+    plugins, crew = plugins_of(context), _crew(job, context)
     if (crew.asks or imposed) and (fault := too_large(crew)):
         yield Forbidden(job.at("plugins"), fault)
     for name, arguments in crew.plugins.items():
@@ -79,8 +86,7 @@ def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Not
 @rule("plugins")
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Objects named after the job need legal names."""
-    plugins = plugins_of(context)
-    crew = crew_of(job, context.namespace, expected_name(context), plugins=plugins)
+    plugins, crew = plugins_of(context), _crew(job, context)
     derived = [one for name, arguments in crew.plugins.items() for one in plugins[name].derived(crew, arguments)]
     yield from derived_names(derived, context)
 

@@ -82,7 +82,7 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
             for references in dict.fromkeys(one.references for one in found):
                 if room > 0:
                     resolutions.append(resolve(references, find))
-                    room -= len(resolutions[-1].instances) + len(resolutions[-1].problems)
+                    room -= resolutions[-1].cost
         except LookupError:
             return
         plugins = {name: said for one in resolutions for name, said in content_of(one)[0].plugins.items()}
@@ -139,7 +139,7 @@ def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial:
         if one.references not in done:
             resolution = resolve(one.references, find, partial=partial) if room > 0 else _TOO_MANY
             content, conflicts = content_of(resolution)
-            room -= len(resolution.instances) + len(resolution.problems)
+            room -= resolution.cost
             done[one.references] = resolution, content, (*resolution.problems, *conflicts)
         tasks.append(_Task(one, *done[one.references]))
     return tasks

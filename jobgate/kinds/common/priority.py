@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jobgate.kinds.common.gang import gang_minimum
-from jobgate.kinds.common.pod.reading import mapping, text
+from jobgate.kinds.common.pod.reading import text
 from webhook import Context, Job, Notice, Task, rule
 from webhook.text import shown
 
@@ -16,16 +16,24 @@ NAMED_TASKS = 3
 
 def priority_class_of(job: Job[Any], task: Task) -> str:
     """Return the priority class of a task's pods: the template's own, else the job's; empty where there is none."""
-    return text(mapping(task.template.get("spec")).get("priorityClassName")) or text(job.word("priority_class_name"))
+    return own_priority_class(task) or text(job.word("priority_class_name"))
+
+
+def own_priority_class(task: Task) -> str:
+    """Return the priority class that a task's template names; empty where it names none."""
+    spec = task.template.get("spec")
+    return text(spec["priorityClassName"]) if isinstance(spec, dict) and "priorityClassName" in spec else ""
 
 
 @rule(reads=("min_available", "priority_class_name"), whole=("tasks.min_available", "tasks.replicas", "tasks.template"))
 def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
     """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
-    having = [task for task in job.tasks if task.replicas and priority_class_of(job, task)]
+    if text(job.word("priority_class_name")):
+        return  # all have it
+    having = [task for task in job.tasks if task.replicas and own_priority_class(task)]
     if not having or gang_minimum(job) < 2:
         return
-    without = [task for task in job.tasks if task.replicas and not priority_class_of(job, task)]
+    without = [task for task in job.tasks if task.replicas and not own_priority_class(task)]
     for task in without:
         yield Notice(
             task.template_path / "spec" / "priorityClassName",

@@ -71,39 +71,6 @@ def is_whole(amount: Decimal) -> bool:
     return -exponent < len(digits) and not any(digits[exponent:])
 
 
-def is_kept(value: object) -> bool:
-    """Return whether Kubernetes keeps the text of a quantity, and rewrites others (`1000` becomes `1k`).
-
-    It keeps what looks canonical at a glance, and `+1` and `1e3` do. It matters only where texts are compared.
-    """
-    match = _PARTS.match(str(value).strip(" "))
-    if not match:
-        return False
-    _, _, number, fraction, suffix = match.groups("")
-    digits = (number or "0") + fraction
-    if suffix in BINARY_SUFFIXES:
-        room = 14 - len(digits) - BINARY_SUFFIXES[suffix] * 3 // 10
-        return not fraction and room >= 0 and int(digits) % 8 != 0
-    try:
-        exponent = DECIMAL_SUFFIXES[suffix] if suffix in DECIMAL_SUFFIXES else _exponent(suffix[1:])
-    except ValueError:
-        return False
-    scale = exponent - len(fraction)
-    if len(digits) > _WORD_DIGITS or scale < _NANO_EXPONENT or scale % 3:
-        return False
-    return not digits.endswith("000") and not digits.startswith("0")
-
-
-def is_binary(value: object) -> bool:
-    """Return whether a quantity is written with a binary suffix."""
-    return isinstance(value, str) and value.rstrip(" ").endswith("i")
-
-
-def is_exponential(value: object) -> bool:
-    """Return whether a quantity is written with a decimal exponent."""
-    return bool(re.search(r"[eE][+-]?[0-9]+ *\Z", str(value)))
-
-
 def _parse_text(text: str) -> Decimal:
     text = text.strip(" ")
     match = _PARTS.match(text)

@@ -19,20 +19,28 @@ from webhook import Cause, Duplicate, Forbidden, Invalid, Kind, NotSupported, Re
 
 
 class StructuralSchema:
-    """The schema of the stored version of a custom resource, compiled when it is first asked.
+    """The schema of a version of a custom resource, compiled when it is first asked.
 
     So a command that reviews nothing, or one kind of many, does not wait for it.
     """
 
-    def __init__(self, resource: CustomResource, parts: str = "") -> None:
-        """Take a custom resource, and the field of its spec that holds parts with a pod template each."""
+    def __init__(self, resource: CustomResource, parts: str = "", version: str = "") -> None:
+        """Take a custom resource.
+
+        Args:
+            resource: with its models.
+            parts: the field of its spec that holds parts with a pod template each.
+            version: a version of it, by default the stored one.
+        """
         self._resource = resource
         self._parts = parts
+        self._version = version
 
     @cached_property
     def shape(self) -> Shape:
         """The schema, to be walked through."""
-        version = next(one for one in crdgen.crd(self._resource)["spec"]["versions"] if one["storage"])
+        versions = crdgen.crd(self._resource)["spec"]["versions"]
+        version = next(one for one in versions if (one["name"] == self._version if self._version else one["storage"]))
         return Shape(version["schema"]["openAPIV3Schema"])
 
     @cached_property
@@ -99,6 +107,11 @@ class StructuralSchema:
             *metadata_causes(document.get("metadata")),
             *(_cause(violation, self.shape) for violation in violations),
         ]
+
+    def transitions(self, document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+        """Return what the CEL rules refuse in an update only because of the stored object."""
+        alone = self._evaluator.validate(document)
+        return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
 
 
 def with_plain_templates(schema: Mapping[str, Any], parts: str, shape: type) -> Mapping[str, Any] | None:

@@ -185,9 +185,10 @@ def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cau
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
     """Values that the operator overwrites or drops have no effect."""
     operator = operator_of(job)
+    overwrites = operator.overwrites.items()
     for task in job.tasks:
         spec = mapping(task.template.get("spec"))
-        for name, value in operator.overwrites.items():
+        for name, value in overwrites:
             if spec.get(name) not in (None, "", value):
                 yield Notice(
                     task.template_path / "spec" / name, f"{operator.name} sets this field to {value} in every pod"

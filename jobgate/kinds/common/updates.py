@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from jobgate.kinds.common.changes import Change, Sort, changes
+from jobgate.kinds.common.changes import FieldChange, Sort, changes
 from jobgate.kinds.common.fields import Field, Table
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.schema import shape_of
@@ -100,21 +100,21 @@ def _suspended(document: Mapping[str, Any]) -> bool:
     return isinstance(spec, Mapping) and spec.get("suspend") is True
 
 
-def _decisive(change: Change[When]) -> Field[When]:
+def _decisive(change: FieldChange[When]) -> Field[When]:
     """Return the field that decides when a change may be made."""
     key = change.place.key
     moves = change.sort in {Sort.GOES, Sort.ORDER}
     return change.place.below(0).below(key) if key is not None and moves else change.place
 
 
-def _refusal(change: Change[When], when: When) -> Cause:
+def _refusal(change: FieldChange[When], when: When) -> Cause:
     rule = "may not change after the job is created" if when is When.NEVER else f"may change only {when.value}"
     cause = Forbidden(change.place.path, f"{rule}: {_said(change)}")
     cause.value = change.before if change.sort is Sort.GOES else change.after
     return cause
 
 
-def _said(change: Change[When]) -> str:
+def _said(change: FieldChange[When]) -> str:
     """Say what changes, without a value that may be a secret."""
     before, after = change.before, change.after
     if change.sort is not Sort.VALUE:
@@ -132,7 +132,7 @@ def _said(change: Change[When]) -> str:
     return f"from {shown(before)} to {shown(after)}"
 
 
-def _moved(change: Change[When]) -> str:
+def _moved(change: FieldChange[When]) -> str:
     """Say what comes, goes or changes places."""
     if change.sort is Sort.ORDER:
         return "the order of the items would change"

@@ -1,7 +1,8 @@
 """What an operator built from older Kubernetes types loses of a pod template.
 
 A typed client reads a job into structs, and what they do not list is gone when it makes pods of it, without a word.
-A job that could then not run, or would run with less security than asked for, is refused; else the loss is told.
+A job that could then not run, or would run with less security than asked for, is refused; other losses are
+warnings.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ OLDEST: Final = 21
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class DroppedField:
     """A field that an operator drops.
 
     Attributes:
@@ -46,7 +47,7 @@ def vintage_findings(template: Mapping[str, Any], path: Path, *, minor: int, ope
 
     Args:
         template: the pod template.
-        path: where it stands in the job.
+        path: of it in the job.
         minor: the minor version of the Kubernetes types that the operator was built with.
         operator: what the operator is called.
     """
@@ -58,10 +59,10 @@ def vintage_findings(template: Mapping[str, Any], path: Path, *, minor: int, ope
             yield Notice(field.path, text + field.consequence)
 
 
-def dropped(template: Mapping[str, Any], minor: int, path: Path | None = None) -> Iterator[Field]:
+def dropped(template: Mapping[str, Any], minor: int, path: Path | None = None) -> Iterator[DroppedField]:
     """Yield every field of a template that types of a minor version do not have, below `path` if one is given.
 
-    A field that is null or empty is dropped by newer types too, and is not told of.
+    A field that is null or empty is dropped by newer types too, and is not reported.
     """
     yield from _lost(template, _newer(minor), path or Path())
 
@@ -102,7 +103,7 @@ def _of_lists(name: str, inner: Table) -> Each | Table:
     return Each(inner) if name in {"claims", "resourceClaims"} else inner
 
 
-def _lost(value: Any, table: Table, path: Path) -> Iterator[Field]:
+def _lost(value: Any, table: Table, path: Path) -> Iterator[DroppedField]:
     if not isinstance(value, dict):
         return
     for name, entry in table.items():
@@ -111,7 +112,7 @@ def _lost(value: Any, table: Table, path: Path) -> Iterator[Field]:
             continue
         if isinstance(entry, New):
             loss = entry.loss if isinstance(entry.loss, Loss) else entry.loss(part)
-            yield Field(path / name, entry.since, loss, entry.consequence)
+            yield DroppedField(path / name, entry.since, loss, entry.consequence)
         elif not isinstance(entry, Each):
             yield from _lost(part, entry, path / name)
         elif isinstance(part, list):

@@ -11,28 +11,26 @@ from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, When
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
-from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Required, Rule, readable, rule
+from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Path, Required, Rule, readable, rule
 
 
-@rule("tasks")
+@rule(reads=("tasks.type",))
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """DI-orchestrator marks a job with two tasks of one type Failed after it is created."""
-    seen: dict[TaskType, int] = {}
-    for index, task in readable(job.spec.tasks, "type"):
-        if task.type is TaskType.NONE:
-            continue
-        first = seen.setdefault(task.type, index)
-        if first != index:
-            detail = f"spec.tasks[{first}] already has type {task.type}: increase its replicas, or use type none"
-            yield Duplicate(f"spec.tasks[{index}].type", task.type, detail)
+    seen: dict[TaskType, Path] = {}
+    for task in job.tasks:
+        role = task.word("type")
+        if role is not TaskType.NONE and (first := seen.setdefault(role, task.path)) is not task.path:
+            detail = f"{first} already has type {role}: increase its replicas, or use type none"
+            yield Duplicate(task.at("type"), role, detail)
 
 
-@rule("tasks")
+@rule(reads=("tasks.type", "tasks.name"))
 def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """A typed task is named after its type; a task of type none needs a name."""
-    for index, task in readable(job.spec.tasks, "type", "name"):
-        if task.type is TaskType.NONE and not task.name:
-            yield Required(f"spec.tasks[{index}].name", "must be set for a task of type none")
+    for task in job.tasks:
+        if not task.name and task.word("type") is TaskType.NONE:
+            yield Required(task.at("name"), "must be set for a task of type none")
 
 
 @rule("preemptible")
@@ -90,7 +88,7 @@ def has_started(status: Mapping[str, Any]) -> bool:
     return status.get("phase") not in {None, "", "Pending"}
 
 
-@rule("tasks")
+@rule("tasks", updates=True)
 def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """Scaling down, the operator deletes pods of any index, and never creates a lost one again."""
     old_job = context.old or {}

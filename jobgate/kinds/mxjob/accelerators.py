@@ -20,7 +20,7 @@ SETTINGS = f"{RESOURCE.names.plural}.{RESOURCE.group}"
 
 
 class _AnyCase(Model):
-    """A model whose fields are matched in any case, and which has no others: a slip is told, not passed over."""
+    """A model whose fields are matched in any case, and which has no others: a misspelt field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 

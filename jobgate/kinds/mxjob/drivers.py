@@ -64,15 +64,15 @@ def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator
     for task in job.tasks if accelerators else ():
         spec, path = spec_of(task.template), task.template_path / "spec"
         volumes = _by_name(spec.get("volumes"))
-        told: set[str] = set()
+        reported: set[str] = set()
         for index, container in objects(spec.get("containers")):
             if container.get("name") != MAIN_CONTAINER:
                 continue
             for resource, accelerator in _asked_for(container, accelerators):
                 for volume in accelerator.volumes:
                     place, own = volumes.get(volume.name, (0, None))
-                    if own is not None and volume.name not in told and not _is_of_the_host(own, volume):
-                        told.add(volume.name)
+                    if own is not None and volume.name not in reported and not _is_of_the_host(own, volume):
+                        reported.add(volume.name)
                         yield Invalid(path / "volumes" / place / "name", volume.name, _in_the_way(volume, resource))
                 yield from _misplaced(container, path / "containers" / index, resource, accelerator)
 

@@ -12,7 +12,7 @@ from webhook import Context, Job, Notice, Path, rule
 
 @rule(reads=("job_mode", "tasks.template"))
 def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
-    """All roles must be told the same, and only the operator knows what."""
+    """All roles need the same values, which only the operator knows."""
     for path, variables in _variables(job):
         for index, variable in objects(variables):
             if variable.get("name") in VARIABLES:
@@ -21,11 +21,10 @@ def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) ->
 
 
 @rule(reads=("job_mode", "tasks.template"))
-def own_variables_want_a_mended_operator(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
-    """The published operator writes its five variables by their place: over others, or past the end of a shorter list.
+def own_variables_need_a_fixed_operator(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
+    """The published operator writes its five variables by index: over the user's, or past the end of a shorter list.
 
-    It is told and not refused: that operator asks for an API of definitions that no cluster of today has, so one that
-    runs has been worked on.
+    A warning only: the published operator needs an API that clusters no longer serve, so one that runs was changed.
     """
     if OWN_VARIABLES in context.settings.operator_can:
         return
@@ -50,4 +49,4 @@ def _variables(job: Job[MxJobSpec]) -> Iterator[tuple[Path, object]]:
 
 
 #: The rules, in the order in which a reader wants to know.
-variable_rules = (variables_of_the_operator_are_left_to_it, own_variables_want_a_mended_operator)
+variable_rules = (variables_of_the_operator_are_left_to_it, own_variables_need_a_fixed_operator)

@@ -32,7 +32,7 @@ def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[
         "rendezvous_endpoint": "must be the rendezvous endpoint, as host:port",
     }
     for attribute, reason in reasons.items():
-        # One that is broken has been told of by the schema, and counts as there.
+        # The schema reports one that is broken; it counts as set.
         if getattr(policy, attribute, policy) in {None, ""}:
             yield Required(POLICY / str(TorchElasticPolicy.model_fields[attribute].alias), reason)
 
@@ -67,7 +67,7 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
         return
     least, most = policy.num_min_replicas, policy.num_max_replicas
     if least is not None and most is not None and least > most:
-        return  # told already; no number could mend it
+        return  # reported by the rule above
     if least is not None and worker.replicas < least:
         detail = f"must be at least {POLICY}.numMinReplicas, which is {least}"
         yield Invalid(worker.at("replicas"), worker.replicas, detail)

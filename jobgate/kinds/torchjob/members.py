@@ -21,7 +21,7 @@ _GROUP, _KIND = "train.distributed.io", "TorchJob"
 _OPERATOR, _JOB, _TASK, _INDEX = "group-name", "job-name", "task-type", "task-index"
 _AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
 
-#: Facts of a job: where its master listens, and what torchrun is told of an elastic one.
+#: Facts of a job: where its master listens, and the arguments of torchrun of an elastic one.
 MASTER_PORT, NODES, PROCESSES, BACKEND, ENDPOINT = "master-port", "nodes", "processes", "backend", "endpoint"
 
 
@@ -32,7 +32,7 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 
 
 def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
-    """Return what a job's pods are told beside its tasks."""
+    """Return what the variables of a job's pods need beside its tasks."""
     found = {MASTER_PORT: str(_master_port(job))}
     for _, spec in readable((job.spec,), "enable_torch_elastic", "torch_elastic_policy"):
         if spec.enable_torch_elastic and spec.torch_elastic_policy is not None:

@@ -44,7 +44,7 @@ def scaled_by_ai_master(job: Job[Any]) -> bool:
 
 
 def restart_policy_of_pods(job: Job[Any], task: Task) -> str | None:
-    """Return the restart policy that the operator gives to the pods of a task, or None where it cannot be told."""
+    """Return the restart policy that the operator gives to the pods of a task, or None where it cannot be read."""
     if scaled_by_ai_master(job):
         return RestartPolicy.ON_FAILURE.value
     policy = task.restart_policy if isinstance(task, TorchTask) else None

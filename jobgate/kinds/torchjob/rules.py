@@ -73,7 +73,7 @@ def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterat
 
 @rule(reads=("torch_task_specs",))
 def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Every pod is told the address of the master with index 0; the operator makes no second one."""
+    """Every pod gets the address of the master with index 0; the operator creates no second one."""
     master = task_of(job, TaskType.MASTER)
     if master is None:
         yield Required(

@@ -42,8 +42,8 @@ def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator
 
 
 @rule(reads=("torch_elastic_policy",))
-def old_spellings_are_told_the_canonical_one(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
-    """The old spellings stay valid; whoever writes one learns the other."""
+def old_spellings_are_deprecated(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+    """The old spellings stay valid, with a warning."""
     for part, path, spelling in _words(job):
         if getattr(part, spelling.old) is not None and getattr(part, spelling.canonical) is None:
             name = _json_name(part, spelling.canonical)
@@ -89,6 +89,6 @@ def _json_name(part: BaseModel, attribute: str) -> str:
 #: The rules, in the order in which a reader wants to know.
 spelling_rules = (
     a_word_is_spelled_in_one_way,
-    old_spellings_are_told_the_canonical_one,
+    old_spellings_are_deprecated,
     canonical_spellings_are_read,
 )

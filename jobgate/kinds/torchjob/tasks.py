@@ -116,7 +116,7 @@ class TorchTask(Task):
         return super().word(word)
 
     def at(self, word: str) -> Path:
-        """Return where a word stands in the job."""
+        """Return the path of a word in the job."""
         if word == "min_available":
             return MINIMA.key((self._around.minima or {}).get(self.key.lower(), (self.key, None))[0])
         return super().at(word)

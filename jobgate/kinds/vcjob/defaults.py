@@ -97,7 +97,7 @@ def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
 
 
 def _count(value: Any) -> int | None:
-    """Return the value if it is a number of pods, else None: what is wrong is left to be told where it stands."""
+    """Return the value if it is a number of pods, else None: the rules report what is wrong."""
     count = whole(value)
     return count if count is not None and 0 <= count <= COUNT_LIMIT else None
 

@@ -62,7 +62,7 @@ def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Ca
         for _, one in readable([task], "min_available"):
             least = policy.min_partitions * policy.partition_size
             if least > COUNT_LIMIT:
-                continue  # told of all partitions
+                continue  # reported for all partitions
             if one.min_available is not None and one.min_available != least:
                 groups = f"partitionPolicy needs {policy.min_partitions} partitions of {policy.partition_size}"
                 yield Invalid(path / "minAvailable", one.min_available, f"{groups}: must be {least}")

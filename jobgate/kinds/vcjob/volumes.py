@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from jobgate.kinds.common.pod.reading import items, mapping, text
-from jobgate.kinds.common.pod.volumes.claims import claim_spec
+from jobgate.kinds.common.pod.volumes.claims import CLAIM_SPEC
 from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
 from jobgate.names import dns_subdomain
 from webhook import (
@@ -101,11 +101,11 @@ def claims_have_legal_names(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
 
 
 @rule("volumes")
-def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause | Notice]:
     """The job would stay Pending of which the API server refuses the claim that Volcano makes."""
     for index, volume in readable(job.spec.volumes or (), "volume_claim"):
         if volume.volume_claim is not None:
-            yield from claim_spec(volume.volume_claim, _PLACE / index / "volumeClaim")
+            yield from CLAIM_SPEC.check(volume.volume_claim, _PLACE / index / "volumeClaim")
 
 
 @rule("volumes")

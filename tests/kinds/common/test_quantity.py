@@ -74,19 +74,6 @@ FAULTS: list[tuple[str, Any]] = [
     ("a line's end", "1\n"),
 ]
 
-KEPT: list[tuple[str, str, bool]] = [
-    ("what Kubernetes would write", "1Gi", True),
-    ("a sign before it", "+1", True),
-    ("an exponent", "1e3", True),
-    ("thousands in full", "1000", False),
-    ("hundreds of thousandths", "100m", True),
-    ("a fraction", "1.5", False),
-    ("a fraction of three digits", "1.005", True),
-    ("binary in full", "1024Ki", False),
-    ("a binary fraction", "1.5Gi", False),
-    ("a small fraction", "0.001", False),
-]
-
 
 @pytest.mark.parametrize(("case", "value", "expected"), AMOUNTS)
 def test_a_quantity_is_read_exactly(case: str, value: Any, expected: str) -> None:
@@ -97,11 +84,6 @@ def test_a_quantity_is_read_exactly(case: str, value: Any, expected: str) -> Non
 def test_no_quantity_is(case: str, value: Any) -> None:
     with pytest.raises(ValueError, match="must be a quantity"):
         quantity.parse(value)
-
-
-@pytest.mark.parametrize(("case", "value", "expected"), KEPT)
-def test_kubernetes_keeps_the_text_of(case: str, value: str, expected: bool) -> None:
-    assert quantity.is_kept(value) is expected
 
 
 @pytest.mark.parametrize(
@@ -117,4 +99,3 @@ def test_an_amount_is_whole(text: str, whole: bool) -> None:
 def test_any_text_is_a_quantity_or_a_fault(text: str) -> None:
     with suppress(ValueError):
         assert quantity.parse(text).is_finite()
-    assert quantity.is_kept(text) in {True, False}

@@ -10,6 +10,7 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues import read_queues
+from jobgate.runner.reading import Reader
 from jobgate.runner.seen import Seen, Whose
 from tests.runner.test_rendering import example
 from tests.runner.world import START, World, dijob, holding, stamp, task
@@ -114,7 +115,7 @@ class Cluster:
             asyncio.Event(),
             moved=self.moved.append,
             clock=lambda: START,
-            domain="svc.cluster.local",
+            reader=Reader("svc.cluster.local"),
         )
         self._informer = informer
 

@@ -13,7 +13,7 @@ from jobgate import names
 from jobgate.kinds.common.pod import tolerations
 from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
 from jobgate.kinds.common.pod.shapes import whole_text
-from webhook.cause import Cause, Forbidden, Invalid, TooLong
+from webhook.cause import Cause, Forbidden, Invalid, Notice, TooLong
 from webhook.path import Path
 
 #: Most that keys and values take together, in bytes of UTF-8.
@@ -40,17 +40,17 @@ PlainAnnotations: TypeAlias = Annotated[
     Meta(max_length=TOTAL_LIMIT // (4 * 1024)),
 ]
 
-_WHOLE = re.compile(r"(-[0-9]+|0|[1-9][0-9]*)\Z")
-_PLAIN_SECCOMP: Final = {
+_INTEGER = re.compile(r"(-[0-9]{1,20}|0|[1-9][0-9]{0,10})\Z")
+#: What profiles of annotations are as fields; docker/default is one of seccomp only.
+_TYPES: Final = {
     "runtime/default": "RuntimeDefault",
     "docker/default": "RuntimeDefault",
     "unconfined": "Unconfined",
 }
-_PLAIN_APPARMOR: Final = {"runtime/default": "RuntimeDefault", "unconfined": "Unconfined"}
 _LOCALHOST: Final = "localhost/"
 
 
-def annotation_causes(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
+def annotation_causes(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
     """Check the annotations of a pod: their keys, their size, and the values that Kubernetes reads.
 
     From `k8s.io/apimachinery/pkg/api/validation`, `ValidateAnnotations`, and `core/v1` validation,
@@ -60,10 +60,7 @@ def annotation_causes(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     if not annotations:
         return
     where = path / "metadata" / "annotations"
-    for key in annotations:
-        if fault := names.annotation_key(key):
-            yield Invalid(where, key, fault)
-    yield from _total(annotations, where)
+    yield from keys_and_size(annotations, where)
     if any(_READ in key for key in annotations):
         yield from _mirror(pod, annotations, where)
         yield from _tolerations(annotations, where)
@@ -72,15 +69,17 @@ def annotation_causes(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         yield from _apparmor(pod, annotations, path)
 
 
-def _total(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """Keys and values take at most 256 KiB together."""
-    total = sum(_size(key) + _size(text(value)) for key, value in annotations.items())
+def keys_and_size(annotations: Any, path: Path) -> Iterator[Cause]:
+    """Keys are qualified names; keys and values take at most 256 KiB together."""
+    total = 0
+    for key, value in mapping(annotations).items():
+        if fault := names.annotation_key(key):
+            yield Invalid(path, key, fault)
+        total += sum(
+            len(one) if one.isascii() else len(one.encode(errors="surrogatepass")) for one in (key, text(value))
+        )
     if total > TOTAL_LIMIT:
         yield TooLong(path, f"{total} bytes", TOTAL_LIMIT, "total size of keys and values", unit="bytes")
-
-
-def _size(string: str) -> int:
-    return len(string) if string.isascii() else len(string.encode(errors="surrogatepass"))
 
 
 def _mirror(pod: Mapping[str, Any], annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
@@ -89,7 +88,7 @@ def _mirror(pod: Mapping[str, Any], annotations: Mapping[str, Any], path: Path) 
         yield Forbidden(path.key(MIRROR), "is reserved for mirror pods of the kubelet: remove it")
 
 
-def _tolerations(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
+def _tolerations(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
     """Tolerations that are written as an annotation, as before Kubernetes 1.6, are checked like the field's."""
     written = text(annotations.get(TOLERATIONS))
     if not written:
@@ -103,7 +102,7 @@ def _tolerations(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
         return
     # Go reads the fields' names in either case.
     named = [{str(k)[:1].lower() + str(k)[1:]: v for k, v in mapping(item).items()} for item in listed or ()]
-    yield from tolerations.each(named, path.key(TOLERATIONS))
+    yield from tolerations.TOLERATIONS.check(named, path.key(TOLERATIONS))
 
 
 def _deletion_cost(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
@@ -111,88 +110,60 @@ def _deletion_cost(annotations: Mapping[str, Any], path: Path) -> Iterator[Cause
     if DELETION_COST not in annotations:
         return
     cost = text(annotations[DELETION_COST])
-    if not _WHOLE.match(cost) or not _fits_32_bits(cost):
+    if not _INTEGER.match(cost) or not -(2**31) <= int(cost) < 2**31:
         yield Forbidden(path.key(DELETION_COST), "must be a 32-bit integer without a leading '+' or zeros")
-
-
-def _fits_32_bits(whole: str) -> bool:
-    digits = whole.removeprefix("-").lstrip("0")
-    return len(digits) <= 10 and int(digits or "0") < 2**31 + whole.startswith("-")
 
 
 def _seccomp(pod: Mapping[str, Any], annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     """Seccomp profiles that are annotations are ones that can be, and do not contradict the fields."""
-    where = path / "metadata" / "annotations"
-    written = {
-        key: text(value)
-        for key, value in annotations.items()
-        if key == SECCOMP_POD or key.startswith(SECCOMP_CONTAINER)
-    }
-    for key, profile in written.items():
-        localhost = profile.startswith(_LOCALHOST) and not names.relative_path(profile.removeprefix(_LOCALHOST))
-        if profile not in _PLAIN_SECCOMP and not localhost:
-            yield Forbidden(where.key(key), "must be runtime/default, unconfined or localhost/<relative path>")
-    if not written:
-        return
-    spec = spec_of(pod)
-    if SECCOMP_POD in written:
-        field, at = mapping(spec.get("securityContext")).get("seccompProfile"), path / "spec" / "securityContext"
-        yield from _agree(written[SECCOMP_POD], field, at / "seccompProfile", plain=_PLAIN_SECCOMP)
+    where, spec = path / "metadata" / "annotations", spec_of(pod)
+    owners = {SECCOMP_POD: (spec, path / "spec")}
     for container, at in containers(spec, path / "spec"):
-        if (key := SECCOMP_CONTAINER + text(container.get("name"))) in written:
-            field = mapping(container.get("securityContext")).get("seccompProfile")
-            yield from _agree(written[key], field, at / "securityContext" / "seccompProfile", plain=_PLAIN_SECCOMP)
+        owners[SECCOMP_CONTAINER + text(container.get("name"))] = container, at
+    for key, value in annotations.items():
+        if key == SECCOMP_POD or key.startswith(SECCOMP_CONTAINER):
+            profile = text(value)
+            local = profile.startswith(_LOCALHOST) and not names.relative_path(profile.removeprefix(_LOCALHOST))
+            if profile not in _TYPES and not local:
+                yield Forbidden(where.key(key), "must be runtime/default, unconfined or localhost/<relative path>")
+            if key in owners:
+                owner, at = owners[key]
+                field = mapping(owner.get("securityContext")).get("seccompProfile")
+                yield from _agree(profile, field, at / "securityContext" / "seccompProfile")
 
 
 def _apparmor(pod: Mapping[str, Any], annotations: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """AppArmor profiles that are annotations are of containers that the pod has, and do not contradict the fields."""
-    where = path / "metadata" / "annotations"
-    written = {
-        key.removeprefix(APPARMOR_CONTAINER): text(value)
-        for key, value in annotations.items()
-        if key.startswith(APPARMOR_CONTAINER)
-    }
-    if not written:
-        return
-    spec = spec_of(pod)
-    present = {text(container.get("name")): (container, at) for container, at in containers(spec, path / "spec")}
-    for name, profile in written.items():
-        if name not in present:
-            yield Invalid(where.key(APPARMOR_CONTAINER + name), name, "must be the name of a container of this pod")
-        if profile and profile not in _PLAIN_APPARMOR and not profile.startswith(_LOCALHOST):
-            yield Forbidden(
-                where.key(APPARMOR_CONTAINER + name), "must be runtime/default, unconfined or localhost/<name>"
-            )
-    if mapping(spec.get("os")).get("name") == "windows":
-        return
-    whole_pod = mapping(spec.get("securityContext")).get("appArmorProfile")
-    for name, (container, at) in present.items():
-        own = mapping(container.get("securityContext")).get("appArmorProfile")
-        if name in written:
-            yield from _agree_apparmor(written[name], own, whole_pod, at / "securityContext" / "appArmorProfile")
+    """AppArmor profiles that are annotations are of containers that the pod has, and do not contradict the fields.
 
-
-def _agree_apparmor(written: str, own: Any, whole_pod: Any, path: Path) -> Iterator[Cause]:
-    """A container's annotation becomes its field where it has none, so only a field of its own can contradict it.
-
-    From the pod strategy, `applyAppArmorVersionSkew`, which runs before the validation.
+    A container's annotation becomes its field where it has none, so only a field of its own can contradict it (from
+    the pod strategy, `applyAppArmorVersionSkew`, which runs before the validation).
     """
-    if own is None and _derivable(written):
-        return
-    yield from _agree(written, own if own is not None else whole_pod, path, plain=_PLAIN_APPARMOR)
+    where, spec = path / "metadata" / "annotations", spec_of(pod)
+    owners = {APPARMOR_CONTAINER + text(one.get("name")): (one, at) for one, at in containers(spec, path / "spec")}
+    for key, value in annotations.items():
+        if not key.startswith(APPARMOR_CONTAINER):
+            continue
+        profile = text(value)
+        local = profile.removeprefix(_LOCALHOST) if profile.startswith(_LOCALHOST) else None
+        known = profile in ("runtime/default", "unconfined")
+        if key not in owners:
+            name = key.removeprefix(APPARMOR_CONTAINER)
+            yield Invalid(where.key(key), name, "must be the name of a container of this pod")
+        if profile and not known and local is None:
+            yield Forbidden(where.key(key), "must be runtime/default, unconfined or localhost/<name>")
+        if key in owners and mapping(spec.get("os")).get("name") != "windows":
+            container, at = owners[key]
+            field = mapping(container.get("securityContext")).get("appArmorProfile")
+            if field is None and not (known or (local and local == local.strip())):
+                field = mapping(spec.get("securityContext")).get("appArmorProfile")
+            yield from _agree(profile, field, at / "securityContext" / "appArmorProfile")
 
 
-def _derivable(written: str) -> bool:
-    name = written.removeprefix(_LOCALHOST)
-    return written in _PLAIN_APPARMOR or (written.startswith(_LOCALHOST) and name.strip() == name != "")
-
-
-def _agree(written: str, field: Any, path: Path, *, plain: Mapping[str, str]) -> Iterator[Cause]:
+def _agree(written: str, field: Any, path: Path) -> Iterator[Cause]:
     """An annotation and the field that took its place say the same."""
-    profile = mapping(field)
-    kind = profile.get("type")
+    kind, local = mapping(field).get("type"), mapping(field).get("localhostProfile")
     if kind == "Localhost":
-        if written != _LOCALHOST + text(profile.get("localhostProfile")) or profile.get("localhostProfile") is None:
+        if local is None or written != _LOCALHOST + text(local):
             yield Forbidden(path, "must match the annotation of the pod: remove the annotation")
-    elif kind in plain.values() and plain.get(written) != kind:
+    elif kind in _TYPES.values() and _TYPES.get(written) != kind:
         yield Forbidden(path / "type", "must match the annotation of the pod: remove the annotation")

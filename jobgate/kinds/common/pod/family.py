@@ -5,8 +5,8 @@ find something, and the *plain shape* of each: a type of values in which it sure
 type, which msgspec checks in C: a pod that fits it is *plain*, and no family looks at it. In one that is not plain, a
 family is called if some key of its is there and is not plain to it.
 
-To write a family, write `check`, which alone says what is right; then name its keys, all with LOOK, and give plain
-shapes to those that sound templates have. `tests/kinds/common/pod/test_plain.py` holds the shapes against `check`.
+Most families are tables of rules of single values (`values.py`), which give check and plain type together.
+`tests/kinds/common/pod/test_plain.py` holds the types against `check`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ LOOK: Final = Never
 _CONTAINERS: Final = ("containers", "initContainers")
 
 
-def _always(_: Json, __: Sequence[Json]) -> bool:
+def always(_: Json, __: Sequence[Json]) -> bool:
+    """Agree with everything."""
     return True
 
 
@@ -59,7 +60,7 @@ class Family(Keys, Generic[Finding]):
 
     check: Callable[[Json, Path], Iterable[Finding]]
     needs: frozenset[str] = frozenset()
-    agree: Callable[[Json, Sequence[Json]], bool] = _always
+    agree: Callable[[Json, Sequence[Json]], bool] = always
 
     @cached_property
     def plain(self) -> Callable[[object], bool]:
@@ -80,7 +81,7 @@ class Families(Generic[Finding]):
         self._families = tuple(families)
         self.shape: Final = _shape([*self._families, unruled], strict=True)
         self._fits = surely(self.shape)
-        self._agreements = [(_only_key(one), one.agree) for one in self._families if one.agree is not _always]
+        self._agreements = [(_only_key(one), one.agree) for one in self._families if one.agree is not always]
 
     def plain(self, pod: Json) -> bool:
         """Return whether a Pod, or a pod template, is surely sound."""

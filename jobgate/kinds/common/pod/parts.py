@@ -1,4 +1,4 @@
-"""The containers of a pod as the rules see them, whatever list they stand in."""
+"""The containers of a pod, of either list."""
 
 from __future__ import annotations
 

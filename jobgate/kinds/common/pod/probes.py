@@ -1,87 +1,143 @@
-"""Probes: how the kubelet finds out whether a container has started, is ready and lives.
+"""Probes and hooks: how the kubelet finds out how a container is, and what runs after its start and before its end.
 
-The rules are those of `core/v1` validation of Kubernetes (`validateProbe`), fields `livenessProbe`, `readinessProbe`
-and `startupProbe`, of containers and of native sidecars.
+The rules are those of `core/v1` validation of Kubernetes (`validateHandler`, `validateProbe`, `validateLifecycle`), of
+containers and of native sidecars. `stopSignal` is not judged: the API server drops it while its feature is off, as it
+is by default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
-from msgspec import Meta
+from msgspec import UNSET
 
+from jobgate import names
 from jobgate.kinds.common.pod.family import Family
-from jobgate.kinds.common.pod.handlers import PlainHandler, grace_period, handler
-from jobgate.kinds.common.pod.parts import Json, containers
-from jobgate.kinds.common.pod.reading import whole
-from jobgate.kinds.common.pod.shapes import NOT_NEGATIVE, POSITIVE
-from webhook.cause import Cause, Forbidden, Invalid, Notice
+from jobgate.kinds.common.pod.parts import Container, Json, containers
+from jobgate.kinds.common.pod.reading import mapping, spec_of, whole
+from jobgate.kinds.common.pod.shapes import PortName, PortNumber
+from jobgate.kinds.common.pod.values import (
+    Finding,
+    Rules,
+    ValueRule,
+    anything,
+    fields,
+    findings,
+    forbidden,
+    formatted,
+    listed,
+    need,
+    number,
+    one_of,
+    one_source,
+    plain_types,
+    rare,
+)
+from webhook.cause import Cause, Forbidden, Invalid
 from webhook.path import Path
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
-HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
-_TIMES: Final = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+
+#: How long a pod may take to end, in seconds, where it does not say.
+GRACE_PERIOD: Final = 30
 
 
-def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
-    """Check the probes of every container that may have them."""
+def _port(value: Any, path: Path) -> Iterator[Cause]:
+    """A handler's port is a number or the name of a port of the container."""
+    if isinstance(value, str):
+        if fault := names.port_name(value):
+            yield Invalid(path, value, fault)
+    elif (port := whole(value)) is not None and (fault := names.port_number(port)):
+        yield Invalid(path, value, fault)
+
+
+_PORT: Final = need(ValueRule(_port, PortNumber | PortName), "must be a port number or its name")
+_HEADER: Final = fields(name=need(formatted(names.http_header)))
+_ANY_TEXT: Final = anything(str)
+_HANDLERS: Final[Rules] = {
+    "exec": fields(command=need(anything(list[str]), "must have at least one element, the program")),
+    "httpGet": fields(
+        port=_PORT,
+        scheme=one_of(("HTTP", "HTTPS")),
+        httpHeaders=rare(listed(_HEADER)),
+        path=_ANY_TEXT,
+        host=_ANY_TEXT,
+    ),
+    "tcpSocket": fields(port=_PORT, host=_ANY_TEXT),
+}
+_PROBE_HANDLERS: Final[Rules] = {
+    **_HANDLERS,
+    "grpc": rare(fields(port=need(number(1, names.PORT_LIMIT), "must be a port number"))),
+}
+_HOOK_HANDLERS: Final[Rules] = {**_HANDLERS, "sleep": ValueRule()}
+
+
+def _with_handler(handlers: Rules, **rules: ValueRule) -> ValueRule:
+    """Return the rule of an object with exactly one handler, which is complete."""
+    known = {name: anything(rule.plain) for name, rule in _HANDLERS.items()}
+    one = one_source(handlers, "only one handler is allowed", f"must have one of {', '.join(handlers)}")
+    return fields(one, lambda plain: [plain.exec, plain.httpGet, plain.tcpSocket].count(UNSET) == 2, **known, **rules)
+
+
+def _probe(name: str) -> ValueRule:
+    """Return the rule of a probe: a container that lives does so after one success; readiness ends no container."""
+    count = number(0, right="must not be negative")
+    ready = name == "readinessProbe"
+    return _with_handler(
+        _PROBE_HANDLERS,
+        initialDelaySeconds=count,
+        timeoutSeconds=count,
+        periodSeconds=count,
+        successThreshold=count if ready else number(0, 1, f"must be 1 for a {name}"),
+        failureThreshold=count,
+        terminationGracePeriodSeconds=forbidden(f"not supported for a {name}: remove it") if ready else number(1),
+    )
+
+
+_HOOK: Final = _with_handler(_HOOK_HANDLERS)
+_RULES: Final[Rules] = {
+    **{name: _probe(name) for name in PROBES},
+    "lifecycle": fields(postStart=_HOOK, preStop=_HOOK),
+}
+
+
+def check(pod: Json, path: Path) -> Iterator[Finding]:
+    """Check the probes and hooks of every container; a container that ends before others start may have none."""
     for container in containers(pod, path):
         if container.init and not container.sidecar:
-            continue
-        for sort in PROBES:
-            probe = container.json.get(sort)
-            if isinstance(probe, dict):
-                here = container.path / sort
-                yield from handler(probe, here, HANDLERS, grace_period(pod))
-                yield from times_are_not_negative(probe, here)
-                yield from only_readiness_counts_successes(probe, here, sort)
-                yield from grace_periods_are_positive_and_not_of_readiness(probe, here, sort)
+            yield from _none_of_plain_init_containers(container)
+        else:
+            yield from findings(_RULES, container.json, container.path)
+            yield from _sleeps_end_in_time(container, pod)
 
 
-def times_are_not_negative(probe: Json, path: Path) -> Iterator[Cause]:
-    """The times and thresholds of a probe are at least 1, or 0 for the default."""
-    for field in _TIMES:
-        value = whole(probe.get(field))
-        if value is not None and value < 0:
-            yield Invalid(path / field, value, "must not be negative")
+def _none_of_plain_init_containers(container: Container) -> Iterator[Cause]:
+    for name in _RULES:
+        value = container.json.get(name)
+        # API servers drop `stopSignal`, a feature that is off by default: with nothing else, no lifecycle is left.
+        only_signal = mapping(value).keys() - {"postStart", "preStop"} and not any(
+            mapping(value).get(hook) for hook in ("postStart", "preStop")
+        )
+        if value is not None and not (name == "lifecycle" and only_signal):
+            yield Forbidden(container.path / name, "may only be set on an init container with restartPolicy Always")
 
 
-def only_readiness_counts_successes(probe: Json, path: Path, sort: str) -> Iterator[Cause]:
-    """A container that has started or lives does so after one success: only readiness may ask for more."""
-    threshold = whole(probe.get("successThreshold"))
-    if sort != "readinessProbe" and threshold is not None and threshold > 1:
-        yield Invalid(path / "successThreshold", threshold, f"must be 1 for a {sort}")
+def _sleeps_end_in_time(container: Container, pod: Json) -> Iterator[Cause]:
+    """A hook sleeps no longer than the pod may take to end."""
+    grace = whole(spec_of(pod).get("terminationGracePeriodSeconds"))
+    # What the API server makes of none, and of a negative period on creation.
+    grace = GRACE_PERIOD if grace is None else grace if grace >= 0 else 1
+    for hook in ("postStart", "preStop"):
+        sleep = mapping(mapping(container.json.get("lifecycle")).get(hook)).get("sleep")
+        seconds = whole(mapping(sleep).get("seconds")) or 0
+        if not 0 <= seconds <= grace:
+            right = f"must be between 0 and the pod's terminationGracePeriodSeconds, {grace}"
+            yield Invalid(container.path / "lifecycle" / hook / "sleep" / "seconds", seconds, right)
 
 
-def grace_periods_are_positive_and_not_of_readiness(probe: Json, path: Path, sort: str) -> Iterator[Cause]:
-    """A probe that ends its container may say how long that may take; readiness ends none."""
-    period = whole(probe.get("terminationGracePeriodSeconds"))
-    if period is None:
-        return
-    here = path / "terminationGracePeriodSeconds"
-    if sort == "readinessProbe":
-        yield Forbidden(here, "not supported for a readinessProbe: remove it")
-    elif period <= 0:
-        yield Invalid(here, period, "must be at least 1")
+def _no_init_container_has_any(spec: Json, _: Sequence[Json]) -> bool:
+    return "initContainers" not in spec or all(_RULES.keys().isdisjoint(one) for one in spec["initContainers"])
 
 
-#: A time or a threshold; once is enough for a container to have started, or to live.
-_Count = Annotated[int, NOT_NEGATIVE]
-_Once = Annotated[int, Meta(ge=0, le=1)]
-
-
-class _ReadinessProbe(PlainHandler):
-    initial_delay_seconds: _Count = 0
-    timeout_seconds: _Count = 0
-    period_seconds: _Count = 0
-    success_threshold: _Count = 0
-    failure_threshold: _Count = 0
-
-
-class _Probe(_ReadinessProbe):
-    success_threshold: _Once = 0
-    termination_grace_period_seconds: Annotated[int, POSITIVE] = 1
-
-
-FAMILY = Family(check=check, container={**dict.fromkeys(PROBES, _Probe), "readinessProbe": _ReadinessProbe})
+FAMILY = Family(check=check, container=plain_types(_RULES), agree=_no_init_container_has_any)

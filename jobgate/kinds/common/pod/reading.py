@@ -1,6 +1,6 @@
 """Reading a pod that may be any JSON: what is null or of another shape reads as if it were not there.
 
-The schema has told of wrong shapes already; a rule judges what it can read.
+The schema reports wrong types; a rule checks what it can read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from webhook.path import Path
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
-#: Where a pod's containers stand in its spec.
+#: The lists of containers of a pod's spec.
 CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 

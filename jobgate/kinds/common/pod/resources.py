@@ -1,7 +1,7 @@
 """Resources of containers: names, amounts, requests and limits, claims, and what a resize does.
 
 The rules are those of `core/v1` validation of Kubernetes (`ValidateContainerResourceRequirements`,
-`validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the whole pod's resources stand in
+`validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the whole pod's resources are in
 `pod_resources`.
 """
 
@@ -102,8 +102,9 @@ def resize_policies_fit_the_pod(container: Container, pod: Json) -> Iterator[Cau
             yield Required(here / "restartPolicy")
         elif isinstance(restart, str) and restart not in RESIZE_POLICIES:
             yield NotSupported(here / "restartPolicy", restart, RESIZE_POLICIES)
-        elif never and restart == "RestartContainer":
-            yield Invalid(here / "restartPolicy", restart, "must be NotRequired when the pod's restartPolicy is Never")
+        elif restart == "RestartContainer" and (never or (container.init and not container.sidecar)):
+            why = "when the pod's restartPolicy is Never" if never else "on an init container that is not a sidecar"
+            yield Invalid(here / "restartPolicy", restart, f"must be NotRequired {why}")
 
 
 class _Requirements(Plain):

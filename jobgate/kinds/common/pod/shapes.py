@@ -17,7 +17,7 @@ class Plain(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
     """The plain shape of an object: every key of it is named here, and none is null."""
 
 
-class Part(Struct, rename="camel", gc=False):
+class PartialObject(Struct, rename="camel", gc=False):
     """The plain shape of an object of which only some keys matter."""
 
 

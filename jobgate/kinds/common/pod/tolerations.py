@@ -1,94 +1,56 @@
-"""Tolerations: the taints of a node that a pod puts up with."""
+"""Tolerations: the taints of a node that a pod tolerates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from jobgate import names
-from jobgate.kinds.common.pod.family import Family
-from jobgate.kinds.common.pod.reading import objects, spec_of, text
-from jobgate.kinds.common.pod.shapes import LARGE, LabelValue, Plain, QualifiedName
-from webhook.cause import Cause, Invalid, Notice, NotSupported
+from jobgate.kinds.common.pod.reading import text
+from jobgate.kinds.common.pod.shapes import LARGE, LabelValue, QualifiedName
+from jobgate.kinds.common.pod.values import anything, family, fields, formatted, listed, one_of, required
+from webhook.cause import Cause, Invalid
 from webhook.path import Path
 
-Effect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
-EFFECTS: Final = get_args(Effect)
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 #: The operators that every cluster takes; Lt and Gt are behind a feature gate that is off
 #: (`TaintTolerationComparisonOperators`).
-Operator: TypeAlias = Literal["Equal", "Exists"]
-OPERATORS: Final = get_args(Operator)
+OPERATORS: Final = ("Equal", "Exists")
 
 
-def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
-    """Check the pod's tolerations."""
-    if tolerations := spec_of(pod).get("tolerations"):
-        yield from each(tolerations, path / "spec" / "tolerations")
-
-
-def each(tolerations: Any, path: Path) -> Iterator[Cause]:
-    """Check every toleration of a list.
-
-    From `core/v1` validation, `ValidateTolerations`.
-    """
-    for index, toleration in objects(tolerations):
-        item = path / index
-        yield from _key(toleration, item)
-        yield from _operator_and_value(toleration, item)
-        yield from _effect(toleration, item)
-
-
-def _key(toleration: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """The key is a label's; without one, the toleration is of every taint, and its operator says so."""
-    key = text(toleration.get("key"))
-    if key:
-        if fault := names.qualified_name(key):
-            yield Invalid(path / "key", key, fault)
-    elif toleration.get("operator") != "Exists":
-        yield Invalid(
-            path / "operator",
-            text(toleration.get("operator")),
-            "must be Exists when key is empty, which matches all taints",
-        )
-
-
-def _operator_and_value(toleration: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """Equal, which is the default, compares a value; Exists takes none."""
+def _agreement(toleration: Any, path: Path) -> Iterator[Cause]:
+    """Without a key, every taint is tolerated; Exists takes no value; only an eviction can be put off."""
     operator, value = text(toleration.get("operator")), text(toleration.get("value"))
+    effect = text(toleration.get("effect"))
+    if not text(toleration.get("key")) and operator != "Exists":
+        yield Invalid(path / "operator", operator, "must be Exists when key is empty, which matches all taints")
     if operator in {"", "Equal"}:
         if fault := names.label_value(value):
             yield Invalid(path / "value", value, fault)
-    elif operator == "Exists":
-        if value:
-            yield Invalid(path / "value", value, "must be empty when the operator is Exists")
-    else:
-        yield NotSupported(path / "operator", operator, OPERATORS)
-
-
-def _effect(toleration: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """The effect is known or empty, which is all; and only eviction can be put off."""
-    effect = text(toleration.get("effect"))
-    if effect and effect not in EFFECTS:
-        yield NotSupported(path / "effect", effect, EFFECTS)
+    elif operator == "Exists" and value:
+        yield Invalid(path / "value", value, "must be empty when the operator is Exists")
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         yield Invalid(path / "effect", effect, "must be NoExecute when tolerationSeconds is set")
 
 
-class _Toleration(Plain):
-    key: QualifiedName
-    operator: Operator = "Equal"
-    value: LabelValue = ""
-    effect: Effect | UnsetType = UNSET
-    toleration_seconds: Annotated[int, LARGE] | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if (self.value and self.operator == "Exists") or (
-            self.toleration_seconds is not UNSET and self.effect != "NoExecute"
-        ):
-            raise ValueError("contradicts itself")
+def _agrees(plain: Any) -> bool:
+    contradicts = plain.value and plain.operator == "Exists"
+    return not contradicts and (plain.tolerationSeconds is UNSET or plain.effect == "NoExecute")
 
 
-FAMILY = Family(check=check, spec={"tolerations": list[_Toleration]})
+#: From `core/v1` validation, `ValidateTolerations`.
+TOLERATIONS: Final = listed(
+    fields(
+        _agreement,
+        _agrees,
+        key=required(formatted(names.qualified_name, QualifiedName)),
+        operator=one_of(OPERATORS),
+        value=anything(LabelValue),
+        effect=one_of(EFFECTS),
+        tolerationSeconds=anything(Annotated[int, LARGE]),
+    )
+)
+FAMILY = family(spec={"tolerations": TOLERATIONS})

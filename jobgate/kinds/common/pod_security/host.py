@@ -8,19 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from msgspec import UNSET, UnsetType
-
-from jobgate.kinds.common.fitting import Never
-from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import containers, mapping, objects, spec_of, whole
-from jobgate.kinds.common.pod.shapes import Part
-from jobgate.kinds.common.pod_security.contexts import of_all
-from jobgate.kinds.common.pod_security.violation import Level, Violation
+from jobgate.kinds.common.pod_security.violation import Level, Violation, of_all
 from webhook.path import Path
 
-_NAMESPACES: Final = ("hostNetwork", "hostPID", "hostIPC")
-_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
-_HOOKS: Final = ("postStart", "preStop")
+NAMESPACES: Final = ("hostNetwork", "hostPID", "hostIPC")
+PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+HOOKS: Final = ("postStart", "preStop")
 _REACHING: Final = ("httpGet", "tcpSocket")
 
 #: Since then a probe may not be pointed at another host: the kubelet would knock there for who wrote the pod.
@@ -30,7 +24,7 @@ _OWN_HOST_SINCE: Final = 34
 def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     """Yield what a pod shares with its host."""
     spec, here = spec_of(pod), path / "spec"
-    for field in _NAMESPACES:
+    for field in NAMESPACES:
         if spec.get(field) is True:
             yield Violation(here / field, True, "must be false or not set", Level.BASELINE)
     for context in of_all(pod, path):
@@ -47,44 +41,10 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
 
 def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     lifecycle = mapping(container.get("lifecycle"))
-    handlers = [(mapping(container.get(probe)), path / probe) for probe in _PROBES]
-    handlers += [(mapping(lifecycle.get(hook)), path / "lifecycle" / hook) for hook in _HOOKS]
+    handlers = [(mapping(container.get(probe)), path / probe) for probe in PROBES]
+    handlers += [(mapping(lifecycle.get(hook)), path / "lifecycle" / hook) for hook in HOOKS]
     for handler, where in handlers:
         for way in _REACHING:
             if host := mapping(handler.get(way)).get("host"):
                 right = "must not be set"
                 yield Violation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
-
-
-class _OwnPort(Part):
-    host_port: Never | UnsetType = UNSET
-
-
-class _Own(Part):
-    host: Never | UnsetType = UNSET
-
-
-class _OwnHandler(Part):
-    http_get: _Own | UnsetType = UNSET
-    tcp_socket: _Own | UnsetType = UNSET
-
-
-class _OwnHooks(Part):
-    post_start: _OwnHandler | UnsetType = UNSET
-    pre_stop: _OwnHandler | UnsetType = UNSET
-
-
-class _NotOfWindows(Part):
-    windows_options: Never | UnsetType = UNSET
-
-
-BASELINE = Family(
-    check=check,
-    spec={**dict.fromkeys(_NAMESPACES, LOOK), "securityContext": _NotOfWindows, "ephemeralContainers": LOOK},
-    container={
-        **dict.fromkeys(_PROBES, _OwnHandler),
-        "lifecycle": _OwnHooks,
-        "ports": list[_OwnPort],
-        "securityContext": _NotOfWindows,
-    },
-)

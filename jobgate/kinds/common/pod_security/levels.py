@@ -1,27 +1,144 @@
-"""All that the Pod Security levels mind in a Pod."""
+"""All that the Pod Security levels mind in a Pod, and the plain types of Pods in which they mind nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from jobgate.kinds.common.pod.family import Family
-from jobgate.kinds.common.pod_security import host, privileges, profiles, sysctls, users, volumes
-from jobgate.kinds.common.pod_security.violation import Level, Violation
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, defstruct
+
+from jobgate.kinds.common.fitting import Never
+from jobgate.kinds.common.pod.family import LOOK, Family
+from jobgate.kinds.common.pod.shapes import PartialObject, whole_text
+from jobgate.kinds.common.pod_security import host, limits, privileges, profiles
+from jobgate.kinds.common.pod_security.violation import CONTEXT, Level, Violation
 from webhook.path import Path
 
-#: What each level minds, in the order in which a reader looks at a template. The plain shapes are those of values that
-#: no version of the level minds.
-_FAMILIES: Final[Mapping[Level, Sequence[Family[Violation]]]] = {
-    Level.PRIVILEGED: (),
-    Level.BASELINE: (host.BASELINE, privileges.BASELINE, profiles.BASELINE, sysctls.BASELINE, volumes.BASELINE),
-    Level.RESTRICTED: (
-        host.BASELINE,
-        privileges.RESTRICTED,
-        users.RESTRICTED,
-        profiles.RESTRICTED,
-        sysctls.BASELINE,
-        volumes.RESTRICTED,
+_Nothing: TypeAlias = Never | UnsetType
+#: In the order in which a reader looks at a template.
+CHECKS: Final = (
+    host.check,
+    privileges.check,
+    limits.users,
+    profiles.check,
+    limits.sysctls,
+    limits.volumes,
+)
+
+
+class _OwnPort(PartialObject):
+    host_port: _Nothing = UNSET
+
+
+class _Own(PartialObject):
+    host: _Nothing = UNSET
+
+
+class _OwnHandler(PartialObject):
+    http_get: _Own | UnsetType = UNSET
+    tcp_socket: _Own | UnsetType = UNSET
+
+
+class _OwnHooks(PartialObject):
+    post_start: _OwnHandler | UnsetType = UNSET
+    pre_stop: _OwnHandler | UnsetType = UNSET
+
+
+class _Profile(PartialObject):
+    type: profiles.Profile
+
+
+class _OfAll(PartialObject):
+    """What every security context is at the level baseline."""
+
+    windows_options: _Nothing = UNSET
+    seccomp_profile: _Profile | UnsetType = UNSET
+    app_armor_profile: _Profile | UnsetType = UNSET
+    se_linux_options: _Nothing = UNSET
+    sysctls: _Nothing = UNSET
+
+
+class _Capabilities(PartialObject):
+    add: list[privileges.Capability] = msgspec.field(default_factory=list)
+
+
+class _Baseline(_OfAll):
+    privileged: bool = False
+    capabilities: _Capabilities | UnsetType = UNSET
+    proc_mount: Literal["Default"] = "Default"
+
+    def __post_init__(self) -> None:
+        if self.privileged:
+            raise ValueError("privileged")
+
+
+class _RestrictedPod(_OfAll):
+    run_as_non_root: bool = True
+    run_as_user: Annotated[int, Meta(ge=1)] = 1
+
+    def __post_init__(self) -> None:
+        if not self.run_as_non_root:
+            raise ValueError("could run as root")
+
+
+class _CapabilitiesDropped(PartialObject):
+    drop: list[str]
+    add: list[privileges.Binding] = msgspec.field(default_factory=list)
+
+
+class _Restricted(_RestrictedPod, kw_only=True):
+    allow_privilege_escalation: bool
+    capabilities: _CapabilitiesDropped
+    privileged: bool = False
+    proc_mount: Literal["Default"] = "Default"
+
+    def __post_init__(self) -> None:
+        may_more = self.privileged or self.allow_privilege_escalation or "ALL" not in self.capabilities.drop
+        if may_more or not self.run_as_non_root:
+            raise ValueError("may be more than restricted")
+
+
+#: None of the annotations that were before the fields.
+_Annotations: TypeAlias = dict[Annotated[str, Meta(pattern=whole_text(r"(?s:(?!.*\.kubernetes\.io/).*)"))], Any]
+
+
+def _volumes_without(*sources: str) -> Any:
+    return list[defstruct("Volume", [(source, Never, UNSET) for source in sources])]  # type: ignore[misc]  # made just now
+
+
+def _check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+    for check in CHECKS:
+        yield from check(pod, path)
+
+
+def _each_has_a_profile_and_is_not_root(spec: Mapping[str, Any], containers: Sequence[Mapping[str, Any]]) -> bool:
+    return all(
+        field in spec.get(CONTEXT, ()) or all(field in container.get(CONTEXT, ()) for container in containers)
+        for field in ("seccompProfile", "runAsNonRoot")
+    )
+
+
+_CONTAINER: Final = {
+    **dict.fromkeys(host.PROBES, _OwnHandler),
+    "lifecycle": _OwnHooks,
+    "ports": list[_OwnPort],
+}
+_SPEC: Final = {**dict.fromkeys(host.NAMESPACES, LOOK), "ephemeralContainers": LOOK}
+_FAMILIES: Final[Mapping[Level, Family[Violation]]] = {
+    Level.BASELINE: Family(
+        check=_check,
+        metadata={"annotations": _Annotations},
+        spec={**_SPEC, CONTEXT: _OfAll, "volumes": _volumes_without("hostPath")},
+        container={**_CONTAINER, CONTEXT: _Baseline},
+    ),
+    Level.RESTRICTED: Family(
+        check=_check,
+        needs=frozenset({CONTEXT}),
+        metadata={"annotations": _Annotations},
+        spec={**_SPEC, CONTEXT: _RestrictedPod, "volumes": _volumes_without("hostPath", *limits.OUTSIDE)},
+        container={**_CONTAINER, CONTEXT: _Restricted},
+        agree=_each_has_a_profile_and_is_not_root,
     ),
 }
 
@@ -31,14 +148,13 @@ def violations(pod: Mapping[str, Any], path: Path, level: Level = Level.RESTRICT
 
     Args:
         pod: the Pod as an operator makes it.
-        path: where its template stands in the job.
+        path: of its template in the job.
         level: the level.
     """
-    for family in _FAMILIES[level]:
-        if not family.plain(pod):
-            yield from family.check(pod, path)
+    if not keeps_to(level, pod):
+        yield from _FAMILIES[level].check(pod, path)
 
 
 def keeps_to(level: Level, pod: Mapping[str, Any]) -> bool:
     """Return whether a level surely minds nothing in a Pod. False says nothing."""
-    return all(family.plain(pod) for family in _FAMILIES[level])
+    return level not in _FAMILIES or _FAMILIES[level].plain(pod)

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-import msgspec
-from msgspec import UNSET, UnsetType
-
-from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import items, mapping
-from jobgate.kinds.common.pod.shapes import Part
-from jobgate.kinds.common.pod_security.contexts import Context, of_containers, on_windows
-from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
+from jobgate.kinds.common.pod_security.violation import (
+    ALWAYS,
+    Level,
+    SecurityContext,
+    Violation,
+    of_containers,
+    on_windows,
+)
 from webhook.path import Path
 
 #: What container runtimes give by default, except NET_RAW.
@@ -59,7 +60,7 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         yield from _capabilities(context, until)
 
 
-def _capabilities(context: Context, until: int) -> Iterator[Violation]:
+def _capabilities(context: SecurityContext, until: int) -> Iterator[Violation]:
     capabilities, here = mapping(context.json.get("capabilities")), context.path / "capabilities"
     for index, name in enumerate(items(capabilities.get("add"))):
         where = here / "add" / index
@@ -72,40 +73,3 @@ def _capabilities(context: Context, until: int) -> Iterator[Violation]:
     if "ALL" not in dropped:
         shown = list(dropped) or None
         yield Violation(here / "drop", shown, 'must include "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until)
-
-
-class _Capabilities(Part):
-    add: list[Capability] = msgspec.field(default_factory=list)
-
-
-class _NotPrivileged(Part):
-    privileged: bool = False
-    capabilities: _Capabilities | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if self.privileged:
-            raise ValueError("privileged")
-
-
-class _CapabilitiesDropped(Part):
-    drop: list[str]
-    add: list[Binding] = msgspec.field(default_factory=list)
-
-
-class _Kept(Part):
-    allow_privilege_escalation: bool
-    capabilities: _CapabilitiesDropped
-    privileged: bool = False
-
-    def __post_init__(self) -> None:
-        if self.privileged or self.allow_privilege_escalation or "ALL" not in self.capabilities.drop:
-            raise ValueError("privilege escalation allowed")
-
-
-BASELINE = Family(check=check, spec={"ephemeralContainers": LOOK}, container={"securityContext": _NotPrivileged})
-RESTRICTED = Family(
-    check=check,
-    needs=frozenset({"securityContext"}),
-    spec={"ephemeralContainers": LOOK},
-    container={"securityContext": _Kept},
-)

@@ -6,18 +6,20 @@ procMount_restricted of Pod Security admission.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-from msgspec import UNSET, Meta, UnsetType
-
-from jobgate.kinds.common.fitting import Never
-from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
-from jobgate.kinds.common.pod.shapes import Part, whole_text
-from jobgate.kinds.common.pod_security.contexts import CONTEXT, has_own_users, of_all, of_containers, of_pod, on_windows
-from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
+from jobgate.kinds.common.pod_security.violation import (
+    ALWAYS,
+    Level,
+    Violation,
+    has_own_users,
+    of_all,
+    of_containers,
+    of_pod,
+    on_windows,
+)
 from webhook.path import Path
 
 Profile: TypeAlias = Literal["RuntimeDefault", "Localhost"]
@@ -121,35 +123,3 @@ def _proc_mount(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
             where = context.path / "procMount"
             for level, end in ((Level.BASELINE, until), (Level.RESTRICTED, ALWAYS)):
                 yield Violation(where, mount, 'must be "Default" or not set', level, until=end)
-
-
-class _Profile(Part):
-    type: Profile
-
-
-class _Kept(Part):
-    """What leaves the profiles of a container on, or of a pod."""
-
-    seccomp_profile: _Profile | UnsetType = UNSET
-    app_armor_profile: _Profile | UnsetType = UNSET
-    se_linux_options: Never | UnsetType = UNSET
-    proc_mount: Literal["Default"] = "Default"
-
-
-#: None of the annotations that were before the fields.
-_Annotations: TypeAlias = dict[Annotated[str, Meta(pattern=whole_text(r"(?s:(?!.*\.kubernetes\.io/).*)"))], Any]
-
-
-def _all_have_seccomp(spec: Mapping[str, Any], containers: Sequence[Mapping[str, Any]]) -> bool:
-    return "seccompProfile" in spec.get(CONTEXT, ()) or all(
-        "seccompProfile" in container.get(CONTEXT, ()) for container in containers
-    )
-
-
-BASELINE = Family(
-    check=check,
-    metadata={"annotations": _Annotations},
-    spec={CONTEXT: _Kept, "ephemeralContainers": LOOK},
-    container={CONTEXT: _Kept},
-)
-RESTRICTED = replace(BASELINE, agree=_all_have_seccomp)

@@ -1,10 +1,12 @@
-"""One thing for which the API server refuses a Pod, at a Pod Security level and in some versions of it."""
+"""What a Pod Security level minds in a Pod, and the security contexts in which most of it is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
+from jobgate.kinds.common.pod.reading import containers, mapping, spec_of
 from webhook.path import Path
 
 #: Above all minors that there are: of a violation that no version has stopped to mind.
@@ -44,3 +46,40 @@ class Violation(NamedTuple):
     since: int = 0
     until: int = ALWAYS
     written: Any = None
+
+
+CONTEXT = "securityContext"
+
+
+class SecurityContext(NamedTuple):
+    """A security context; an empty one where there is none."""
+
+    json: Mapping[str, Any]
+    path: Path
+
+
+def of_pod(pod: Mapping[str, Any], path: Path) -> SecurityContext:
+    """Return the security context of a pod."""
+    return SecurityContext(mapping(spec_of(pod).get(CONTEXT)), path / "spec" / CONTEXT)
+
+
+def of_containers(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:
+    """Yield the security context of each container of a pod."""
+    for container, where in containers(spec_of(pod), path / "spec"):
+        yield SecurityContext(mapping(container.get(CONTEXT)), where / CONTEXT)
+
+
+def of_all(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:
+    """Yield the security context of a pod, and those of its containers."""
+    yield of_pod(pod, path)
+    yield from of_containers(pod, path)
+
+
+def on_windows(pod: Mapping[str, Any]) -> bool:
+    """Return whether a pod says that it runs on Windows."""
+    return mapping(spec_of(pod).get("os")).get("name") == "windows"
+
+
+def has_own_users(pod: Mapping[str, Any]) -> bool:
+    """Return whether a pod has its own user namespace (`hostUsers: false`)."""
+    return spec_of(pod).get("hostUsers") is False

@@ -224,9 +224,9 @@ CASES = NODE_CASES + POD_CASES
 
 @pytest.mark.parametrize("case", NODE_CASES, ids=lambda case: case[0])
 def test_nodes_are_chosen_by_well_formed_terms(case: Case) -> None:
-    judge(affinity.check, case)
+    judge(affinity.FAMILY.check, case)
 
 
 @pytest.mark.parametrize("case", POD_CASES, ids=lambda case: case[0])
 def test_pods_are_chosen_by_well_formed_terms(case: Case) -> None:
-    judge(affinity.check, case)
+    judge(affinity.FAMILY.check, case)

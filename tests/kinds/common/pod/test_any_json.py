@@ -20,14 +20,14 @@ from tests.kinds.common.pod import (
 from tests.kinds.common.pod.verdict import Check, findings
 
 FAMILIES: list[tuple[str, Check, Any]] = [
-    ("affinity", affinity.check, test_affinity.CASES),
-    ("dns", dns.check, test_dns.CASES),
-    ("host", host.check, test_host.CASES),
-    ("metadata", metadata.check, test_metadata.CASES),
-    ("scheduling", scheduling.check, test_scheduling.CASES),
-    ("selectors", selectors.check, test_selectors.CASES),
-    ("spread", spread.check, test_spread.CASES),
-    ("tolerations", tolerations.check, test_tolerations.CASES),
+    ("affinity", affinity.FAMILY.check, test_affinity.CASES),
+    ("dns", dns.FAMILY.check, test_dns.CASES),
+    ("host", host.FAMILY.check, test_host.CASES),
+    ("metadata", metadata.FAMILY.check, test_metadata.CASES),
+    ("scheduling", scheduling.FAMILY.check, test_scheduling.CASES),
+    ("selectors", selectors.FAMILY.check, test_selectors.CASES),
+    ("spread", spread.FAMILY.check, test_spread.CASES),
+    ("tolerations", tolerations.FAMILY.check, test_tolerations.CASES),
 ]
 
 ANYTHING: list[Any] = [

@@ -1,6 +1,6 @@
 import pytest
 
-from jobgate.kinds.common.pod import containers, init_containers
+from jobgate.kinds.common.pod import containers, probes
 from tests.kinds.common.pod.builder import INIT, MAIN, case, container, of_container, pod, sidecar
 from tests.kinds.common.pod.verdict import Case, judge
 
@@ -113,23 +113,14 @@ INIT_CASES: list[Case] = [
     case(
         "an empty lifecycle is one all the same", pod(init=[container("init", lifecycle={})]), f"{INIT}.lifecycle: Forb"
     ),
-    case(
-        "it is not restarted to be resized",
-        pod(init=[container("init", resizePolicy=[{"resourceName": "cpu", "restartPolicy": "RestartContainer"}])]),
-        f"{INIT}.resizePolicy[0].restartPolicy: Invalid value",
-    ),
-    case(
-        "a sidecar is",
-        pod(init=[sidecar(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "RestartContainer"}])]),
-    ),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_containers(case: Case) -> None:
-    judge(containers.check, case)
+    judge(containers.FAMILY.check, case)
 
 
 @pytest.mark.parametrize("case", INIT_CASES, ids=lambda case: case[0])
 def test_init_containers(case: Case) -> None:
-    judge(init_containers.check, case)
+    judge(probes.FAMILY.check, case)

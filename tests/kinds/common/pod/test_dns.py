@@ -65,4 +65,4 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_a_pod_can_resolve_names(case: Case) -> None:
-    judge(dns.check, case)
+    judge(dns.FAMILY.check, case)

@@ -79,4 +79,4 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_a_pod_and_its_host_get_along(case: Case) -> None:
-    judge(host.check, case)
+    judge(host.FAMILY.check, case)

@@ -143,26 +143,28 @@ CASES = NAMES + ANNOTATIONS + PROFILES
 
 @pytest.mark.parametrize("case", NAMES, ids=lambda case: case[0])
 def test_pods_have_names_that_can_be(case: Case) -> None:
-    judge(metadata.check, case)
+    judge(metadata.FAMILY.check, case)
 
 
 @pytest.mark.parametrize("case", ANNOTATIONS, ids=lambda case: case[0])
 def test_annotations_are_small_and_those_of_kubernetes_are_sound(case: Case) -> None:
-    judge(metadata.check, case)
+    judge(metadata.FAMILY.check, case)
 
 
 @pytest.mark.parametrize("case", PROFILES, ids=lambda case: case[0])
 def test_security_profiles_in_annotations_agree_with_the_fields(case: Case) -> None:
-    judge(metadata.check, case)
+    judge(metadata.FAMILY.check, case)
 
 
 def test_a_namespace_is_a_label() -> None:
-    assert findings(metadata.check, pod(namespace="a.b"))[0].startswith('metadata.namespace: Invalid value: "a.b"')
+    assert findings(metadata.FAMILY.check, pod(namespace="a.b"))[0].startswith(
+        'metadata.namespace: Invalid value: "a.b"'
+    )
 
 
 def test_no_message_shows_what_an_annotation_says() -> None:
     secret = "tell-nobody"
     keys = (SECCOMP, SECCOMP_POD, APPARMOR, TOLERATIONS, COST, MIRROR, "a b")
-    found = findings(metadata.check, annotated(dict.fromkeys(keys, secret)))
+    found = findings(metadata.FAMILY.check, annotated(dict.fromkeys(keys, secret)))
     assert len(found) == len(keys)
     assert not [says for says in found if secret in says]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.pod.mounts import check
+from jobgate.kinds.common.pod.mounts import FAMILY
 from webhook.cause import Cause
 from webhook.path import Path
 
@@ -111,7 +111,7 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
 
 
 def messages(pod: Any) -> list[str]:
-    return sorted(str(cause) for cause in check(pod, Path("spec.tasks[0].template")))
+    return sorted(str(cause) for cause in FAMILY.check(pod, Path("spec.tasks[0].template")))
 
 
 def begin(found: list[str], beginnings: list[str], below: str) -> bool:
@@ -153,4 +153,4 @@ def spoiled(value: Any) -> Iterator[Any]:
 def test_no_shape_of_a_pod_raises() -> None:
     for case in (*TAKEN, *REFUSED):
         for spec in spoiled({"volumes": VOLUMES, "containers": [case[1]]}):
-            assert all(isinstance(cause, Cause) for cause in check({"spec": spec}, Path()))
+            assert all(isinstance(cause, Cause) for cause in FAMILY.check({"spec": spec}, Path()))

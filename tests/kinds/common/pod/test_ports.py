@@ -20,7 +20,7 @@ CASES: list[Case] = [
     of_port("of at most 15 characters", {"containerPort": 80, "name": "a" * 16}, "name: Invalid value"),
     of_port("with a letter in it", {"containerPort": 80, "name": "8080"}, 'name: Invalid value: "8080"'),
     of_port("and no two dashes", {"containerPort": 80, "name": "a--b"}, 'name: Invalid value: "a--b"'),
-    of_port("0 is no port", {"containerPort": 0}, "containerPort: Required value"),
+    of_port("0 is no port", {"containerPort": 0}, "containerPort: Invalid value: 0"),
     of_port("65535 is the last", {"containerPort": 65535}),
     of_port("65536 is none", {"containerPort": 65536}, "containerPort: Invalid value: 65536"),
     of_port("nor is -1 one of the host", {"containerPort": 80, "hostPort": -1}, "hostPort: Invalid value: -1"),
@@ -81,4 +81,4 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_ports(case: Case) -> None:
-    judge(ports.check, case)
+    judge(ports.FAMILY.check, case)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.pod import lifecycle, probes
+from jobgate.kinds.common.pod import probes
 from tests.kinds.common.pod.builder import INIT, MAIN, Json, case, container, of_container, pod, sidecar
 from tests.kinds.common.pod.verdict import Case, judge
 
@@ -56,7 +56,6 @@ PROBE_CASES: list[Case] = [
     ready("readiness may be more successes", {**TCP, "successThreshold": 2}),
     ready("and ends nothing", {**TCP, "terminationGracePeriodSeconds": 5}, ".terminationGracePeriodSeconds: Forbidden"),
     case("sidecars are probed too", pod(init=[sidecar(startupProbe={})]), f"{INIT}.startupProbe: Required value"),
-    case("plain init containers are not judged here", pod(init=[container("init", startupProbe={})])),
 ]
 
 HOOK_CASES: list[Case] = [
@@ -80,9 +79,9 @@ HOOK_CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", PROBE_CASES, ids=lambda case: case[0])
 def test_probes(case: Case) -> None:
-    judge(probes.check, case)
+    judge(probes.FAMILY.check, case)
 
 
 @pytest.mark.parametrize("case", HOOK_CASES, ids=lambda case: case[0])
 def test_hooks(case: Case) -> None:
-    judge(lifecycle.check, case)
+    judge(probes.FAMILY.check, case)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from jobgate.kinds.common.pod import pod_resources, resources
-from tests.kinds.common.pod.builder import MAIN, Json, case, container, of_container, pod, sidecar
+from tests.kinds.common.pod.builder import INIT, MAIN, Json, case, container, of_container, pod, sidecar
 from tests.kinds.common.pod.verdict import Case, judge
 
 
@@ -92,6 +92,15 @@ RESIZE_CASES: list[Case] = [
         "[0].restartPolicy: Invalid value",
         restartPolicy="Never",
     ),
+    case(
+        "it is not restarted to be resized",
+        pod(init=[container("init", resizePolicy=[{"resourceName": "cpu", "restartPolicy": "RestartContainer"}])]),
+        f"{INIT}.resizePolicy[0].restartPolicy: Invalid value",
+    ),
+    case(
+        "a sidecar is",
+        pod(init=[sidecar(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "RestartContainer"}])]),
+    ),
 ]
 
 CLAIM = [{"name": "gpu", "resourceClaimName": "gpu"}]
@@ -168,14 +177,14 @@ POD_CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CONTAINER_CASES + RESIZE_CASES, ids=lambda case: case[0])
 def test_resources_of_a_container(case: Case) -> None:
-    judge(resources.check, case)
+    judge(resources.FAMILY.check, case)
 
 
 @pytest.mark.parametrize("case", CLAIM_CASES, ids=lambda case: case[0])
 def test_claims(case: Case) -> None:
-    judge(resources.check, case)
+    judge(resources.FAMILY.check, case)
 
 
 @pytest.mark.parametrize("case", POD_CASES, ids=lambda case: case[0])
 def test_resources_of_a_pod(case: Case) -> None:
-    judge(pod_resources.check, case)
+    judge(pod_resources.FAMILY.check, case)

@@ -108,9 +108,9 @@ CASES: list[Case] = [
         "claims have names of their own",
         claiming(*({"name": name, "resourceClaimName": "a"} for name in ("gpu", "gpu", "", "a.b"))),
         [
-            'spec.resourceClaims[1].name: Duplicate value: "gpu"',
             "spec.resourceClaims[2].name: Required value",
             'spec.resourceClaims[3].name: Invalid value: "a.b"',
+            'spec.resourceClaims[1].name: Duplicate value: "gpu"',
         ],
     ),
     (
@@ -126,4 +126,4 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_a_pod_can_be_scheduled_and_run(case: Case) -> None:
-    judge(scheduling.check, case)
+    judge(scheduling.FAMILY.check, case)

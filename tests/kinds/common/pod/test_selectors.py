@@ -39,4 +39,4 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_the_selector_of_nodes_is_of_labels(case: Case) -> None:
-    judge(selectors.check, case)
+    judge(selectors.FAMILY.check, case)

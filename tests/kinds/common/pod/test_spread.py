@@ -65,4 +65,4 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_spread_constraints_are_ones_that_the_scheduler_can_keep(case: Case) -> None:
-    judge(spread.check, case)
+    judge(spread.FAMILY.check, case)

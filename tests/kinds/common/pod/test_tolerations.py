@@ -58,4 +58,4 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_tolerations_are_ones_that_taints_can_match(case: Case) -> None:
-    judge(tolerations.check, case)
+    judge(tolerations.FAMILY.check, case)

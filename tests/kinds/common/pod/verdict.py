@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from webhook.cause import Notice
 from webhook.path import Path
 
-Check = Callable[[Mapping[str, Any], Path], Iterator[Notice]]
+Check = Callable[[Mapping[str, Any], Path], Iterable[Notice]]
 
 #: A case: what holds, the pod, and how each finding begins, in order.
 Case = tuple[str, dict[str, Any], list[str]]

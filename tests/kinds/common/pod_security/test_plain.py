@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from bench.differential.pods.pod_security import PODS, plain, restricted
-from jobgate.kinds.common.pod_security import host, privileges, profiles, sysctls, users, volumes
-from jobgate.kinds.common.pod_security.levels import keeps_to, violations
+from jobgate.kinds.common.pod_security.levels import CHECKS, keeps_to, violations
 from jobgate.kinds.common.pod_security.violation import Level, Violation
 from tests.kinds.common.pod.templates import PLAIN
 from tests.kinds.common.pod_security.test_levels import places
@@ -36,8 +35,7 @@ VALUES: list[Any] = [
 
 def minded(level: Level, pod: dict[str, Any]) -> list[Violation]:
     """Return what all families together find that this level minds."""
-    families = host, privileges, users, profiles, sysctls, volumes
-    return [one for family in families for one in family.check(pod, Path()) if one.level <= level]
+    return [one for check in CHECKS for one in check(pod, Path()) if one.level <= level]
 
 
 def assert_nothing_is_overlooked(level: Level, pod: dict[str, Any]) -> None:

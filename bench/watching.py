@@ -1,0 +1,63 @@
+"""Every change of a resource, as the API server tells it, in a thread of its own."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import orjson
+
+from controlplane.plane import ControlPlane
+
+
+class Watch:
+    """Calls a function for each event of a resource, in order, from now on. Use it in a `with`."""
+
+    def __init__(self, plane: ControlPlane, path: str, take: Callable[[str, dict[str, Any], float], None]) -> None:
+        """Begin nothing yet.
+
+        Args:
+            plane: whose API server is watched.
+            path: of the resource.
+            take: gets the type of the event, the object, and the monotonic time at which it was told.
+        """
+        self._path = path
+        self._take = take
+        parts = urlsplit(plane.url)
+        context = ssl.create_default_context(cafile=str(plane.ca))
+        self._connection = http.client.HTTPSConnection(parts.hostname or "", parts.port, context=context)
+        self._headers = {"Authorization": f"Bearer {plane.token}", "Accept": "application/json"}
+        self._version = str(plane.client.get(path, {"limit": "1"})[1]["metadata"]["resourceVersion"])
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.fault = ""
+
+    def _run(self) -> None:
+        query = f"watch=1&allowWatchBookmarks=true&timeoutSeconds=3600&resourceVersion={self._version}"
+        try:
+            self._connection.request("GET", f"{self._path}?{query}", headers=self._headers)
+            for line in self._connection.getresponse():
+                event = orjson.loads(line)
+                if event["type"] == "ERROR":
+                    break
+                if event["type"] != "BOOKMARK":
+                    self._take(event["type"], event["object"], time.monotonic())
+            self.fault = f"the watch of {self._path} ended"
+        except Exception as error:  # noqa: BLE001 - whoever asks for what was seen is told
+            self.fault = f"{type(error).__qualname__}: {error}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._connection.sock.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._connection.close()

@@ -1,0 +1,138 @@
+"""Commands that work under a Lease: their settings, and their process."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+import click
+
+from jobgate.cli.pod import identity, own_namespace
+from jobgate.cli.settings import setting
+from jobgate.names import dns_subdomain
+
+if TYPE_CHECKING:
+    from jobgate.cluster.writer import Writer
+    from jobgate.controller import ControllerMetrics
+    from jobgate.serving.leader import Place
+    from webhook import Kind
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Worker(Protocol):
+    """What works while the Lease is held."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is known what there is."""
+
+    async def work(self) -> None:
+        """Work, for ever."""
+
+
+def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
+    """Add the settings of probes, credentials, Lease and rate.
+
+    The command receives `kubeconfig`, `place` and `requests_per_second`.
+
+    Args:
+        lease: the default name of the Lease.
+        rate: the default of the requests per second.
+        most: of them.
+    """
+    options = (
+        setting(
+            "--health-port",
+            type=click.IntRange(0, 65535),
+            default=8080,
+            show_default=True,
+            help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
+        ),
+        setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on."),  # noqa: S104
+        setting(
+            "--kubeconfig",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="Kubeconfig file to use instead of the pod's service account.",
+        ),
+        setting(
+            "--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]"
+        ),
+        setting("--lease-name", default=lease, show_default=True, help="Lease used for leader election."),
+        setting(
+            "--requests-per-second",
+            type=click.FloatRange(1, most),
+            default=rate,
+            show_default=True,
+            help="Maximum rate of requests to the API server, not counting watches.",
+        ),
+    )
+
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def placed(bind: str, health_port: int, lease_namespace: str | None, lease_name: str, **rest: Any) -> Any:
+            from jobgate.serving.leader import Place
+
+            if fault := dns_subdomain(lease_name):
+                raise click.BadParameter(fault, param_hint="--lease-name")
+            namespace = lease_namespace or own_namespace()
+            if namespace is None:
+                raise click.UsageError("--lease-namespace is required outside a pod")
+            try:
+                return command(place=Place(bind, health_port, namespace, lease_name, identity()), **rest)
+            except OSError as error:
+                raise click.ClickException(f"cannot listen on {bind}:{health_port}: {error}") from None
+
+        wrapped: Callable[..., Any] = placed
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return cast("F", wrapped)
+
+    return add
+
+
+def lead(
+    kinds: Iterable[Kind],
+    kubeconfig: Path | None,
+    place: Place,
+    worker: Callable[[Writer, ControllerMetrics], Awaitable[Worker]],
+    started: str,
+) -> None:
+    """Work while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
+
+    Args:
+        kinds: whose schemas are needed.
+        kubeconfig: the credentials, or None for those of a pod.
+        place: where this runs.
+        worker: returns what works; it may refuse to.
+        started: log message at the start.
+
+    Raises:
+        click.ClickException: there are no credentials.
+        OSError: the port cannot be listened on.
+    """
+    asyncio.run(_lead(kinds, kubeconfig, place, worker, started))
+
+
+async def _lead(
+    kinds: Iterable[Kind],
+    kubeconfig: Path | None,
+    place: Place,
+    worker: Callable[[Writer, ControllerMetrics], Awaitable[Worker]],
+    started: str,
+) -> None:
+    from jobgate.cli.credentials import connect
+    from jobgate.controller import ControllerMetrics
+    from jobgate.serving.leader import lead_until_stopped
+
+    for kind in kinds:
+        kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
+    metrics = ControllerMetrics()
+    async with await connect(kubeconfig) as writer:
+        found = await worker(writer, metrics)
+        await lead_until_stopped(
+            writer, place, found.work, settled=lambda: found.settled, metrics=metrics, started=started
+        )

@@ -1,0 +1,95 @@
+"""What is wrong with a stored job hides nothing of an UPDATE: no pod of it gets more of its host."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jobgate.kinds import built_in
+from tests.hostile.requests import DIJOB, job
+from tests.hostile.shapes import sound_tasks
+from tests.hostile.targets import Restricted, asked, check_smuggled
+from tests.kinds.places import at, with_value
+from webhook import Kind, Phase
+
+Steps = tuple[str | int, ...]
+
+
+def tasks_of(kind: Kind) -> Steps:
+    return kind.plan.word(kind.parts).path.steps
+
+
+def with_task(kind: Kind, task: Any) -> dict[str, Any]:
+    """Return a sound job with one more task."""
+    document = sound_tasks(kind, 2)
+    tasks = at(document, tasks_of(kind))
+    changed: dict[str, Any] = with_value(
+        document, tasks_of(kind), {**tasks, "odd": task} if isinstance(tasks, dict) else [*tasks, task]
+    )
+    return changed
+
+
+def too_many_tasks(kind: Kind) -> dict[str, Any]:
+    return sound_tasks(kind, 1001)
+
+
+def twice(part: str) -> Callable[[Kind], dict[str, Any]]:
+    """Return what makes a job with two parts of one name in a pod."""
+
+    def doubled(kind: Kind) -> dict[str, Any]:
+        document = sound_tasks(kind, 1)
+        tasks = at(document, tasks_of(kind))
+        place = (*tasks_of(kind), next(iter(tasks)) if isinstance(tasks, dict) else 0, "template", "spec")
+        parts = at(document, place).get(part, [{"name": "v", "emptyDir": {}}])
+        made: dict[str, Any] = with_value(document, place, {**at(document, place), part: [*parts, *parts]})
+        return made
+
+    return doubled
+
+
+STORED: dict[str, Callable[[Kind], dict[str, Any]]] = {
+    "a task that is a text": lambda kind: with_task(kind, "x"),
+    "a task that is nothing": lambda kind: with_task(kind, None),
+    "two containers of one name": twice("containers"),
+    "two volumes of one name": twice("volumes"),
+}
+OF_JOBS = {
+    "volumes that are a text": "x",
+    "a volume that is a text": ["x"],
+    "more volumes than there may be": [{"mountPath": f"/v{number}", "name": f"v{number}"} for number in range(1001)],
+}
+
+
+@pytest.mark.parametrize("stored", STORED.values(), ids=STORED.keys())
+@pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
+def test_what_is_wrong_in_a_stored_task_hides_nothing_of_the_others(
+    kind: Kind, stored: Callable[[Kind], dict[str, Any]]
+) -> None:
+    document = stored(kind)
+    assert asked(kind, document, document | {"metadata": {}}, Phase.VALIDATE, Restricted()).allowed
+    check_smuggled(kind, {"stored": document})
+
+
+@pytest.mark.parametrize("volumes", OF_JOBS.values(), ids=OF_JOBS.keys())
+def test_what_is_wrong_in_a_stored_job_hides_nothing_of_its_tasks(volumes: Any) -> None:
+    document = job(tasks=2)
+    document["spec"]["volumes"] = volumes
+    assert not asked(DIJOB, document).allowed
+    check_smuggled(DIJOB, {"stored": document})
+    # And what breaks nothing may still change beside it.
+    edited = {**document, "spec": {**document["spec"], "priority": "high"}}
+    assert not asked(DIJOB, edited, document, Phase.VALIDATE, Restricted()).causes
+
+
+def test_of_two_containers_of_one_name_the_second_may_not_change() -> None:
+    document = twice("containers")(DIJOB)
+    place = ("spec", "tasks", 0, "template", "spec", "containers", 1)
+    privileged = {**at(document, place), "securityContext": {"privileged": True}}
+    assert not asked(DIJOB, with_value(document, place, privileged), document, Phase.VALIDATE, Restricted()).allowed
+
+
+def test_of_more_tasks_than_there_may_be_none_may_change() -> None:
+    document = too_many_tasks(DIJOB)
+    place = ("spec", "tasks", 0, "template", "spec")
+    shared = {**at(document, place), "hostPID": True}
+    assert not asked(DIJOB, with_value(document, place, shared), document, Phase.VALIDATE, Restricted()).allowed

@@ -1,0 +1,128 @@
+"""What the API server and the webhook make of an object together: versions, rules on updates, rules that fail."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+from crdgen import Atomic, Conversion, CustomResource, Model, Names, OpenPodTemplate, Rule, Version, cel
+from jobgate.kinds.common.binding import JobKind, bind
+from jobgate.kinds.common.operator import Operator
+from jobgate.offline.judge import Circumstances, Verdict, judge
+from webhook import Cause, Context, Invalid, Job, Operation, Path, Registry, Task, rule
+
+
+class OrderTask(Model):
+    template: OpenPodTemplate
+
+
+class OldOrder(Model):
+    size: int = 1
+    tasks: Annotated[list[OrderTask], Atomic, Field(default_factory=list)]
+
+
+class Order(Model):
+    size: Annotated[int, Rule("self >= oldSelf", message="must not shrink")] = 1
+    color: str = "red"
+    tasks: Annotated[list[OrderTask], Atomic, Field(default_factory=list)]
+
+
+@rule("size")
+def an_order_is_small(job: Job[Order], _: Context) -> Iterator[Cause]:
+    """At most nine; 13 is a mistake of the rule itself."""
+    if job.spec.size == 13:
+        raise KeyError("thirteen")
+    if job.spec.size > 9:
+        yield Invalid("spec.size", job.spec.size, "must be at most 9")
+
+
+def kind(conversion: Conversion | None = None) -> JobKind:
+    """Return a kind that is served in two versions, and was in a third."""
+    versions = (
+        Version("v2", spec=Order),
+        Version("v1", spec=OldOrder, storage=False),
+        Version("v0", spec=OldOrder, storage=False, served=False),
+    )
+    return bind(
+        CustomResource("shop.example.com", Names(kind="Order"), versions, conversion=conversion),
+        operator=Operator(name="tests", minor=36, pod_name="{job}-{task}-{index}"),
+        tasks=lambda spec: [Task(Path("spec") / "tasks" / index, task) for index, task in enumerate(spec.tasks)],
+        rules=(an_order_is_small,),
+    )
+
+
+def order(size: int, version: str = "v2", name: str = "one", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": f"shop.example.com/{version}",
+        "kind": "Order",
+        "metadata": {"name": name},
+        "spec": {"size": size, **spec},
+    }
+
+
+def verdict(document: dict[str, Any], *stored: dict[str, Any], of: JobKind | None = None) -> Verdict:
+    operation = Operation.UPDATE if stored else Operation.CREATE
+    return judge(document, Circumstances(Registry([of or kind()]), operation=operation, stored=stored))
+
+
+def causes(found: Verdict) -> list[str]:
+    assert found.allowed is (found.status is None)
+    return [f"{one['field']}: {one['message']}" for one in found.status["details"]["causes"]] if found.status else []
+
+
+BIG = "spec.size: Invalid value: 10: must be at most 9"
+NO_TEMPLATE = "spec.tasks[0].template: Required value: must be set"
+UNCHECKED = (
+    ": Invalid value: null: some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
+SMALLER = "spec.size: Invalid value: 3: must not shrink"
+
+
+@pytest.mark.parametrize(
+    "document, stored, expected",
+    [
+        (order(3), (), []),
+        (order(3), (order(3),), []),
+        (order(3), (order(4),), [SMALLER]),
+        (order(3), (order(4, "v1"),), [SMALLER]),
+        (order(3), (order(4, name="other"),), []),
+        (order(10), (order(10),), []),
+        (order(3, "v1"), (order(4),), []),  # v1 has no such rule
+        (order(10, "v1"), (), [BIG]),
+        (order(3, "v1", tasks=[{}]), (), [NO_TEMPLATE, UNCHECKED]),
+    ],
+)
+def test_an_object_of_a_served_version_is_reviewed_with_the_rules_of_updates(
+    document: dict[str, Any], stored: tuple[dict[str, Any], ...], expected: list[str]
+) -> None:
+    if not cel.available():
+        pytest.skip("CEL rules need the library")
+    found = verdict(document, *stored)
+    assert found.reviewed
+    assert causes(found) == expected
+    assert found.document["apiVersion"] == document["apiVersion"]
+
+
+def test_a_field_that_a_version_does_not_have_is_dropped() -> None:
+    found = verdict(order(3, "v1", color="blue"))
+    assert found.document["spec"] == {"size": 3, "tasks": []}
+    assert any("spec.color: unknown field" in warning for warning in found.warnings)
+
+
+def test_a_version_that_is_not_served_is_denied() -> None:
+    assert "is not a kind of shop.example.com/v0" in causes(verdict(order(3, "v0")))[0]
+
+
+def test_a_version_that_a_webhook_converts_is_not_reviewed_and_says_so() -> None:
+    found = verdict(order(10, "v1"), of=kind(Conversion(url="https://convert.example.com/")))
+    assert (found.allowed, found.reviewed) == (True, False)
+    assert found.warnings == ("not reviewed: a conversion webhook converts it to shop.example.com/v2",)
+
+
+def test_a_rule_that_fails_denies_its_object_by_name() -> None:
+    found = verdict(order(13))
+    assert causes(found) == [": rule an_order_is_small of Order failed on this object: KeyError: 'thirteen'"]
+    assert found.status is not None
+    assert found.status["message"].startswith('Order.shop.example.com "one" is invalid')

@@ -1,0 +1,178 @@
+"""One look at one job, against an API server that only remembers what it was asked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from jobgate.cluster import Informer, Resource
+from jobgate.cluster.objects import Rejected
+from jobgate.controller import ControllerMetrics
+from jobgate.controller.queue import Outcome
+from jobgate.controller.territory import Territory
+from jobgate.kinds.dijob import DIJOB
+from jobgate.runner.loop import Loop
+from jobgate.runner.reading import Reader
+from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, Whose
+from tests.runner.queues.test_waiting import fill
+from tests.runner.world import START, World, dijob, stored, task
+
+KEY: Whose = (DIJOB.qualified_plural, "lab", "train")
+
+
+class Server:
+    """An API server that refuses what it is told to."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+        self.events: list[str] = []
+        self.refusals: dict[tuple[str, str], Rejected] = {}
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        del name, namespace
+        return self._answer("get", resource, {})
+
+    async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
+        del dry
+        if resource.plural == "events":
+            self.events.append(str(manifest["reason"]))
+        return self._answer("create", resource, manifest)
+
+    async def patch(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        del changes
+        return self._answer("patch", resource, found)
+
+    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
+        self._answer("delete", resource, found)
+
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        del changes
+        return self._answer("status", resource, found)
+
+    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+        del propagation
+        self._answer("delete", resource, found)
+
+    def _answer(self, verb: str, resource: Resource, found: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.calls.append((verb, resource.plural))
+        if refusal := self.refusals.get((verb, resource.plural)):
+            raise refusal
+        return {**found, "metadata": {**found.get("metadata", {}), "resourceVersion": f"{len(self.calls)} later"}}
+
+
+class Looks:
+    """A job of a world, as the loop sees it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.server = Server()
+        self.reader = Reader("svc.cluster.local")
+        resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
+        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=lambda found: found)
+        self.seen = Seen(lambda _: None, None)
+        self.loop = Loop(
+            {DIJOB.qualified_plural: (DIJOB, resource, self.jobs)},
+            self.seen,
+            self.server,
+            ControllerMetrics(),
+            Territory(),
+            clock=lambda: START,
+            later=lambda *_: None,
+            reader=self.reader,
+        )
+
+    def show(self, version: str, *, there: bool = True) -> None:
+        """Let the loop know what there is."""
+        self.world.job["metadata"]["resourceVersion"] = version
+        fill(self.jobs, [self.world.job] if there else [])
+        for resource, found in (
+            (JOBS, self.world.jobs.values()),
+            (SERVICES, self.world.services.values()),
+            (PODS, self.world.pods),
+        ):
+            fill(self.seen.informers[resource], [_placed(one) for one in found])
+
+    async def look(self) -> tuple[Outcome, list[tuple[str, str]]]:
+        """Look once; return what came of it, and what was asked."""
+        self.server.calls.clear()
+        return await self.loop.reconcile(KEY), list(self.server.calls)
+
+
+def _placed(one: dict[str, Any]) -> dict[str, Any]:
+    return {**one, "metadata": {"namespace": "lab", **one["metadata"]}}
+
+
+async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() -> None:
+    looks = Looks(World(stored(dijob(), taken=False)))
+    del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
+    looks.show("1")
+    assert await looks.look() == (Outcome.WROTE, [("patch", "dijobs")])
+    assert await looks.look() == (Outcome.FINE, [])
+    looks.show("2")
+    assert await looks.look() == (Outcome.WROTE, [("patch", "dijobs")])
+
+
+async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
+    world = World(dijob())
+    world.step()
+    looks = Looks(world)
+    looks.show("1")
+    assert await looks.look() == (Outcome.TOLD, [("status", "dijobs")])
+
+
+@pytest.mark.parametrize(
+    ("refusal", "outcome", "events", "calls"),
+    [
+        (Rejected(403, "Forbidden", "cannot change parallelism"), Outcome.AGAIN, ["CannotChangeObject"], 3),
+        (Rejected(422, "Invalid", "immutable"), Outcome.AGAIN, ["CannotChangeObject"], 3),
+        (Rejected(409, "Conflict"), Outcome.AGAIN, [], 1),
+    ],
+    ids=str,
+)
+async def test_a_change_that_is_refused_is_reported_and_the_status_is_written(
+    refusal: Rejected, outcome: Outcome, events: list[str], calls: int
+) -> None:
+    world = World(dijob(task(2)))
+    world.settle()
+    world.job["spec"]["tasks"][0]["replicas"] = 3
+    world.job["metadata"]["generation"] = 2
+    looks = Looks(world)
+    looks.server.refusals["patch", "jobs"] = refusal
+    looks.show("1")
+    found, asked = await looks.look()
+    assert (found, looks.server.events, len(asked)) == (outcome, events, calls)
+    assert (("status", "dijobs") in asked) is bool(events)
+
+
+async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
+    looks = Looks(World(dijob()))
+    reader, job = looks.reader, looks.world.job
+    first = reader.read(KEY, DIJOB, job)
+    status = {**job, "status": {"phase": "Running"}, "metadata": {**job["metadata"], "resourceVersion": "9"}}
+    second = reader.read(KEY, DIJOB, status)
+    assert first is not None
+    assert second is not None
+    assert second.job.spec is first.job.spec
+    assert (second.job.document["status"], second.job.document["metadata"]["resourceVersion"]) == (
+        {"phase": "Running"},
+        "9",
+    )
+    for change in ({"generation": 2}, {"annotations": {"jobgate.dev/run-state": "{}"}}, {"uid": "another"}):
+        other = reader.read(KEY, DIJOB, {**job, "metadata": {**job["metadata"], **change}})
+        assert other is not None
+        assert other.job.spec is not first.job.spec
+
+
+async def test_a_job_that_is_gone_or_has_ended_is_not_remembered() -> None:
+    for ended, there in ((False, True), (True, True), (False, False)):
+        looks = Looks(World(dijob()))
+        looks.world.job["status"] = {"phase": "Succeeded" if ended else "Running"}
+        looks.show("1")
+        await looks.look()
+        looks.show("2", there=there)
+        await looks.look()
+        assert len(looks.reader) == (there and not ended)
