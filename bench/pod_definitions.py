@@ -14,8 +14,7 @@ from typing import Any, Final
 import crdgen.podtemplate
 from crdgen.generate.tidy import order
 from crdgen.generate.walk import map_children
-from crdgen.podtemplate import FILE, MINORS
-from crdgen.podtemplate.convert import GIVEN
+from crdgen.podtemplate import FILE, GIVEN, MINORS
 from crdgen.schema import Schema
 
 WANTED: Final = ("io.k8s.api.core.v1.PodTemplateSpec", "io.k8s.api.core.v1.Volume")

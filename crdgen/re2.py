@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
-from crdgen.utf8 import utf8_as_read
+from crdgen.schema.look import utf8_as_read
 
 
 class PatternProblem(NamedTuple):
@@ -36,10 +36,8 @@ def problem(pattern: str) -> PatternProblem | None:
     """Return why Go does not compile the pattern, or None where it does."""
     try:
         compiled(pattern)
-    except InvalidPattern as error:
-        return error.problem
-    except LargePattern:
-        return None
+    except (InvalidPattern, LargePattern) as error:
+        return error.problem if isinstance(error, InvalidPattern) else None
     return None
 
 

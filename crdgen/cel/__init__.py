@@ -15,21 +15,19 @@ import json
 import re
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from crdgen.cel.faults import CompilationError, EvaluationError, NotEvaluated
 from crdgen.schema import VALIDATIONS, Schema
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import Compiled
-    from crdgen.cel.types import Type
 
 __all__ = [
     "NOT_INSTALLED",
     "CompilationError",
     "EvaluationError",
     "NotEvaluated",
-    "activation",
     "available",
     "compiled",
     "problems",
@@ -75,13 +73,6 @@ def compiled(expression: str, schema: Schema, *, root: bool = False, optional_ol
     # Types do not depend on rules, and one environment serves all rules of a field.
     typed = {keyword: value for keyword, value in schema.items() if keyword != VALIDATIONS}
     return compile_(expression, json.dumps(typed, sort_keys=True), root=root, optional=optional_old_self)
-
-
-def activation(value: Any, old: Any, kind: "Type") -> Any:
-    """Return the variables `self` and `oldSelf`, if it is not None, for any number of rules on values of this type."""
-    from crdgen.cel.engine import activation as made  # noqa: PLC0415 - the library is optional
-
-    return made(value, old, kind)
 
 
 def problems(

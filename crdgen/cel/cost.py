@@ -411,16 +411,14 @@ def _text_joined(call: _Called) -> tuple[int, int | None]:
     return _tenths(size), size
 
 
-def _within_ip(call: _Called) -> tuple[int, int | None]:
-    return _tenths(2 * _ADDRESS) + _read(call), None
+def _within(more: int = 0) -> _Price:
+    """Return the price of looking whether a network holds an address, or another network, which may be read first."""
 
+    def within(call: _Called) -> tuple[int, int | None]:
+        read = _tenths(call.sizes[1]) if call.values[1].kind in {"string", "dyn"} else 0
+        return _tenths(2 * _ADDRESS) + more + read, None
 
-def _within_cidr(call: _Called) -> tuple[int, int | None]:
-    return _tenths(2 * _ADDRESS) + _tenths(_ADDRESS) + 1 + _read(call), None
-
-
-def _read(call: _Called) -> int:
-    return _tenths(call.sizes[1]) if call.values[1].kind in {"string", "dyn"} else 0
+    return within
 
 
 def _number(value: _Value) -> int | None:
@@ -474,8 +472,8 @@ _PRICES: Final[dict[str, _Price]] = {
     "bytes": _converted("string", 4),
     "string": _converted("bytes", 1),
     "contains": lambda call: (_tenths(call.sizes[0]) * _tenths(call.sizes[1]), None),
-    "containsCIDR": _within_cidr,
-    "containsIP": _within_ip,
+    "containsCIDR": _within(_tenths(_ADDRESS) + 1),
+    "containsIP": _within(),
     "distinct": _distinct,
     "flatten": _flattened,
     "ip": lambda call: (1, None) if call.method else (_tenths(call.sizes[0]), None),

@@ -25,7 +25,7 @@ from crdgen.cel.tree import CelCall, CelList, CelMap, Comprehension, Constant, M
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
-from crdgen.utf8 import as_read
+from crdgen.schema.look import as_read
 
 _FAULT: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
 #: What the library's parser says of an expression that is too deep or too large for it, though not for the API server.
@@ -69,6 +69,13 @@ class Compiled:
             self._costs[bucket] = bound(self.tree, self.types, self.self_type, bucket)
         return self._costs[bucket]
 
+    def activation(self, value: Any, old: Any) -> Any:
+        """Return the variables `self` and `oldSelf`, if it is not None, for any number of rules of this schema."""
+        variables = {"self": value_of(value, self.self_type)}
+        if old is not None:
+            variables["oldSelf"] = value_of(in_order(old, value, self.self_type), self.self_type)
+        return _running().Activation(variables)
+
     def run(self, variables: Any, *, old: bool) -> Any:
         """Return what the expression gives; the variables are `activation`'s, and `old` says whether one is oldSelf.
 
@@ -90,14 +97,6 @@ class Compiled:
         if result.type().name() == "ERROR":
             raise failed(str(result.value()))
         return result.plain_value()
-
-
-def activation(value: Any, old: Any, kind: Type) -> Any:
-    """Return the variables `self` and `oldSelf` for any number of rules."""
-    variables = {"self": value_of(value, kind)}
-    if old is not None:
-        variables["oldSelf"] = value_of(in_order(old, value, kind), kind)
-    return _running().Activation(variables)
 
 
 @lru_cache(maxsize=1024)

@@ -6,6 +6,7 @@ unknown, by their numbers.
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from google.protobuf.empty_pb2 import Empty
@@ -71,28 +72,18 @@ def _type(data: bytes) -> str:  # noqa: PLR0911 - one for each kind of type
 
 def _node(data: bytes) -> Node:
     message = _fields(data)
-    for number, (value, *_) in message.items():
-        if number in _READERS:
-            return _READERS[number](message.get(2, [0])[0], _fields(value))
+    number = message.get(2, [0])[0]
+    for kind, (value, *_) in message.items():
+        if kind in _READERS:
+            return replace(_READERS[kind](_fields(value)), id=number)
     return Constant(None)
 
 
-def _constant(number: int, fields: _Fields) -> Node:  # noqa: PLR0911 - one for each kind of literal
+def _constant(fields: _Fields) -> Node:
     for kind, (value, *_) in fields.items():
-        match kind:
-            case 2:
-                return Constant(bool(value), id=number)
-            case 3:
-                return Constant(value - 2**64 if value >= 2**63 else value, id=number)
-            case 4:
-                return Constant(Unsigned(value), id=number)
-            case 5:
-                return Constant(struct.unpack("<d", struct.pack("<Q", value))[0], id=number)
-            case 6:
-                return Constant(value.decode(), id=number)
-            case 7:
-                return Constant(value, id=number)
-    return Constant(None, id=number)
+        if kind in _LITERALS:
+            return Constant(_LITERALS[kind](value))
+    return Constant(None)
 
 
 def _text(fields: _Fields, number: int) -> str:
@@ -103,13 +94,13 @@ def _flag(fields: _Fields, number: int) -> bool:
     return bool(fields.get(number, [0])[0])
 
 
-def _call(number: int, fields: _Fields) -> Node:
+def _nodes(fields: _Fields, number: int) -> tuple[Node, ...]:
+    return tuple(map(_node, fields.get(number, ())))
+
+
+def _call(fields: _Fields) -> Node:
     target = _node(fields[1][0]) if 1 in fields else None
-    return CelCall(target, _text(fields, 2), tuple(map(_node, fields.get(3, ()))), id=number)
-
-
-def _list(number: int, fields: _Fields) -> Node:
-    return CelList(tuple(map(_node, fields.get(1, ()))), frozenset(_packed(b"".join(fields.get(2, ())))), id=number)
+    return CelCall(target, _text(fields, 2), _nodes(fields, 3))
 
 
 def _packed(data: bytes) -> Iterator[int]:
@@ -122,26 +113,33 @@ def _packed(data: bytes) -> Iterator[int]:
             value = shift = 0
 
 
-def _struct(number: int, fields: _Fields) -> Node:
+def _struct(fields: _Fields) -> Node:
     if 1 in fields:
-        return Message(_text(fields, 1), id=number)
+        return Message(_text(fields, 1))
     entries = [_fields(entry) for entry in fields.get(2, ())]
-    made = tuple((_node(entry[3][0]), _node(entry[4][0]), _flag(entry, 5)) for entry in entries)
-    return CelMap(made, id=number)
+    return CelMap(tuple((_node(entry[3][0]), _node(entry[4][0]), _flag(entry, 5)) for entry in entries))
 
 
-def _comprehension(number: int, fields: _Fields) -> Node:
+def _comprehension(fields: _Fields) -> Node:
     parts = {part: _node(fields[part][0]) for part in (2, 4, 5, 6, 7)}
     names = (_text(fields, 1), _text(fields, 8), parts[2], _text(fields, 3))
-    return Comprehension(*names, parts[4], parts[5], parts[6], parts[7], id=number)
+    return Comprehension(*names, parts[4], parts[5], parts[6], parts[7])
 
 
-_READERS: Final[dict[int, Callable[[int, _Fields], Node]]] = {
+_LITERALS: Final[dict[int, Callable[[Any], Any]]] = {
+    2: bool,
+    3: lambda value: value - 2**64 if value >= 2**63 else value,
+    4: Unsigned,
+    5: lambda value: struct.unpack("<d", struct.pack("<Q", value))[0],
+    6: bytes.decode,
+    7: bytes,
+}
+_READERS: Final[dict[int, Callable[[_Fields], Node]]] = {
     3: _constant,
-    4: lambda number, fields: Identifier(_text(fields, 1), id=number),
-    5: lambda number, fields: Select(_node(fields[1][0]), _text(fields, 2), _flag(fields, 3), id=number),
+    4: lambda fields: Identifier(_text(fields, 1)),
+    5: lambda fields: Select(_node(fields[1][0]), _text(fields, 2), _flag(fields, 3)),
     6: _call,
-    7: _list,
+    7: lambda fields: CelList(_nodes(fields, 1), frozenset(_packed(b"".join(fields.get(2, ()))))),
     8: _struct,
     9: _comprehension,
 }

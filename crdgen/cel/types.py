@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from crdgen.escaping import RESERVED, escape
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
-from crdgen.utf8 import utf8
+from crdgen.schema.look import utf8
 
 #: The most bytes of a request: what has no bound may be as large.
 REQUEST: Final = 3 * 1024 * 1024

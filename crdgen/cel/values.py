@@ -12,7 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from crdgen.cel.types import Type
 from crdgen.escaping import escape
 from crdgen.formats import duration
-from crdgen.utf8 import as_read
+from crdgen.schema.look import as_read
 
 #: The key of an object's fields that no schema describes: rules compare them, and cannot name them.
 _HIDDEN: Final = ""

@@ -77,16 +77,7 @@ def _fail(program: str, message: str) -> int:
 
 
 def _help(program: str) -> str:
-    lines = [f"  {name:<10}{summary}" for name, (summary, _) in _COMMANDS.items()]
-    return "\n".join(
-        [
-            f"usage: {program} COMMAND …",
-            "",
-            "Generate, lint, compare and document CustomResourceDefinitions (CRDs).",
-            "",
-            *lines,
-            "",
-            f"Run {program} COMMAND --help for details and examples.",
-            "",
-        ]
-    )
+    commands = "\n".join(f"  {name:<10}{summary}" for name, (summary, _) in _COMMANDS.items())
+    about = "Generate, lint, compare and document CustomResourceDefinitions (CRDs)."
+    more = f"Run {program} COMMAND --help for details and examples."
+    return f"usage: {program} COMMAND …\n\n{about}\n\n{commands}\n\n{more}\n"

@@ -13,8 +13,7 @@ from typing import Any, Final, cast
 
 from crdgen.cli.command import UsageError
 from crdgen.resource.definition import crd
-from crdgen.resource.resource import CustomResource, of
-from crdgen.resource.whole import is_described
+from crdgen.resource.resource import CustomResource, is_described, of
 
 _TARGET: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _FLAGS: Final = ("group", "version", "kind", "plural", "scope")
@@ -66,7 +65,7 @@ def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str
 def _load(target: str) -> type[Any] | CustomResource:
     module, _, attributes = target.partition(":")
     if not _TARGET.fullmatch(target) or module.endswith(".py"):
-        raise UsageError(f"{target}: must be MODULE:MODEL, such as shop.models:OrderSpec{_hint(target)}")
+        raise UsageError(f"{target}: must be MODULE:MODEL, such as shop.models:OrderSpec")
     found = _imported(module)
     for attribute in attributes.split("."):
         try:
@@ -117,13 +116,6 @@ def _what(value: Any) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     return f"a value of type {type(value).__name__}"
-
-
-def _hint(target: str) -> str:
-    file, colon, name = target.partition(":")
-    if file.endswith(".py") and colon:
-        return f"; write {'.'.join(Path(file).with_suffix('').parts)}:{name}"
-    return ""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from crdgen.decode.shapes import Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct
 from crdgen.formats import is_date
-from crdgen.schema.sealed import Sealed
+from crdgen.schema.look import Sealed
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63

@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from crdgen.decode.shapes import TEXT_MAP, TEXTS, ListOf, MapOf, Scalar, Shape, Struct, struct
 from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label_value, is_subdomain, masked
 from crdgen.schema import limits
-from crdgen.schema.look import shown
-from crdgen.utf8 import utf8
+from crdgen.schema.look import shown, utf8
 
 OBJECT_META: Final = struct(
     "ObjectMeta",

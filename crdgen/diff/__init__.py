@@ -1,8 +1,8 @@
 """Compares two CRDs and reports what each change breaks: one family of changes per file.
 
 - `change`: a change, and the same field in two schemas
-- `definition`, `versions`: the CRD
-- `schemas`: the walk, and what it asks of each field: `shapes`, `fields`, `values`, `bounds`, `rules`, `branches`
+- `definition`, `versions`: the CRD, and the walk over its schemas
+- `shapes`, `fields`, `values`, `bounds`, `rules`: what is asked of each field
 - `unchanged`: what a rule says of a value that is as it was
 
 A change that is said not to break stored objects does not: whatever was valid is valid, and loses nothing. Where that

@@ -101,13 +101,7 @@ _SCALE: Final = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
 
 def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     """Yield changes of a version's subresources, columns and selectable fields."""
-    yield from _status("status" in mapping(old, "subresources"), "status" in mapping(new, "subresources"))
-    yield from _scale(mapping(old, "subresources").get("scale"), mapping(new, "subresources").get("scale"))
-    yield from _selectable(old, new)
-    yield from _columns(old, new)
-
-
-def _status(was: bool, now: bool) -> Iterator[Change]:
+    was, now = ("status" in mapping(one, "subresources") for one in (old, new))
     if was and not now:
         what = "the status subresource is removed: controllers that write to it get a 404"
         yield Change("subresources.status", what, (Break.CLIENTS,), "keep it")
@@ -115,6 +109,9 @@ def _status(was: bool, now: bool) -> Iterator[Change]:
         what = "the status subresource is new: a status in a write of the whole object is ignored"
         fix = "add it to a new version, and let controllers of that one write to /status"
         yield Change("subresources.status", what, (Break.CLIENTS,), fix)
+    yield from _scale(mapping(old, "subresources").get("scale"), mapping(new, "subresources").get("scale"))
+    yield from _selectable(old, new)
+    yield from _columns(old, new)
 
 
 def _scale(was: Any, now: Any) -> Iterator[Change]:

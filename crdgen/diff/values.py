@@ -1,11 +1,11 @@
-"""Changes of enum, pattern, format and nullable."""
+"""Changes of enum, pattern, format, nullable, and of branches, which are compared as they are written."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REFUSES, Change, SchemaPair
 from crdgen.formats import text_format
-from crdgen.schema import INT_OR_STRING
+from crdgen.schema import BRANCHES, INT_OR_STRING
 from crdgen.schema.limits import RANGES
 from crdgen.schema.look import canonical, members, shown
 
@@ -109,3 +109,33 @@ def _null(pair: SchemaPair) -> Iterator[Change]:
 
 def _listed(enum: list[Any]) -> str:
     return shown(enum)[1:-1] if len(shown(enum)) <= 60 else f"{len(enum)} values"
+
+
+_EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
+
+
+def branches(pair: SchemaPair) -> Iterator[Change]:
+    """Yield changes of branches, which count as breaking if that cannot be ruled out."""
+    for keyword in BRANCHES:
+        was, now = _branches(pair.old, keyword), _branches(pair.new, keyword)
+        if was != now:
+            # Of all, fewer take more; of several, one more does; of exactly one, another may be one too many.
+            more = set(now) <= set(was) if keyword == "allOf" else bool(was) and set(was) <= set(now)
+            yield _branch_change(pair, keyword, tighter=bool(now) and not (more and keyword != "oneOf"))
+    before, after = pair.old.get("not"), pair.new.get("not")
+    if canonical(before) != canonical(after):
+        yield _branch_change(pair, "not", tighter=after is not None)
+
+
+def _branch_change(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
+    if not tighter:
+        return pair.change(f"{keyword} changed, and accepts all previously valid values")
+    what = f"{keyword} changed: previously valid values may be rejected"
+    return pair.change(what, *REFUSES, fix=pair.for_new("keep the branches"))
+
+
+def _branches(schema: Mapping[str, Any], keyword: str) -> list[str]:
+    listed = members(schema.get(keyword))
+    if keyword == "anyOf" and schema.get(INT_OR_STRING) and canonical(listed) == _EITHER:
+        return []  # the usual way to write int-or-string, which says nothing more
+    return sorted(map(canonical, listed))

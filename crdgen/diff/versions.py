@@ -1,17 +1,16 @@
-"""Changes of the list of versions, and between versions that objects are converted to."""
+"""Changes of versions, of each one's schema field by field, and between versions that objects are converted to."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from crdgen.diff.bounds import bounds
-from crdgen.diff.branches import branches
 from crdgen.diff.change import REFUSES, Break, Change, Family, SchemaPair
 from crdgen.diff.definition import strategy, views
 from crdgen.diff.fields import defaults, fields
 from crdgen.diff.rules import rules
 from crdgen.diff.shapes import incompatible, shapes, topology
-from crdgen.diff.values import values
+from crdgen.diff.values import branches, values
 from crdgen.schema.look import canonical, mapping, named, words
 
 _STATUS: Final = "`status.storedVersions`"

@@ -1,14 +1,14 @@
-"""The page of a kind, from its CRD."""
+"""The page of a kind, from its CRD, and the table of the fields below a schema."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from crdgen.docs.example import example
-from crdgen.docs.fields import fields
 from crdgen.docs.markdown import block, code, escape, paragraph, table
 from crdgen.docs.rules import rules
+from crdgen.docs.types import kubernetes_type, type_of, value
 from crdgen.resource.text import to_yaml
-from crdgen.schema.look import mapping, named, words
+from crdgen.schema.look import mapping, members, named, words
 
 _KUBERNETES = ("apiVersion", "kind", "metadata")
 
@@ -117,3 +117,40 @@ def _text(schema: Mapping[str, Any]) -> Iterator[str]:
     text = schema.get("description")
     if isinstance(text, str):
         yield from (paragraph(one) for one in text.split("\n") if one.strip())
+
+
+_HEAD: Final = ("field", "type", "default", "")
+
+
+def fields(schemas: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the table of the fields below some schemas, each with the path where it stands.
+
+    What Kubernetes documents itself, pod templates and volumes, is named and not entered.
+    """
+    return table(_HEAD, [row for path, schema in schemas.items() for row in _below(path, schema)])
+
+
+def _below(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    if kubernetes_type(schema):
+        return
+    required = members(schema.get("required"))
+    properties = mapping(schema, "properties")
+    for name in properties:
+        yield from _field(f"{path}.{name}".lstrip("."), mapping(properties, name), required=name in required)
+    for key, step in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(schema.get(key), Mapping):
+            yield from _below(f"{path}{step}", schema[key])
+
+
+def _field(path: str, schema: Mapping[str, Any], *, required: bool) -> Iterator[tuple[str, str, str, str]]:
+    default = value(schema["default"]) if "default" in schema else "required" if required else ""
+    yield code(path), type_of(schema), default, _words(schema)
+    yield from _below(path, schema)
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    text = schema.get("description")
+    words = [escape(text)] if isinstance(text, str) and text else []
+    if "example" in schema:
+        words.append(f"Example: {value(schema['example'])}.")
+    return " ".join(words)

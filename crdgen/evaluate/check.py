@@ -37,7 +37,6 @@ class Violation:
 
 
 Check: TypeAlias = Callable[[Any], list[Violation] | None]
-Compile: TypeAlias = Callable[[Schema], Check]
 
 #: Of one list or map, no more violations than these are looked for: nobody reads them, and hostile ones hold a million.
 #: And one that is longer than it may be is looked into only up to so many entries.
@@ -78,15 +77,6 @@ def quick_class(schema: Schema) -> type | None:
 def under(step: str | int, found: list[Violation]) -> list[Violation]:
     """Return the violations of a child as its parent sees them."""
     return [violation.under(step) for violation in found]
-
-
-def both(first: Check, second: Check) -> Check:
-    """Return the check that makes both; the second only where the first finds nothing."""
-
-    def check(value: Any) -> list[Violation] | None:
-        return first(value) or second(value)
-
-    return check
 
 
 def identity(value: Any) -> tuple[str, Any]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crdgen.evaluate import metadata
-from crdgen.evaluate.check import Reason, Violation
+from crdgen.evaluate.check import Check, Reason, Violation
 from crdgen.evaluate.correlation import unchanged
 from crdgen.evaluate.defaulting import Default, defaulter
 from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import Prune, pruner
 from crdgen.evaluate.rules import rules
-from crdgen.evaluate.validation import Check, checker
+from crdgen.evaluate.validation import checker
 from crdgen.schema import Schema
 from crdgen.schema.limits import RANGES
 from crdgen.schema.look import mapping, missing

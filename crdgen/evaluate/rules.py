@@ -16,7 +16,7 @@ from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.correlation import Before
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
-from crdgen.utf8 import utf8
+from crdgen.schema.look import utf8
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import Compiled
@@ -206,7 +206,7 @@ def _own(node: _Node, value: Any, before: Before | None, around: Before | None, 
     if not rules:
         return
     kind = node.schema.get("type")
-    variables = cel.activation(value, old, rules[0].compiled.self_type)
+    variables = rules[0].compiled.activation(value, old)
     most = len(json.dumps([value, old]))
     for rule in rules:
         try:

@@ -13,10 +13,8 @@ from typing import Any, Final, TypeAlias
 from crdgen.evaluate.check import (
     ENOUGH,
     Check,
-    Compile,
     Reason,
     Violation,
-    both,
     identity,
     quick_class,
     quoted,
@@ -31,7 +29,7 @@ from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 
 
-def branches(schema: Schema, compile_: Compile) -> Check | None:
+def branches(schema: Schema) -> Check | None:
     """Return the check of the schema's branches, or None where it has none."""
     if not schema.keys() & {"allOf", "anyOf", "not", "oneOf"}:
         return None
@@ -41,10 +39,10 @@ def branches(schema: Schema, compile_: Compile) -> Check | None:
         if schema.get(INT_OR_STRING):
             # Its two types may be repeated as a branch, which then says nothing more.
             found = [] if found == EITHER else [branch for branch in found if branch != {"anyOf": EITHER}]
-        return [compile_(branch) for branch in found]
+        return [checker(branch) for branch in found]
 
     every, some, one = compiled("allOf"), compiled("anyOf"), compiled("oneOf")
-    none = compile_(schema["not"]) if "not" in schema else None
+    none = checker(schema["not"]) if "not" in schema else None
 
     def check(value: Any) -> list[Violation] | None:
         found = [violation for branch in every for violation in branch(value) or ()]
@@ -59,22 +57,19 @@ def branches(schema: Schema, compile_: Compile) -> Check | None:
     return check
 
 
-__all__ = ["Check", "checker"]
-
-
 def checker(schema: Schema) -> Check:
     """Return the function that checks a value against this schema."""
     check = _of_type(schema)
-    more = branches(schema, checker)
-    return _nullable(both(check, more) if more else check, schema)
+    more = branches(schema)
+    return _nullable((lambda value: check(value) or more(value)) if more else check, schema)
 
 
 def _of_type(schema: Schema) -> Check:
     match schema.get("type"):
         case "object":
-            return object_checker(schema, checker)
+            return object_checker(schema)
         case "array":
-            return list_checker(schema, checker)
+            return list_checker(schema)
         case None if not schema.get(INT_OR_STRING):
             return _untyped(schema)
         case _:
@@ -83,8 +78,8 @@ def _of_type(schema: Schema) -> Check:
 
 def _untyped(schema: Schema) -> Check:
     """Without a type, each keyword holds for values of its own type only."""
-    fields = object_checker(schema, checker)
-    items = list_checker(schema, checker)
+    fields = object_checker(schema)
+    items = list_checker(schema)
     scalar = scalar_checker(schema)
     only_texts = text_format(schema.get("format")) is not None
 
@@ -114,11 +109,11 @@ def _nullable(check: Check, schema: Schema) -> Check:
     return check_unless_null
 
 
-def object_checker(schema: Schema, compile_: Compile) -> Check:
+def object_checker(schema: Schema) -> Check:
     """Return the check of an object: its fields, those that it must have, and how many it may have."""
-    fields = {name: compile_(child) for name, child in schema.get("properties", {}).items()}
+    fields = {name: checker(child) for name, child in schema.get("properties", {}).items()}
     extra = schema.get("additionalProperties")
-    others = compile_(extra) if isinstance(extra, dict) else None
+    others = checker(extra) if isinstance(extra, dict) else None
     quick = {name: quick_class(child) for name, child in schema.get("properties", {}).items()}
     others_quick = quick_class(extra) if isinstance(extra, dict) else None
     required: tuple[str, ...] = tuple(schema.get("required", ()))
@@ -168,9 +163,9 @@ def _count(schema: Schema, value: dict[str, Any]) -> Iterator[Violation]:
 Test: TypeAlias = Callable[[list[Any]], list[Violation]]
 
 
-def list_checker(schema: Schema, compile_: Compile) -> Check:
+def list_checker(schema: Schema) -> Check:
     """Return the check of a list: its length, its items, and that none is there twice."""
-    item = compile_(schema["items"]) if isinstance(schema.get("items"), dict) else None
+    item = checker(schema["items"]) if isinstance(schema.get("items"), dict) else None
     quick = quick_class(schema["items"]) if item is not None else None
     lengths, unique = _length(schema), _unique(schema)
     most = max(schema.get("maxItems", inf), ENOUGH)

@@ -10,7 +10,7 @@ from crdgen.evaluate.pruning import pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import FORMS, SAID
+from crdgen.generate.walk import FORMS, SAID
 from crdgen.schema import LIST_TYPE, Schema
 
 

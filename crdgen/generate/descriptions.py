@@ -5,7 +5,7 @@ import re
 from inspect import cleandoc
 from typing import Any, Final
 
-from crdgen.generate.notes import DEPRECATED, MIXED, SAID
+from crdgen.generate.walk import DEPRECATED, MIXED, SAID
 from crdgen.schema import PRESERVE, Schema
 
 _ONE: Final = {

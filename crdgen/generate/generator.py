@@ -11,10 +11,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from crdgen.generate import decimals, temporal
+from crdgen.generate import scalars
 from crdgen.generate.encoding import NoJsonError, is_constant, json_of, spelled
 from crdgen.generate.inline import MARKERS
-from crdgen.generate.notes import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
+from crdgen.generate.walk import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
 
 _NOTHING: Any = object()
 # What the value of an enum's member must be, so that JSON has it.
@@ -180,7 +180,7 @@ class Generator(GenerateJsonSchema):
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         """Describe a decimal number."""
-        return decimals.decimal(schema)
+        return scalars.decimal(schema)
 
     def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:  # noqa: ARG002
         """Describe a complex number, which is text."""
@@ -188,21 +188,21 @@ class Generator(GenerateJsonSchema):
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
         """Describe a moment."""
-        return temporal.moment(schema)
+        return scalars.moment(schema)
 
     def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
         """Describe a day."""
-        return temporal.day(schema)
+        return scalars.day(schema)
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
         """Describe a time of day."""
-        return temporal.clock(schema)
+        return scalars.clock(schema)
 
     def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
         """Describe a duration."""
         settings = self._config.config_dict
         written_as = settings.get("ser_json_temporal") or settings.get("ser_json_timedelta") or "iso8601"
-        return temporal.duration(schema, as_number=written_as != "iso8601")
+        return scalars.duration(schema, as_number=written_as != "iso8601")
 
     def url_schema(self, schema: core_schema.UrlSchema) -> JsonSchemaValue:
         """Describe a URL, with the schemes that it may have."""
@@ -309,11 +309,7 @@ def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, sch
     return _with_default(node, forms)
 
 
-def _plainly(default: Any) -> tuple[Any, ...]:
-    return (json_of(default),)
-
-
-def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]] = _plainly) -> JsonSchemaValue:
+def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]] | None = None) -> JsonSchemaValue:
     """Return the field's node with its default as JSON."""
     held = node.get(DEFAULT)
     if held is None:
@@ -325,7 +321,7 @@ def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]]
     if node.get("format") == "password" and held.value:
         return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}
     try:
-        found = forms(held.value)
+        found = forms(held.value) if forms else (json_of(held.value),)
     except NoJsonError as error:
         return rest | {PROBLEM: (str(error), error.fix)}
     return rest | {"default": found[0]} | ({FORMS: Deferred(found)} if len(found) > 1 else {})

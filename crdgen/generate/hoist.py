@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import CLOSED, DEPRECATED, MIXED, NAME, SAID
+from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED, NAME, SAID
 from crdgen.schema import LIST_MAP_KEYS, PRESERVE, Schema
 
 _VALUES: Final = frozenset(

@@ -5,8 +5,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import COMPUTED, FORMS, NAME, PROBLEM
-from crdgen.generate.walk import map_children
+from crdgen.generate.walk import COMPUTED, FORMS, NAME, PROBLEM, map_children
 from crdgen.schema import Schema
 
 MARKERS: Final = "x-crdgen-markers"

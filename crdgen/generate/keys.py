@@ -3,25 +3,17 @@
 import re
 from typing import Any, Final, TypeAlias
 
+from crdgen.escaping import escape
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import KEYS, PREFIX
 from crdgen.generate.unions import cel_text
+from crdgen.generate.walk import KEYS, PREFIX, map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, VALIDATIONS, Schema
 
-_UUID: Final = "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"
-_FORMATS: Final = {
-    "date": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
-    "date-time": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$",
-    "ipv4": "^([0-9]{1,3}[.]){3}[0-9]{1,3}$",
-    "ipv6": "^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$",
-    "uri": "^[A-Za-z][A-Za-z0-9+.-]*:",
-    **dict.fromkeys(("uuid", "uuid3", "uuid4", "uuid5"), _UUID),
-}
 _INTEGER: Final = "^[+-]?[0-9]{1,18}$"
 _NUMBER: Final = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _IGNORED: Final = frozenset(
     {
-        *("description", "example", "exclusiveMaximum", "exclusiveMinimum", "nullable", "title", "type"),
+        *("description", "example", "exclusiveMaximum", "exclusiveMinimum", "format", "nullable", "title", "type"),
         *(INT_OR_STRING, PRESERVE),
     }
 )
@@ -77,9 +69,6 @@ def _of_word(word: str, value: Any, names: Schema, path: str) -> list[Test]:
             listed = [_as_key(one) for one in value]
             shown = " ".join(", ".join(listed).split())
             return [(f"key in [{', '.join(map(cel_text, listed))}]", f"must be one of: {shown}")]
-        case "format":
-            pattern = _FORMATS.get(value)
-            return [(f"key.matches({cel_text(pattern)})", f"must be of format {value}")] if pattern else []
         case "pattern" | "allOf" if word == "pattern" or all(set(one) == {"pattern"} for one in value):
             return [_matches(one) for one in ([value] if word == "pattern" else [one["pattern"] for one in value])]
         case "minLength" | "maxLength":
@@ -124,3 +113,39 @@ def _as_key(value: Any) -> str:
 def _matches(pattern: str) -> Test:
     shown = re.sub(r"[\r\n]", " ", pattern)
     return f"key.matches({cel_text(pattern)})", f"must match {shown}"
+
+
+# Left in the field's node. It is plain JSON, because other stages hand the node on before its parent is reached.
+PARENT: Final = "x-crdgen-parent"
+OfParent: TypeAlias = dict[str, str]
+"""A rule for the object, and its message; `{0}` in the rule stands for the field."""
+
+
+def parents(schema: Schema, path: str) -> Schema:
+    """Return the node with what its fields' markers ask of it, and without what they left for it.
+
+    A field that is always there asks nothing; nor do items of a list and values of a map, which have no name.
+    """
+    asked = [
+        _rule(entry, name, f"{path}.{name}")
+        for name, child in schema.get("properties", {}).items()
+        if name not in schema.get("required", ()) and "default" not in child
+        for entry in child.get(PARENT, ())
+    ]
+    result = _without(schema)
+    return result | {VALIDATIONS: [*schema.get(VALIDATIONS, ()), *asked]} if asked else result
+
+
+def _rule(entry: OfParent, name: str, path: str) -> dict[str, Any]:
+    escaped = escape(name)
+    if escaped is None:
+        raise SchemaError(path, "CEL cannot name this field", "use letters, digits, and `_ - . /` between them")
+    where = f".{name}" if name.isidentifier() else f"['{name}']"
+    return {"rule": entry["rule"].format(escaped), "message": entry["message"], "fieldPath": where}
+
+
+def _without(schema: Schema) -> Schema:
+    def settled(child: Schema, _: str) -> Schema:
+        return {key: value for key, value in child.items() if key != PARENT} if PARENT in child else child
+
+    return map_children(schema, "", settled)

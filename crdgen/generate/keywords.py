@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from crdgen import re2
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import MARKERS, merge
-from crdgen.generate.notes import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
+from crdgen.generate.walk import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
 from crdgen.schema import Schema
 
 # What `JSONSchemaProps` has, what is translated here, and what later stages translate. Anything else in a JSON schema

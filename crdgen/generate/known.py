@@ -1,4 +1,8 @@
-"""Types that Pydantic and Kubernetes write differently."""
+"""Types that Pydantic and Kubernetes write differently, and bounds of integers as the API server can hold them.
+
+It reads each bound as a float, written with no more digits than tell it from the next one, and a bound that is then no
+integer of the value's size refuses every value. So `maximum: 9223372036854775807` takes nothing at all.
+"""
 
 from decimal import Decimal
 from math import ceil, floor
@@ -8,8 +12,8 @@ from crdgen.formats import FORMATS
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import OWN
 from crdgen.generate.mixed import mixed, typed_enum
-from crdgen.generate.notes import BOUNDS, CLOSED, PREFIX
-from crdgen.generate.temporal import ISO_PATTERN, rule_of_bound
+from crdgen.generate.scalars import ISO_PATTERN, rule_of_bound
+from crdgen.generate.walk import BOUNDS, CLOSED, PREFIX
 from crdgen.schema import INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
 from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS, RANGES
 

@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import MIXED, PREFIX
+from crdgen.generate.walk import MIXED, PREFIX
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
 from crdgen.schema.limits import RANGES
 

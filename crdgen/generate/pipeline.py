@@ -12,15 +12,14 @@ from crdgen.generate.descriptions import descriptions
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.generator import Generator
 from crdgen.generate.inline import MARKERS, inline
-from crdgen.generate.keys import keys
+from crdgen.generate.keys import keys, parents
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known, ranges
-from crdgen.generate.parents import parents
 from crdgen.generate.tidy import order, policy, tidy
 from crdgen.generate.unions import unions
 from crdgen.generate.walk import Stage, rewrite
 from crdgen.schema import Schema
-from crdgen.schema.sealed import opened
+from crdgen.schema.look import opened
 
 
 def extensions(schema: Schema, path: str) -> Schema:

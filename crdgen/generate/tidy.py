@@ -7,10 +7,9 @@ import re
 from typing import Any, Final
 
 from crdgen.generate.errors import Faults, SchemaError
-from crdgen.generate.notes import PREFIX
-from crdgen.generate.walk import map_children
+from crdgen.generate.walk import PREFIX, map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
-from crdgen.schema.sealed import Sealed
+from crdgen.schema.look import Sealed
 
 _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
 

@@ -10,7 +10,7 @@ from crdgen.generate.errors import SchemaError
 from crdgen.generate.hoist import hoist, named
 from crdgen.generate.inline import OWN, merge
 from crdgen.generate.mixed import mixed
-from crdgen.generate.notes import MIXED, PREFIX
+from crdgen.generate.walk import MIXED, PREFIX
 from crdgen.schema import BRANCHES, PRESERVE, VALIDATIONS, Schema
 
 _NULL: Final = "null"
@@ -40,7 +40,7 @@ def unions(schema: Schema, path: str) -> Schema:
     if not members:
         raise SchemaError(path, "the field takes nothing but null", "leave it out, or give it a type")
     takes_null = len(members) < len(schema[keyword]) or any(member.get("nullable") for member in members)
-    if takes_null and not _defaults_to_null(schema):
+    if takes_null and schema.get("default", False) is not None:
         outer["nullable"] = True
     tag = schema.get("discriminator", {}).get("propertyName")
     members = [{key: value for key, value in member.items() if key != "nullable"} for member in members]
@@ -134,12 +134,8 @@ def _value_branch(branch: Schema) -> Schema:
     return _value_branches(result)
 
 
-def _defaults_to_null(schema: Schema) -> bool:
-    return "default" in schema and schema["default"] is None
-
-
 def _without_null_default(schema: Schema) -> Schema:
-    if not _defaults_to_null(schema):
+    if schema.get("default", False) is not None:
         return schema
     rest = {key: value for key, value in schema.items() if key != "default"}
     # Of a value of any type too, null then means that there is none.

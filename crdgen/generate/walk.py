@@ -1,12 +1,11 @@
 """Walking a schema: every node, with its path in the model."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from crdgen.generate.errors import Faults
-from crdgen.generate.notes import KEYS
 from crdgen.schema import BRANCHES, Schema
-from crdgen.schema.sealed import Sealed
+from crdgen.schema.look import Sealed
 
 Stage: TypeAlias = Callable[[Schema, str], Schema]
 
@@ -48,3 +47,55 @@ def map_children(schema: Schema, path: str, function: Stage) -> Schema:
         if keyword in schema:
             result[keyword] = [function(child, path) for child in schema[keyword]]
     return result
+
+
+PREFIX: Final = "x-crdgen-"
+# A pair (problem, fix), found where the path is not known.
+PROBLEM: Final = "x-crdgen-problem"
+# What a factory does whose result cannot be known.
+FACTORY: Final = "x-crdgen-factory"
+# A default as the Python object that it is, held in a `Deferred`.
+DEFAULT: Final = "x-crdgen-default"
+# The forms of a default that a serializer may write otherwise than its type is written, in a `Deferred`.
+FORMS: Final = "x-crdgen-forms"
+# The schema of a map's keys.
+KEYS: Final = "x-crdgen-keys"
+# The bounds of a duration, which JSON schema has no words for.
+BOUNDS: Final = "x-crdgen-bounds"
+# Unknown fields are refused by the model, and not only ignored; of meaning in a union.
+CLOSED: Final = "x-crdgen-closed"
+# The model that the node was written for, for messages.
+NAME: Final = "x-crdgen-name"
+# The one-type schemas that a node of several types was made of.
+MIXED: Final = "x-crdgen-mixed"
+# What a value must be, in words, where keywords are hard to read: `a decimal, as a number or a text, at least 0`.
+SAID: Final = "x-crdgen-said"
+# The computed fields of a model, by their JSON names: of use only where it is written, and not read.
+COMPUTED: Final = "x-crdgen-computed"
+# The sentence of a deprecated field, for its description.
+DEPRECATED: Final = "x-crdgen-deprecated"
+
+
+class Deferred:
+    """Any Python object in a schema, safe from the copying that happens to schemas."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __deepcopy__(self, memo: object) -> "Deferred":
+        """Return the same object: it is only read."""
+        return self
+
+
+_ATTRIBUTE: Final = "__crdgen_rules__"
+
+
+def declare(declared: type, markers: tuple[Any, ...]) -> None:
+    """Put markers on a class, before those that it has."""
+    # Decorators are applied from the inside out, and read from the top down.
+    setattr(declared, _ATTRIBUTE, (*markers, *vars(declared).get(_ATTRIBUTE, ())))
+
+
+def rules_of(declared: type) -> tuple[Any, ...]:
+    """Return the markers of a class, those of its bases first."""
+    return tuple(rule for base in reversed(declared.__mro__) for rule in vars(base).get(_ATTRIBUTE, ()))

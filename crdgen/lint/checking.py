@@ -117,8 +117,16 @@ _STEP: Final = re.compile(r"properties\[(.*?)\](?=[.\[]|$)|(?<![^.])(items|addit
 RULES: Final[tuple[LintRule[Any], ...]] = (*_OF_DECODING, *_OF_DEFINITION, *_OF_VERSION, *_OF_SCHEMA)
 
 
-def check(definition: Mapping[str, Any], *, strict: bool) -> list[Finding]:
-    """Return all findings of a CustomResourceDefinition; `strict` as in `crdgen.lint.lint`."""
+def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]:
+    """Return what the API server refuses in a CustomResourceDefinition, and what it takes but will surprise.
+
+    Never raises, whatever JSON it is given, and takes time linear in it.
+
+    Args:
+        definition: the whole object, read as JSON.
+        strict: take an unknown field for refused, as `kubectl` has it (it asks for `fieldValidation=Strict`); otherwise
+            it is surprising: the API server drops it with a warning.
+    """
     if is_too_deep(definition):
         return list(document_is_nested_reasonably.findings(definition, ""))
     decoder = Decoder()

@@ -10,6 +10,7 @@ from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 _TOKEN: Final = re.compile(r"'.*?(?<!\\)'|'.*|[.\[\]]|[^.\[\]]+", re.DOTALL)
 
+_UNKNOWN_ESCAPE: Final = re.compile(r"\\[^abfnrtv'\\]")
 # One step of kubectl's JSONPath: a name, a name in quotes, items by index, slice, wildcard or filter, or all below.
 _STEP: Final = re.compile(
     r"\.(?P<name>(?:\\.|[^.\[\]\\()'\"\s{}*])+)"
@@ -111,6 +112,8 @@ def _steps(path: str, *, brackets: bool) -> Iterator[str]:
             name = next(tokens, "")
             if len(name) < 2 or name[0] != "'" or name[-1] != "'":
                 raise PathError("wants a name in single quotes between brackets")
+            if unknown := _UNKNOWN_ESCAPE.search(name):
+                raise PathError(f"has the unknown escape {unknown[0]}")
             yield name[1:-1].replace("\\'", "'").replace("\\\\", "\\")
             if next(tokens, None) != "]":
                 raise PathError("has a bracket that is not closed")

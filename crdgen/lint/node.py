@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
 from crdgen.schema import EMBEDDED, Schema
-from crdgen.schema.sealed import Sealed
+from crdgen.schema.look import Sealed
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from crdgen.lint.fieldpath import PathError, column, resolve
 from crdgen.lint.rule import Found, error, warning
 from crdgen.lint.version import DecodedVersion
-from crdgen.schema import INT_OR_STRING, Schema
+from crdgen.schema import INT_OR_STRING
 from crdgen.schema.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
 
 # What a column of this type prints; of any other value it prints nothing.
@@ -87,7 +87,9 @@ def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Found]:
     """Writes to the scale subresource are validated by the schema only; webhooks for the resource do not see them."""
     scale = version.subresources.get("scale", {})
     path = scale.get("specReplicasPath", "")
-    schema = _declared(path, version.schema)
+    schema = None
+    with suppress(PathError):
+        schema = resolve(path, version.schema or {}, brackets=False)[1] if path.startswith(".") else None
     if schema is not None and not {"minimum", "maximum"} <= schema.keys():
         missing = [keyword for keyword in ("minimum", "maximum") if keyword not in schema]
         fix = f"write {' and '.join(missing)} for it, or let the webhook match the resource with /scale too"
@@ -150,10 +152,3 @@ def _readable(version: DecodedVersion) -> Iterator[tuple[str, str, str]]:
 def _columns(version: DecodedVersion) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for index, entry in enumerate(version.written.get("additionalPrinterColumns", ())):
         yield f"additionalPrinterColumns[{index}]", entry
-
-
-def _declared(path: str, schema: Schema | None) -> Schema | None:
-    try:
-        return resolve(path, schema or {}, brackets=False)[1] if path.startswith(".") else None
-    except PathError:
-        return None

@@ -1,4 +1,4 @@
-"""A whole CustomResourceDefinition and its versions, decoded, as the rules look at them."""
+"""A whole CustomResourceDefinition and its versions, decoded, and the rules for single versions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,8 +9,7 @@ from crdgen.lint.node import Node, nodes
 from crdgen.lint.rule import Found, error, warning
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, Schema
 from crdgen.schema.limits import DEPRECATION_WARNING
-from crdgen.schema.look import mapping
-from crdgen.utf8 import utf8
+from crdgen.schema.look import mapping, utf8
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 On a field a rule is in `Annotated[…]`; on a model it is given by the decorator `rules`, which leaves the model
 itself as it was. In a rule `self` is the value, or the object with its JSON names, escaped where they are no
-identifiers (`escape`).
+identifiers (`escape`). Beside `Rule` there are rules on which fields are set, and on fields that do not change.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from crdgen.escaping import escape
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.notes import declare
-from crdgen.generate.parents import PARENT
+from crdgen.generate.keys import PARENT
+from crdgen.generate.walk import declare
 from crdgen.markers.marker import Marker
 from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
 

@@ -13,8 +13,8 @@ from crdgen.durations import DURATION_PATTERN, format_duration, parse_duration
 from crdgen.formats import FORMATS
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import OWN
-from crdgen.generate.notes import BOUNDS
-from crdgen.generate.temporal import rule_of_bound
+from crdgen.generate.scalars import rule_of_bound
+from crdgen.generate.walk import BOUNDS
 from crdgen.markers.marker import Marker, require_type
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
 from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE, VALIDATIONS, Schema

@@ -14,10 +14,11 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.tidy import order
+from crdgen.generate.walk import map_children
 from crdgen.markers.types import Replace
-from crdgen.podtemplate.convert import structural
-from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, PRESERVE
-from crdgen.schema.sealed import opened, sealed
+from crdgen.quantities import QUANTITY_SCHEMA
+from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE, Schema
+from crdgen.schema.look import opened, sealed
 
 __all__ = [
     "FILE",
@@ -44,6 +45,47 @@ _CONTAINER: Final = _ANY | {"required": ["name"], "properties": {"name": {"type"
 _CONTAINERS: Final = {"type": "array", "items": _CONTAINER, LIST_TYPE: "map", LIST_MAP_KEYS: ["name"]}
 _SPEC: Final = _ANY | {"required": ["containers"], "properties": {"containers": _CONTAINERS}}
 _OPEN: Final[Mapping[str, Any]] = _ANY | {"properties": {"metadata": _ANY, "spec": _SPEC}}
+
+
+_TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
+#: Types whose schema is not the definition's.
+GIVEN: Final[Mapping[str, Schema]] = {
+    "Quantity": dict(QUANTITY_SCHEMA),
+    "IntOrString": {INT_OR_STRING: True},
+    # What a template's author may write. The timestamp is what Go programs print for a template, as null; the API
+    # server drops it, and a strict client would refuse it if it were unknown.
+    "ObjectMeta": {
+        "type": "object",
+        "properties": {
+            "annotations": _TEXTS,
+            "creationTimestamp": {"type": "string", "format": "date-time"},
+            "finalizers": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "atomic"},
+            "generateName": {"type": "string"},
+            "labels": _TEXTS,
+            "name": {"type": "string"},
+            "namespace": {"type": "string"},
+        },
+    },
+}
+
+
+def structural(known: Mapping[str, Mapping[str, Any]], name: str) -> Schema:
+    """Return the structural schema of one definition, everything that it refers to inlined, and no descriptions."""
+    return order(_inlined(known, name, ()))
+
+
+def _inlined(known: Mapping[str, Mapping[str, Any]], name: str, within: tuple[str, ...]) -> Schema:
+    if name in GIVEN:
+        return GIVEN[name]
+    if name in within:
+        raise ValueError(f"{name} contains itself: {' → '.join((*within, name))}")
+    return _resolved(known, known[name], (*within, name))
+
+
+def _resolved(known: Mapping[str, Mapping[str, Any]], schema: Mapping[str, Any], within: tuple[str, ...]) -> Schema:
+    if "$ref" in schema:
+        return _inlined(known, schema["$ref"], within)
+    return map_children(dict(schema), "", lambda child, _: _resolved(known, child, within))
 
 
 def pod_template(kubernetes: str = KUBERNETES) -> Replace:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import yaml
 
 from crdgen.reading.scalars import Scalar, Untrue, json_key, json_value, resolve
-from crdgen.utf8 import as_read
+from crdgen.schema.look import as_read
 
 try:
     from yaml import CSafeLoader as _Loader

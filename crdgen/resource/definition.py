@@ -15,11 +15,10 @@ from crdgen.lint import Finding, Severity, lint
 from crdgen.lint.checking import field_path
 from crdgen.lint.fieldpath import PathError, column
 from crdgen.markers.marker import Descriptions
-from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Version
-from crdgen.resource.whole import own
+from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Version, own
 from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
 from crdgen.schema.limits import API_APPROVED
-from crdgen.schema.sealed import opened
+from crdgen.schema.look import opened
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
 # What the API server takes, and no author means.

@@ -18,8 +18,7 @@ from crdgen.generate.pipeline import structural_schema
 from crdgen.generate.tidy import shortened
 from crdgen.podtemplate import OpenPodTemplate
 from crdgen.schema import Schema
-from crdgen.schema.look import mapping, members, size
-from crdgen.utf8 import utf8
+from crdgen.schema.look import mapping, members, size, utf8
 
 __all__ = ["Saving", "SizedField", "annotations", "parts", "savings", "size"]
 
@@ -57,12 +56,6 @@ class SizedField:
     size: int
     descriptions: int
     parts: tuple["SizedField", ...]
-
-    def walk(self) -> Iterator["SizedField"]:
-        """Yield the part and all below it, from the top."""
-        yield self
-        for part in self.parts:
-            yield from part.walk()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crdgen.utf8 import utf8
-
 
 def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
     """Return the mapping below the keys, or an empty one."""
@@ -71,3 +69,44 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(child) for child in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class Sealed(dict[str, Any]):
+    """A schema node whose inside is complete, in order, and taken by the API server wherever it stands."""
+
+
+def sealed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a node with its children sealed. The node itself stays open: its field has words of its own."""
+    result = dict(schema)
+    if "properties" in result:
+        result["properties"] = {name: Sealed(child) for name, child in result["properties"].items()}
+    if isinstance(result.get("items"), dict):
+        result["items"] = Sealed(result["items"])
+    return result
+
+
+def opened(value: Any) -> Any:
+    """Return a copy without seals: plain JSON, which shares nothing with other schemas."""
+    if isinstance(value, dict):
+        return {key: opened(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [opened(item) for item in value]
+    return value
+
+
+def utf8(text: str) -> bytes:
+    """Return a text in UTF-8; half a character, which JSON may hold, as the three bytes that it would be."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_read(text: str) -> str:
+    """Return the text that an API server reads: half a character becomes U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def utf8_as_read(text: str) -> bytes:
+    """Return in UTF-8 the text that an API server reads."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return as_read(text).encode()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from crdgen.evaluate import Evaluator, validate
+from crdgen.evaluate import Evaluator
 from jobgate.kinds.common.schema import shape_of
 from jobgate.offline.sample import sample
 from webhook import Context, Kind
@@ -131,7 +131,7 @@ def _values(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     if allowed and (lacking := [one for one in ours.get("enum") or () if one not in allowed]):
         refused, known = ", ".join(map(shown, lacking)), ", ".join(map(shown, allowed))
         yield Misfit(path, MisfitOutcome.REFUSED, f"{refused} is none of the schema's values: {known}")
-    elif "default" in ours and (violations := validate(dict(theirs), ours["default"])):
+    elif "default" in ours and (violations := Evaluator(dict(theirs)).validate(ours["default"])):
         said = violations[0].message
         yield Misfit(path, MisfitOutcome.REFUSED, f"the default {shown(ours['default'])} is refused: {said}")
     if "default" in theirs and theirs["default"] != ours.get("default") and _TEMPLATE not in path:

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from crdgen import re2
-from crdgen.utf8 import utf8_as_read
+from crdgen.schema.look import utf8_as_read
 from jobgate.prerequisites.models import VALUE_LIMIT
 
 #: The characters that no POSIX shell interprets, wherever they stand.

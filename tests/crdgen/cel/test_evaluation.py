@@ -12,7 +12,7 @@ NUMBERS = {"type": "array", "items": {"type": "integer"}}
 
 def run(expression: str, value: Any = VALUE, schema: dict[str, Any] = SCHEMA) -> Any:
     compiled = cel.compiled(expression, schema)
-    return compiled.run(cel.activation(value, None, compiled.self_type), old=False)
+    return compiled.run(compiled.activation(value, None), old=False)
 
 
 @pytest.mark.parametrize("expression", TRUE)
@@ -52,7 +52,7 @@ def test_the_expression_fails_as_on_the_server(expression: str, fault: str) -> N
 )
 def test_an_optional_old_self_is_there_where_there_is_an_old_value(rule: str, old: Any, outcome: bool | str) -> None:
     compiled = cel.compiled(rule, NUMBERS, optional_old_self=True)
-    variables = cel.activation([7], old, compiled.self_type)
+    variables = compiled.activation([7], old)
     if isinstance(outcome, bool):
         assert compiled.run(variables, old=old is not None) is outcome
     else:
@@ -87,7 +87,7 @@ _KEYED = {
 def test_sets_and_map_lists_are_the_same_in_any_order(schema: dict[str, Any], old: Any, same: bool) -> None:
     new = [1, 2] if schema is not _KEYED else [{"k": "a", "s": ["x", "y"]}, {"k": "b"}]
     compiled = cel.compiled("self == oldSelf", schema)
-    assert compiled.run(cel.activation(new, old, compiled.self_type), old=True) is same
+    assert compiled.run(compiled.activation(new, old), old=True) is same
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_sets_and_map_lists_are_the_same_in_any_order(schema: dict[str, Any], ol
 )
 def test_what_no_rule_can_name_is_compared(schema: dict[str, Any], new: Any, old: Any, same: bool) -> None:
     compiled = cel.compiled("self == oldSelf", schema)
-    assert compiled.run(cel.activation(new, old, compiled.self_type), old=True) is same
+    assert compiled.run(compiled.activation(new, old), old=True) is same
 
 
 def test_a_number_with_a_point_is_no_integer_to_rules() -> None:

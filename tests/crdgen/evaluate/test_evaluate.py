@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crdgen.evaluate import Evaluator, default, prune, validate
+from crdgen.evaluate import Evaluator
 from crdgen.evaluate.check import ENOUGH
 from crdgen.quantities import QUANTITY_SCHEMA
 
@@ -57,7 +57,7 @@ def deep(depth: int) -> Any:
 )
 def test_pruning(case: str, fields: dict[str, Any], before: Any, after: Any) -> None:
     untouched = deepcopy(before)
-    assert prune(schema(**fields), before) == (untouched if after is ... else after)
+    assert Evaluator(schema(**fields)).prune(before) == (untouched if after is ... else after)
     assert before == untouched
 
 
@@ -89,7 +89,7 @@ COUNT = {"type": "integer", "default": 1}
 )
 def test_defaulting(case: str, fields: dict[str, Any], before: Any, after: Any) -> None:
     untouched = deepcopy(before)
-    assert default(schema(**fields), before) == (untouched if after is ... else after)
+    assert Evaluator(schema(**fields)).default(before) == (untouched if after is ... else after)
     assert before == untouched
 
 
@@ -244,7 +244,7 @@ PORT = {"x-kubernetes-int-or-string": True}
 def test_validation(
     case: str, field: dict[str, Any], value: Any, expected: tuple[str, tuple[Any, ...], str] | None
 ) -> None:
-    found = [(each.reason, each.path, each.message) for each in validate(schema(spec=field), {"spec": value})]
+    found = [(each.reason, each.path, each.message) for each in Evaluator(schema(spec=field)).validate({"spec": value})]
     assert found == ([] if expected is None else [(expected[0], ("spec", *expected[1]), expected[2])])
 
 
@@ -266,12 +266,12 @@ MANY = 200_000
 def test_no_more_violations_of_one_list_or_map_are_looked_for_than_are_enough(
     case: str, schema: dict[str, Any], value: Any, found: int
 ) -> None:
-    assert len(validate(schema, value)) == found, case
+    assert len(Evaluator(schema).validate(value)) == found, case
 
 
 def test_all_violations_are_found_at_once() -> None:
     fields = schema(a=TEXT, b=schema(c=INT | {"minimum": 1})) | {"required": ["a"]}
-    paths = [each.path for each in validate(fields, {"b": {"c": 0}})]
+    paths = [each.path for each in Evaluator(fields).validate({"b": {"c": 0}})]
     assert sorted(paths) == [("a",), ("b", "c")]
 
 

@@ -12,16 +12,16 @@ import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from crdgen import Depth, Model, SchemaError, structural_schema
-from crdgen.generate.decimals import decimal
 from crdgen.generate.encoding import is_constant
 from crdgen.generate.hoist import hoist
 from crdgen.generate.inline import inline
 from crdgen.generate.keys import keys
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known, ranges
-from crdgen.generate.notes import KEYS, MIXED
+from crdgen.generate.scalars import decimal
 from crdgen.generate.tidy import order
 from crdgen.generate.unions import unions
+from crdgen.generate.walk import KEYS, MIXED
 
 TEXT = {"type": "string"}
 COUNT = {"type": "integer"}

@@ -9,8 +9,18 @@ from pydantic import BaseModel
 from bench.pod_definitions import WANTED, definitions, published
 from crdgen import SchemaError, check_structural, size, structural_schema
 from crdgen.evaluate import Evaluator
-from crdgen.podtemplate import FILE, KUBERNETES, MINORS, PodTemplate, core_type, known, load, pod_template, volumes
-from crdgen.podtemplate.convert import structural
+from crdgen.podtemplate import (
+    FILE,
+    KUBERNETES,
+    MINORS,
+    PodTemplate,
+    core_type,
+    known,
+    load,
+    pod_template,
+    structural,
+    volumes,
+)
 
 
 def evaluator(kubernetes: str = KUBERNETES) -> Evaluator:

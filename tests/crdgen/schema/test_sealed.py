@@ -10,7 +10,7 @@ from crdgen.generate.pipeline import assembled, structural_schema
 from crdgen.lint import check_structural
 from crdgen.podtemplate import MINORS, load, volumes
 from crdgen.resource.resource import of
-from crdgen.schema.sealed import Sealed, opened, sealed
+from crdgen.schema.look import Sealed, opened, sealed
 
 
 class Spec(BaseModel):

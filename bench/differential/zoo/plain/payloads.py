@@ -315,9 +315,7 @@ SPECIMENS = (
         by_rule=(
             {"by_player": {"a": 1}},
             {"by_status": {"drawn": 1}},
-            {"by_day": {"monday": 1}},
             {"by_code": {"DE": ADDRESS}},
-            {"by_id": {"x": 1}},
         ),
     ),
 )

@@ -1,11 +1,78 @@
-"""Decimal numbers, which are strings or numbers in JSON."""
+"""Decimals, moments, days, times of day and durations, which JSON has as texts."""
 
 from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from crdgen.generate.notes import PROBLEM, SAID
-from crdgen.schema import Schema
+from crdgen.generate.walk import BOUNDS, PROBLEM, SAID
+from crdgen.schema import VALIDATIONS, Schema
+
+_CLOCK: Final = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]{1,9})?)?"
+_ZONE: Final = r"([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])"
+# The API server checks no format for a time of day, and its `date-time` always has a zone.
+TIME_PATTERN: Final = f"^{_CLOCK}{_ZONE}?$"
+NAIVE_PATTERN: Final = f"^[0-9]{{4}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt _]{_CLOCK}$"
+# ISO 8601, and `[-][N days, ]HH:MM:SS[.ffffff]`: what Pydantic reads as a timedelta, and what it writes.
+ISO_PATTERN: Final = (
+    r"^[+-]?(P([0-9]+([.,][0-9]+)?[YMWDymwd])+([Tt]([0-9]+([.,][0-9]+)?[HMShms])+)?"
+    r"|P[Tt]([0-9]+([.,][0-9]+)?[HMShms])+"
+    r"|([0-9]+ ?(d|D|day|days),? ?)?[0-9]{1,2}:[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?|[0-9]+ ?(d|D|day|days))$"
+)
+_WORDS: Final = {"ge": (">=", "at least"), "gt": (">", "more than"), "le": ("<=", "at most"), "lt": ("<", "less than")}
+
+
+def moment(core: Mapping[str, Any]) -> Schema:
+    """Return the schema of a datetime; bounds become rules."""
+    if core.get("tz_constraint") == "naive":
+        return {"type": "string", "pattern": NAIVE_PATTERN} | _no_bounds(core, "a time without a zone")
+    return {"type": "string", "format": "date-time"} | _rules(core)
+
+
+def day(core: Mapping[str, Any]) -> Schema:
+    """Return the schema of a date; bounds become rules."""
+    return {"type": "string", "format": "date"} | _rules(core)
+
+
+def clock(core: Mapping[str, Any]) -> Schema:
+    """Return the schema of a time of day."""
+    return {"type": "string", "pattern": TIME_PATTERN} | _no_bounds(core, "a time of day")
+
+
+def duration(core: Mapping[str, Any], *, as_number: bool) -> Schema:
+    """Return the schema of a timedelta in ISO 8601; `as_number` adds the seconds that the model then writes."""
+    bounds = {key: core[key] for key in _WORDS if core.get(key) is not None}
+    text: Schema = {"type": "string", "pattern": ISO_PATTERN}
+    schema: Schema = {"anyOf": [{"type": "number"}, text]} if as_number else text
+    return schema | ({BOUNDS: bounds} if bounds else {})
+
+
+def rule_of_bound(word: str, bound: str, literal: str, subject: str = "self") -> dict[str, str]:
+    """Return the CEL rule of one bound, with its message."""
+    operator, says = _WORDS[word]
+    return {"rule": f"{subject} {operator} {literal}", "message": f"must be {says} {bound}"}
+
+
+def _rules(core: Mapping[str, Any]) -> Schema:
+    bounds = {key: core[key] for key in _WORDS if core.get(key) is not None}
+    if any(isinstance(bound, datetime) and bound.tzinfo is None for bound in bounds.values()):
+        return {PROBLEM: ("a bound has no time zone", "give it one: `datetime(…, tzinfo=UTC)`")}
+
+    rules = [
+        rule_of_bound(word, bound.isoformat(), f"timestamp('{_timestamp(bound)}')") for word, bound in bounds.items()
+    ]
+    return {VALIDATIONS: rules} if rules else {}
+
+
+def _timestamp(bound: date) -> str:
+    return bound.isoformat() if isinstance(bound, datetime) else f"{bound.isoformat()}T00:00:00Z"
+
+
+def _no_bounds(core: Mapping[str, date | time | timedelta | Any], what: str) -> Schema:
+    if all(core.get(key) is None for key in _WORDS):
+        return {}
+    return {PROBLEM: (f"no rule can compare {what}", "drop the bounds, and check them in a webhook")}
+
 
 #: By Pydantic's name of a bound: the keyword, and what a description says.
 _BOUNDS: Final = {
