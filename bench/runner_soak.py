@@ -357,7 +357,7 @@ def soak(
     chance, result, witness = random.Random(seed), Result(seed), Witness()
     namespace, log = f"soak-{chance.getrandbits(32):08x}", folder / "runner.log"
     # Kubernetes 1.36 does not scale a batch Job that is in a gang.
-    gangs = "--gangs" in settings
+    gangs = any(one.startswith("--queueing") for one in settings)
     sorts = [one for one in cases() if not gangs or "grow" not in one.acts]
     credentials = install(plane)
     with ExitStack() as stack:

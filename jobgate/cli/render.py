@@ -29,9 +29,9 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
     """Print the Services, PodGroups and batch Jobs that the runner would make of the jobs in FILEs, as YAML.
 
     With --queueing, pods are in the gangs of that system; PodGroups of `kubernetes` are those of Kubernetes 1.37.
-    What differs between the pods of a task, as RANK, is put into them by the webhook, and is not shown. FILE may be -
-    for standard input. Exit status: 0, 1 where a job would be denied, 2 where the input is not usable or holds no job
-    that the runner can run.
+    Variables that differ between the pods of a task, such as RANK, are set by the pod webhook, and are not shown. FILE
+    may be - for standard input. Exit status: 0, 1 if a job would be denied, 2 if the input is not usable or contains no
+    job that the runner can run.
     """
     made: list[dict[str, Any]] = []
     queueing = queueing_of(configured.settings)

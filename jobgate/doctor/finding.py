@@ -77,5 +77,5 @@ def notice(name: str, cause: str, fix: str) -> Fault:
     return Fault(name, Severity.NOTICE, cause, fix)
 
 
-#: What mends whatever was rendered once and is now otherwise.
+#: What repairs an object that was rendered once and has been changed.
 APPLY = "apply the manifests again with kubectl, kustomize or Helm"

@@ -1,6 +1,7 @@
 """The kinds of job: the built-in ones, one folder each, and those of installed packages.
 
-A package adds a kind by the entry point `jobgate.kinds`: its value is a `webhook.Kind`. No other code names a kind.
+A package adds a kind by the entry point `jobgate.kinds`: its value is a `webhook.Kind`. No other code names a
+kind, except the importer and one default of the command line.
 """
 
 from pkgutil import resolve_name

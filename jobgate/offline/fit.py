@@ -133,7 +133,7 @@ def _values(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
         yield Misfit(path, MisfitOutcome.REFUSED, f"{refused} is none of the schema's values: {known}")
     elif "default" in ours and (violations := Evaluator(dict(theirs)).validate(ours["default"])):
         said = violations[0].message
-        yield Misfit(path, MisfitOutcome.REFUSED, f"the default {shown(ours['default'])} is refused: {said}")
+        yield Misfit(path, MisfitOutcome.REFUSED, f"the default {shown(ours['default'])} is rejected: {said}")
     if "default" in theirs and theirs["default"] != ours.get("default") and _TEMPLATE not in path:
         mine = f"{shown(ours['default'])} was meant" if "default" in ours else "none was meant"
         yield Misfit(path, MisfitOutcome.DIFFERS, f"the default is {shown(theirs['default'])}, {mine}")
@@ -165,7 +165,7 @@ def _written(kind: Kind, ours: Schema, theirs: Schema) -> Iterator[Misfit]:
     for violation in stands.validate(job):
         if violation.path not in already:
             path = "".join("[]" if isinstance(step, int) else f".{step}" for step in violation.path).removeprefix(".")
-            yield Misfit(path, MisfitOutcome.REFUSED, f"what a default writes is refused: {violation.message}")
+            yield Misfit(path, MisfitOutcome.REFUSED, f"the value of a default is rejected: {violation.message}")
 
 
 def _types(schema: Schema) -> set[str]:

@@ -4,7 +4,8 @@ Pure:
 
 - `subject`: a job, and what is seen of the objects that it is made of
 - `state`: what is remembered of a job, in an annotation of it
-- `rendering`: what a job is made of; `gangs`: what of it starts together
+- `rendering`: what a job is made of; `gangs`: what of it starts together; `grouping`: the API of gangs
+- `offline`: the objects of a job in a file
 - `policies`: what has happened, and what lifecycle policies say to that
 - `outcome`: what becomes of the job; `progress`: how far it is
 - `plan`: what is done next, as `actions`
@@ -14,7 +15,7 @@ With a cluster:
 
 - `seen`: what is there of all jobs that are run; `reading`: the jobs themselves, each spec read once
 - `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
-- `rivals`: operators that run beside
+- `rivals`: operators that run beside; `reload`: queues, read again when their file changes
 
 What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
 """

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from crdgen.evaluate import Evaluator
+from jobgate.kinds import built_in
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.mxjob import MXJOB
@@ -21,6 +22,7 @@ from jobgate.kinds.mxjob.spellings import respelled
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.render.definitions import definition
+from jobgate.render.handbook import title
 from tests.kinds.dijob import jobs as dijobs
 from tests.kinds.dijob import strategies as dijob
 from tests.kinds.mxjob import jobs as mxjobs
@@ -65,6 +67,12 @@ SUBJECTS = {
     ),
     "vcjob": Subject(VCJOB, vcjob.JOB, vcjob.SPEC, vcjobs.mutate, vcjobs.validate, {"priorityClassName": "other"}),
 }
+
+
+def test_each_kind_has_jobs_to_draw() -> None:
+    assert set(SUBJECTS) == {title(kind) for kind in built_in()}
+
+
 EVALUATORS = {
     name: Evaluator(definition(one.kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
     for name, one in SUBJECTS.items()

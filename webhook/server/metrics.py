@@ -122,7 +122,7 @@ class Metrics:
         )
         self.shed = Counter(
             "jobgate_shed_requests",
-            "Requests that were told to come back later, by what there was too much of.",
+            "Requests answered 429, by the limit that they exceeded.",
             ["reason"],
             registry=self.registry,
         )
@@ -135,7 +135,7 @@ class Metrics:
         )
         self.lag = Histogram(
             "jobgate_event_loop_lag_seconds",
-            "How much later than it should the server turns to what is due.",
+            "Delay of the event loop in seconds.",
             registry=self.registry,
             buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
         )
@@ -153,7 +153,7 @@ class Metrics:
         )
         self.not_after = Gauge(
             "jobgate_certificate_not_after_timestamp_seconds",
-            "Until when the certificate that is served, and its CA, hold; 0 where there is none.",
+            "Expiry of the served certificate or of its CA, whichever is earlier; 0 if there is none.",
             registry=self.registry,
         )
         self.authority = Gauge(

@@ -1,4 +1,4 @@
-"""What expressions give. Each line is also run on a real API server (tests/crdgen/test_cluster_objects.py)."""
+"""What expressions give, without a cluster."""
 
 from typing import Any
 
