@@ -355,7 +355,7 @@ def soak(
         wait: seconds after the last kill in which all has to be right.
     """
     chance, result, witness = random.Random(seed), Result(seed), Witness()
-    namespace, log = f"soak-{chance.getrandbits(32):08x}", folder / "runner.log"
+    namespace, log = f"runner-soak-{chance.getrandbits(32):08x}", folder / "runner.log"
     # Kubernetes 1.36 does not scale a batch Job that is in a gang.
     gangs = any(one.startswith("--queueing") for one in settings)
     sorts = [one for one in cases() if not gangs or "grow" not in one.acts]

@@ -24,7 +24,7 @@ def test_what_a_package_provides_is_loaded(monkeypatch: pytest.MonkeyPatch) -> N
     [
         ("math:tau_and_pi", float, "cannot be loaded: AttributeError: module 'math' has no attribute 'tau_and_pi'"),
         ("no_such_module:x", float, "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
-        ("math:pi", int, "must be a int, and is a float"),
+        ("math:pi", int, "must be a int, not a float"),
     ],
 )
 def test_what_cannot_be_used_is_told_with_its_place(

@@ -579,18 +579,21 @@ def waiting(age: float, **fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("case", "found", "said"),
     [
-        ("it waits for long", waiting(LATE), ["JobNotRun"]),
-        ("it has just been made", waiting(FRESH), []),
-        ("its operator has written a status", waiting(LATE, status={"phase": "Pending"}), []),
-        ("the runner has taken it over", waiting(LATE, metadata={"annotations": {RUN_BY: RUNNER}}), []),
-        ("it is being deleted", waiting(LATE, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}), []),
+        ("it waits for long", (LATE, {}), ["JobNotRun"]),
+        ("it has just been made", (FRESH, {}), []),
+        ("its operator has written a status", (LATE, {"status": {"phase": "Pending"}}), []),
+        ("the runner has taken it over", (LATE, {"metadata": {"annotations": {RUN_BY: RUNNER}}}), []),
+        ("it is being deleted", (LATE, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}), []),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_a_job_that_nothing_runs_is_reported(case: str, found: dict[str, Any], said: list[str]) -> None:
+async def test_a_job_that_nothing_runs_is_reported(
+    case: str, found: tuple[float, dict[str, Any]], said: list[str]
+) -> None:
     del case
+    age, fields = found
     cluster = MemoryCluster()
-    cluster.put(DIJOBS, found)
+    cluster.put(DIJOBS, waiting(age, **fields))
     async with controlling(cluster):
         await quiet(cluster)
         assert [reason for reason, _ in events(cluster)] == said

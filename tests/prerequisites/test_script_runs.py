@@ -155,11 +155,15 @@ def test_a_hook_may_have_a_shell_of_its_own(shell: str) -> None:
     assert run(argv_of(wrapped({"command": ["true"]}, hooks, shell), {})).stdout == b"bash\n"
 
 
+#: What runs the tests may ignore some signals (`nohup`, a job in the background), a container's first process does not.
+HEEDING = ("env", "--default-signal=HUP,INT,QUIT")
+
+
 @contextmanager
 def as_pid_1(argv: list[str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Run what kubelet starts as PID 1, up to the first line that it writes; yields it, and its pid as seen here."""
     container = subprocess.Popen(
-        ["unshare", "--pid", "--fork", "--kill-child", *argv],
+        [*HEEDING, "unshare", "--pid", "--fork", "--kill-child", *argv],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=variables(),
     )  # fmt: skip
     try:
