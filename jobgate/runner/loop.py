@@ -144,11 +144,12 @@ class Loop:
     def _document(self, key: Whose) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
         plural, namespace, name = key
-        if plural not in self._jobs or namespace not in self._territory:
+        if plural not in self._jobs:
             return None
         document = self._jobs[plural][2].get(name, namespace)
-        if document is None:
+        if document is None or namespace not in self._territory:
             self._reader.forget(key)
+            document = None
         elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)

@@ -11,6 +11,7 @@ from jobgate.controller import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
+from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.runner.loop import Loop
 from jobgate.runner.reading import Reader
 from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, Whose
@@ -74,13 +75,14 @@ class Looks:
         resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
         self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=lambda found: found)
         self.seen = Seen(lambda _: None, None)
+        self.territory = Territory()
         self.later: list[float] = []
         self.loop = Loop(
             {DIJOB.qualified_plural: (DIJOB, resource, self.jobs)},
             self.seen,
             self.server,
             ControllerMetrics(),
-            Territory(),
+            self.territory,
             clock=lambda: START,
             later=lambda _, seconds: self.later.append(seconds),
             reader=self.reader,
@@ -179,6 +181,20 @@ async def test_in_a_namespace_that_is_being_deleted_nothing_more_is_asked() -> N
     looks.server.refusals["create", "services"] = Rejected(403, "Forbidden", terminating=True)
     looks.show("1")
     assert await looks.look() == (Outcome.AGAIN, [("create", "services")])
+
+
+async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
+    looks = Looks(World(stored(dijob(), taken=False)))
+    del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
+    looks.show("1")
+    await looks.look()
+    assert (len(looks.reader), await looks.look()) == (1, (Outcome.FINE, []))
+    labels = {OPT_OUT_LABEL: OPT_OUT_VALUE}
+    fill(looks.territory.namespaces, [{"metadata": {"name": "lab", "labels": labels}}])
+    assert await looks.look() == (Outcome.FINE, [])
+    assert len(looks.reader) == 0
+    fill(looks.territory.namespaces, [])
+    assert await looks.look() == (Outcome.WROTE, [("patch", "dijobs")])
 
 
 async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
