@@ -1,4 +1,4 @@
-"""Who may do what. The server may read its certificate, what rules look up, prerequisites, and the jobs of pods.
+"""Who may do what. The server may read its certificate, what rules look up, prerequisites, and jobs.
 
 Users get at jobs through the cluster's own roles: `view`, `edit` and `admin` gather what carries their label.
 """
@@ -42,9 +42,9 @@ def watched(kinds: Iterable[Kind]) -> dict[tuple[str, str], list[Kind]]:
     """Return what the server of these kinds looks up in the cluster, as (group, plural), and for which kinds."""
     kinds = tuple(kinds)
     found: dict[tuple[str, str], list[Kind]] = {}
-    pods = followed(kinds)
+    read = [*followed(kinds), *scalable(kinds)]
     for kind in kinds:
-        for resource in {*kind.watches, *([jobs_of(kind)] if kind in pods else [])} - {*WATCHED}:
+        for resource in {*kind.watches, *([jobs_of(kind)] if kind in read else [])} - {*WATCHED}:
             plural, _, group = resource.split(".", 2)  # RBAC knows no versions
             found.setdefault((group, plural), []).append(kind)
     return dict(sorted(found.items()))

@@ -6,6 +6,7 @@ start would never start.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +73,17 @@ def gangs(subject: Subject) -> list[Gang]:
     return found
 
 
+def _kueue_group(subject: Subject, gang: Gang) -> str:
+    """Return what Kueue calls a gang. A workload that it has kept of an earlier attempt counts the pods of that one."""
+    which = f"{subject.crew.uid[:8]}-{subject.state.attempt}"
+    group = group_name(gang.name, which)
+    if group == f"{gang.name}-{which}":
+        return group
+    # Where the name is cut, that of the task is lost: a digest tells the gangs of a job apart.
+    digest = hashlib.sha256(gang.name.encode()).hexdigest()[:8]
+    return group_name(gang.name, f"{digest}-{which}")
+
+
 def _least(subject: Subject, name: str) -> int:
     stated = subject.tasks[name].min_available
     return min(subject.replicas(name) if stated is None else stated, subject.replicas(name))
@@ -104,9 +116,7 @@ def in_gang(subject: Subject, gang: Gang, grouping: Grouping, template: Mapping[
             if crew.queue:
                 annotations[VOLCANO_QUEUE] = crew.queue
         case System.KUEUE:
-            # A workload that Kueue has kept of an earlier attempt counts the pods of that one.
-            group = group_name(gang.name, f"{crew.uid[:8]}-{subject.state.attempt}")
-            labels |= {KUEUE_QUEUE: crew.queue, KUEUE_MANAGED: "true", KUEUE_GROUP: group}
+            labels |= {KUEUE_QUEUE: crew.queue, KUEUE_MANAGED: "true", KUEUE_GROUP: _kueue_group(subject, gang)}
             annotations[KUEUE_COUNT] = str(gang.size)
             gates = [one for one in spec.get("schedulingGates") or () if one.get("name") != KUEUE_GATE]
             spec["schedulingGates"] = [*gates, {"name": KUEUE_GATE}]

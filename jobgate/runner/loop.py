@@ -25,7 +25,7 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
 from jobgate.kinds.common.runner import is_run
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
-from jobgate.runner.plan import plan
+from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Reader
 from jobgate.runner.seen import Seen, Whose
 from jobgate.runner.subject import Subject
@@ -110,10 +110,16 @@ class Loop:
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return Outcome.FINE  # it is looked at as soon as something is decided
         observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
-        return await self._carried_out(key, subject, resource, plan(subject, observed))
+        outcome, refused = await self._carried_out(key, subject, resource, plan(subject, observed))
+        if any(isinstance(one, Create) for one in refused):
+            await self._carried_out(key, subject, resource, report(subject, observed))
+        return outcome
 
-    async def _carried_out(self, key: Whose, subject: Subject, resource: Resource, actions: list[Action]) -> Outcome:
-        outcome, failed = Outcome.FINE, False
+    async def _carried_out(
+        self, key: Whose, subject: Subject, resource: Resource, actions: list[Action]
+    ) -> tuple[Outcome, list[Action]]:
+        """Do what can be done; return what came of it, and what was refused for good."""
+        outcome, refused = Outcome.FINE, list[Action]()
         for action in actions:
             if isinstance(action, Later):
                 self._later(key, action.seconds)
@@ -123,26 +129,27 @@ class Loop:
             except Rejected as error:
                 if not await self._explained(subject.job.document, action, error):
                     raise
-                if not _is_final(error):
-                    return Outcome.AGAIN
+                if error.terminating or not _is_final(error):
+                    return Outcome.AGAIN, []
                 # What one object does not take holds up nothing else, and it is tried again.
-                failed = True
+                refused.append(action)
                 continue
             if isinstance(action, SetStatus):
                 outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return Outcome.AGAIN if failed else outcome
+        return Outcome.AGAIN if refused else outcome, refused
 
     def _document(self, key: Whose) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
         plural, namespace, name = key
-        if plural not in self._jobs or namespace not in self._territory:
+        if plural not in self._jobs:
             return None
         document = self._jobs[plural][2].get(name, namespace)
-        if document is None:
+        if document is None or namespace not in self._territory:
             self._reader.forget(key)
+            document = None
         elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)

@@ -58,7 +58,8 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
         kept = list(_kept(subject, sight))
         yield from kept
         yield from (Delete(pod.document) for pod in found.pods)
-        # What is made shows up in a moment, and the job is looked at again: one status says both.
+        # What is made shows up in a moment, and the job is looked at again: one status says both. What is refused
+        # does not show up: `report`.
         if not any(isinstance(one, Create) for one in kept):
             yield from _report(subject, sight, found)
 
@@ -71,6 +72,12 @@ def status(subject: Subject, observed: Observed) -> dict[str, Any]:
     found = outcome(subject, sight)
     progress: Progress = progress_of(subject, sight, found.ends, found.reason, found.message)
     return subject.runner.status(subject.job, progress)
+
+
+def report(subject: Subject, observed: Observed) -> list[Action]:
+    """Return what says how a job is that lacks what could not be made, and when it is looked at again."""
+    sight = look(subject, observed)
+    return list(_report(subject, sight, outcome(subject, sight)))
 
 
 def _ended(subject: Subject) -> Phase | None:

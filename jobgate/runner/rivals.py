@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from jobgate.cluster import Resource
-from jobgate.cluster.informer import Page, Refused
+from jobgate.cluster.informer import Page
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
 from jobgate.kinds.common.runner import runner_of
+from jobgate.names import dns_subdomain
 from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
 from webhook import Kind
@@ -102,13 +103,15 @@ async def rivals(kind: Kind, cluster: Cluster, now: datetime, ignored: Iterable[
 
 
 async def _is_able(suspect: Suspect, kind: Kind, cluster: Cluster) -> bool:
-    """Tell whether a suspect may do an operator's work. Of a Lease that no pod there holds nothing is known."""
+    """Tell whether a suspect may do an operator's work. Of a Lease that no pod there holds nothing is known.
+
+    Raises:
+        Refused: the API server does not tell.
+    """
     account = suspect.account
     if suspect.pod:
-        try:
-            pod = await cluster.get(PODS, suspect.pod, suspect.namespace)
-        except Refused:
-            pod = None  # no pod is called so
+        # Anyone may write a Lease: a holder that no pod can be called is not asked about.
+        pod = None if dns_subdomain(suspect.pod) else await cluster.get(PODS, suspect.pod, suspect.namespace)
         if pod is None:
             return False
         account = text(mapping(pod.get("spec")).get("serviceAccountName")) or "default"

@@ -11,6 +11,7 @@ from jobgate.controller import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
+from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.runner.loop import Loop
 from jobgate.runner.reading import Reader
 from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, Whose
@@ -74,14 +75,16 @@ class Looks:
         resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
         self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=lambda found: found)
         self.seen = Seen(lambda _: None, None)
+        self.territory = Territory()
+        self.later: list[float] = []
         self.loop = Loop(
             {DIJOB.qualified_plural: (DIJOB, resource, self.jobs)},
             self.seen,
             self.server,
             ControllerMetrics(),
-            Territory(),
+            self.territory,
             clock=lambda: START,
-            later=lambda *_: None,
+            later=lambda _, seconds: self.later.append(seconds),
             reader=self.reader,
         )
 
@@ -146,6 +149,52 @@ async def test_a_change_that_is_refused_is_reported_and_the_status_is_written(
     found, asked = await looks.look()
     assert (found, looks.server.events, len(asked)) == (outcome, events, calls)
     assert (("status", "dijobs") in asked) is bool(events)
+
+
+@pytest.mark.parametrize("refusal", [Rejected(403, "Forbidden", "exceeded quota"), Rejected(422, "Invalid")], ids=str)
+async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: Rejected) -> None:
+    looks = Looks(World(dijob(task(1), task(1, name="judge"))))
+    looks.show("1")
+    assert ("status", "dijobs") not in (await looks.look())[1]
+    looks.server.refusals["create", "jobs"] = refusal
+    found, asked = await looks.look()
+    assert (found, asked.count(("create", "jobs")), asked.count(("status", "dijobs"))) == (Outcome.AGAIN, 2, 1)
+    assert asked[-1] == ("status", "dijobs")
+
+
+async def test_a_job_is_looked_at_in_time_though_something_of_it_cannot_be_made() -> None:
+    policies = [{"action": "RestartJob", "event": "PodFailed", "timeout": "1m30s"}]
+    world = World(dijob(task(1), task(1, name="judge"), policies=policies))
+    world.settle()
+    world.end(code=1)
+    world.settle()
+    del world.jobs["train-judge"]
+    looks = Looks(world)
+    looks.server.refusals["create", "jobs"] = Rejected(403, "Forbidden", "exceeded quota")
+    looks.show("1")
+    await looks.look()
+    assert looks.later == [90.0]
+
+
+async def test_in_a_namespace_that_is_being_deleted_nothing_more_is_asked() -> None:
+    looks = Looks(World(dijob(*(task(1, name=f"work-{number}") for number in range(5)))))
+    looks.server.refusals["create", "services"] = Rejected(403, "Forbidden", terminating=True)
+    looks.show("1")
+    assert await looks.look() == (Outcome.AGAIN, [("create", "services")])
+
+
+async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
+    looks = Looks(World(stored(dijob(), taken=False)))
+    del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
+    looks.show("1")
+    await looks.look()
+    assert (len(looks.reader), await looks.look()) == (1, (Outcome.FINE, []))
+    labels = {OPT_OUT_LABEL: OPT_OUT_VALUE}
+    fill(looks.territory.namespaces, [{"metadata": {"name": "lab", "labels": labels}}])
+    assert await looks.look() == (Outcome.FINE, [])
+    assert len(looks.reader) == 0
+    fill(looks.territory.namespaces, [])
+    assert await looks.look() == (Outcome.WROTE, [("patch", "dijobs")])
 
 
 async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:

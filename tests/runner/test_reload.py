@@ -15,9 +15,9 @@ def test_queues_are_used_when_the_file_changes(caplog: pytest.LogCaptureFixture)
     used: list[Queues] = []
     reloader = Reloader(Path("queues.yaml"), used.append)
     with caplog.at_level(logging.INFO, "jobgate"):
-        for content in (ONE, ONE, b"queues: [{name: a, weight: 0}]", None, b"\xff", TWO, TWO):
+        for content in (ONE, ONE, b"queues: [{name: a, weight: 0}]", b"queues: 2026-13-45", None, b"\xff", TWO, TWO):
             reloader.look(content)
     assert [sorted(one.queues) for one in used] == [["a", "default"], ["a", "b", "default"]]
     invalid = [one for one in caplog.records if one.message == "invalid queues ignored"]
-    assert len(invalid) == 3
+    assert len(invalid) == 4
     assert "weight" in invalid[0].fields["reason"]  # type: ignore[attr-defined]

@@ -330,6 +330,17 @@ def test_kueue_queues_apart_what_starts_at_another_time() -> None:
     assert counts == {f"train-work-{UID[:8]}-0": "2", f"train-judge-{UID[:8]}-0": "3"}
 
 
+def test_groups_of_kueue_are_as_many_where_a_long_name_of_a_job_is_cut() -> None:
+    job = dijob(task(2), task(3, name="judge", dependsOn={"name": ["work"]}), queue="high")
+    job["metadata"]["name"] = "x" * 52
+    groups = {
+        template_of(System.KUEUE, job, name)["metadata"]["labels"]["kueue.x-k8s.io/pod-group-name"]
+        for name in ("work", "judge")
+    }
+    assert len(groups) == 2
+    assert all(len(one) <= 63 and one.endswith(f"-{UID[:8]}-0") for one in groups)
+
+
 @pytest.mark.parametrize("system", [System.KUEUE, System.COSCHEDULING, System.VOLCANO])
 def test_the_webhook_adds_no_other_group_to_a_job_that_is_run(system: System) -> None:
     job = dijob(task(2), task(1, name="judge", dependsOn={"name": ["work"]}), queue="high", minAvailable=3)

@@ -33,9 +33,10 @@ def lease(renewed: str, holder: str = "pod_0af3", namespace: str = "di-system") 
 class Cluster:
     """An API server with these objects, and a pod of the operator."""
 
-    def __init__(self, deployments: Any, leases: Any) -> None:
+    def __init__(self, deployments: Any, leases: Any, refusal: int = 0) -> None:
         self._found = {DEPLOYMENTS: deployments}
         self._leases = leases
+        self._refusal = refusal
         self.reviews: list[Any] = []
 
     async def pages(self, resource: Any) -> AsyncIterator[Any]:
@@ -45,8 +46,9 @@ class Cluster:
     async def get(self, resource: Any, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """The pod of the operator."""
         assert resource.plural == "pods"
-        if "/" in name:
-            raise Refused(404)
+        assert "/" not in name, "it would be another path"
+        if self._refusal:
+            raise Refused(self._refusal)
         return {"spec": {"serviceAccountName": "di-orchestrator"}} if name == "pod" else None
 
     async def create(self, resource: Any, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -87,6 +89,12 @@ async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: 
             "resource": "dijobs",
             "subresource": "status",
         }
+
+
+@pytest.mark.parametrize("code", [403, 429, 500, 503])
+async def test_where_the_holder_of_a_lease_cannot_be_read_nobody_is_taken_for_absent(code: int) -> None:
+    with pytest.raises(Refused):
+        await rivals(DIJOB, Cluster([], [lease(LIVE)], code), NOW)
 
 
 async def test_an_operator_that_is_ignored_is_not_asked_about() -> None:

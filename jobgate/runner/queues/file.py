@@ -50,9 +50,11 @@ def read_queues(content: str) -> Queues:
         Unfit: it says none.
     """
     try:
-        found = _File.model_validate(yaml.safe_load(content))
-    except yaml.YAMLError as error:
+        document = yaml.safe_load(content)
+    except Exception as error:  # noqa: BLE001  # of a value that is not of its tag, PyYAML raises whatever it runs into
         raise Unfit(f"no YAML: {' '.join(str(error).split())}") from None
+    try:
+        found = _File.model_validate(document)
     except ValidationError as error:
         raise Unfit("; ".join(f"{_path(one['loc'])}: {_sentence(one)}" for one in error.errors())) from None
     if faults := list(_faults(found)):

@@ -37,6 +37,11 @@ def test_there_is_always_a_default_queue() -> None:
     [
         ("", ["the file: must be a mapping"]),
         ("a: [", ["no YAML"]),
+        ("queues: [{name: 2026-13-45}]", ["no YAML: month must be in 1..12"]),
+        ("queues: [{name: a, weight: !!int x}]", ["no YAML: ", "'x'"]),
+        ("queues: [{name: a, weight: !!int ''}]", ["no YAML: "]),
+        ("queues: [{name: !!bool a}]", ["no YAML: 'a'"]),
+        pytest.param("[" * 5000, ["no YAML: ", "recursion"], id="a list that is too deep"),
         ("{}", ["queues: Required value"]),
         ("queues: []", ["queues: ", "at least 1 item"]),
         ("{queues: [{name: a}], selector: lottery}", ["selector: must be 'rr', 'wrr' or 'smooth-wrr'"]),
