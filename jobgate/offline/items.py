@@ -34,7 +34,7 @@ def refused(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[
         return found
     item = item_of(document, kind)
     same = old is not None and old.get("spec") == document.get("spec")
-    return [] if same else causes(kind, item.spec)
+    return [] if same else causes(kind, document.get("spec"), item.spec)
 
 
 def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[str]:
@@ -58,7 +58,8 @@ def are_named(document: Mapping[str, Any]) -> bool:
     found: Any = document
     while isinstance(found, dict):
         metadata = found.get("metadata")
-        if isinstance(metadata, dict) and ANNOTATION in (metadata.get("annotations") or ()):
+        annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+        if isinstance(annotations, dict) and ANNOTATION in annotations:
             return True
         spec = found.get("spec")
         found = (spec.get("template") or spec.get("jobTemplate")) if isinstance(spec, dict) else None

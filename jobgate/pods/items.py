@@ -18,7 +18,6 @@ from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, Prerequis
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import reference
 from jobgate.prerequisites.resolve import INSTANCES, Find, finder
-from jobgate.prerequisites.stored import ITEM_LIMIT, weight_of
 from webhook import Cause, Forbidden, Invalid, Objects, Path, Request, Response
 
 _REQUIRE = Path("spec") / "require"
@@ -51,10 +50,7 @@ class ItemReviewer:
             read = PrerequisiteSpec.model_validate(spec or {})
         except ValidationError:
             return Response(request.uid)  # the API server's schema says where
-        causes = causes_of(request.kind, read)
-        if weight_of(spec) > ITEM_LIMIT:
-            detail = f"must take no more than {ITEM_LIMIT // 1024} KiB of memory: make several items of it"
-            causes.insert(0, Cause("spec", f"{Reason.TOO_LARGE}: {detail}"))
+        causes = causes_of(request.kind, spec, read)
         response = Response(request.uid, causes, subject=(request.kind, GROUP, request.name))
         if not causes and request.kind == NAMESPACED:
             try:

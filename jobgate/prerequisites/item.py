@@ -25,7 +25,7 @@ from jobgate.prerequisites.models import (
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
-from jobgate.prerequisites.stored import DROPPED
+from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, weight_of
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from webhook import Cause
 
@@ -154,11 +154,21 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
             yield Reason.MALFORMED, f"env[{place}].name", fault
 
 
-def causes(kind: str, spec: PrerequisiteSpec) -> list[Cause]:
-    """Return the same as causes for which an item is refused."""
-    return [
-        Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, spec), FAULTS)
+def causes(kind: str, spec: Any, read: PrerequisiteSpec) -> list[Cause]:
+    """Return why an item is refused: for its memory, and for its faults.
+
+    Args:
+        kind: of the item.
+        spec: as it is written.
+        read: the same, as it was read.
+    """
+    found = [
+        Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)
     ]
+    if weight_of(spec) > ITEM_LIMIT:
+        detail = f"must take no more than {ITEM_LIMIT // 1024} KiB of memory: make several items of it"
+        found.insert(0, Cause("spec", f"{Reason.TOO_LARGE}: {detail}"))
+    return found
 
 
 def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:

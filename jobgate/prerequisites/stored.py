@@ -12,7 +12,7 @@ from threading import RLock
 from typing import Any, Final
 from weakref import WeakValueDictionary, finalize
 
-import orjson
+import msgspec
 
 MIB: Final = 1024 * 1024
 #: Most memory for one item: more than its commands and texts may have together (`content`).
@@ -21,7 +21,7 @@ ITEM_LIMIT: Final = 256 * 1024
 NAMESPACE_LIMIT, ALL_LIMIT = 16 * MIB, 128 * MIB
 #: Memory of a JSON value beside its text, in bytes: of a small object in a dict or list.
 _VALUE: Final = 48
-#: Set in the place of the spec of an item that is not remembered: why.
+#: Set instead of the spec of an item that is not remembered: why.
 DROPPED: Final = "dropped"
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "generation")
 
@@ -41,8 +41,8 @@ class _Kept(dict[str, Any]):
 def weight_of(spec: Any) -> int:
     """Return about how much memory a spec takes, in bytes; that of a JSON text of it many times for small values."""
     try:
-        text = orjson.dumps(spec)
-    except TypeError:  # numbers of more than 64 bits
+        text = msgspec.json.encode(spec)
+    except UnicodeEncodeError:  # halves of surrogate pairs
         text = json.dumps(spec).encode()
     return len(text) + _VALUE * sum(map(text.count, (b",", b":", b"[", b"{")))
 

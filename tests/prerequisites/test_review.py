@@ -39,6 +39,7 @@ FAULTS = [
     {"require": [wants("a", x="{{ y }}")]},
     {"env": [{"name": "A=B"}]},
     {"cmd": starts("echo a\r"), "templateVariables": [{"name": "x", "pattern": "["}]},
+    {"plugin": {"name": "env", "arguments": [["x" * 4] * 40] * 120}},
 ]
 
 
@@ -123,6 +124,13 @@ def test_what_names_prerequisites_and_is_not_reviewed_is_for_explain(named: bool
     _, *entries = reviewed(item("one"), {**template, "apiVersion": "v1", "kind": "Pod"}, job, cron)
     for entry in entries:
         assert any("`jobgate explain` checks" in one for one in entry["warnings"]) == named
+
+
+@pytest.mark.parametrize("annotations", [5, "jobgate.dev/prerequisites", ["jobgate.dev/prerequisites"], None])
+def test_annotations_that_are_no_mapping_name_nothing(annotations: Any) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": annotations}}
+    _, entry = reviewed(item("one"), pod)
+    assert not any("`jobgate explain` checks" in one for one in entry["warnings"])
 
 
 @pytest.mark.parametrize("change", [{"apiVersion": "jobgate.dev/v1"}, {"kind": "clusterprerequisite"}])
