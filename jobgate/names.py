@@ -28,9 +28,6 @@ GENERATED_LIMIT = 58
 #: task waits for. Time and memory of a review are measured up to here (docs/explanation/performance.md).
 ENTRIES_LIMIT = 1000
 
-#: Highest user or group id that Kubernetes takes.
-ID_LIMIT = 2**31 - 1
-
 #: The longest name of a port, and the highest number of one.
 PORT_NAME_LIMIT = 15
 PORT_LIMIT = 65535
@@ -53,7 +50,6 @@ _ENVIRONMENT = re.compile(rf"{ENVIRONMENT}\Z")
 _CONFIG_KEY = re.compile(rf"{CONFIG_KEY}\Z")
 _PORT_NAME = re.compile(r"[a-z0-9-]+\Z")
 _HTTP_HEADER = re.compile(r"[-A-Za-z0-9]+\Z")
-_C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SEARCH = re.compile(r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*\Z")
 
 
@@ -188,13 +184,6 @@ def http_header(text: str) -> str | None:
     return None if _HTTP_HEADER.match(text) else "must consist of letters, digits and '-'"
 
 
-def c_identifier(text: str) -> str | None:
-    """Check an identifier of the language C."""
-    if not _C_IDENTIFIER.match(text):
-        return "must consist of letters, digits and '_', and not begin with a digit"
-    return None
-
-
 def ip(text: str) -> str | None:
     """Check an IPv4 or IPv6 address: without a zone, leading zeros or an IPv4 address mapped into IPv6.
 
@@ -210,11 +199,6 @@ def ip(text: str) -> str | None:
         if address.ipv4_mapped is not None:
             return "must be the plain IPv4 address, not one mapped into IPv6"
     return None
-
-
-def unix_id(number: int) -> str | None:
-    """Check the id of a Unix user or group."""
-    return None if 0 <= number <= ID_LIMIT else f"must be between 0 and {ID_LIMIT}"
 
 
 def relative_path(text: str) -> str | None:

@@ -69,11 +69,6 @@ FORMATS: list[tuple[Format, list[str], list[str]]] = [
         ["", "X_Y", "X Y", "X:", "é", "X\n"],
     ),
     (
-        names.c_identifier,
-        ["a", "_", "A1", "a_b"],
-        ["", "1a", "a-b", "a.b", "a b", "é", "a\n"],
-    ),
-    (
         names.ip,
         ["10.9.8.7", "0.0.0.0", "::", "::1", "2001:db8::ffff", "2001:DB8:0::1", "::1.2.3.4", "1:2:3:4:5:6:7::"],
         [
@@ -124,16 +119,6 @@ def test_a_port_is_of_16_bits(number: int) -> None:
 @pytest.mark.parametrize("number", [-1, 0, 65536, 10**30])
 def test_no_port_is_of_more(number: int) -> None:
     assert names.port_number(number) == "must be between 1 and 65535"
-
-
-@pytest.mark.parametrize("number", [0, 1000, 2**31 - 1])
-def test_an_id_is_of_31_bits(number: int) -> None:
-    assert names.unix_id(number) is None
-
-
-@pytest.mark.parametrize("number", [-1, 2**31])
-def test_no_id_is_of_more(number: int) -> None:
-    assert names.unix_id(number) == "must be between 0 and 2147483647"
 
 
 @pytest.mark.parametrize("format_", [takes for takes, _, _ in FORMATS], ids=lambda takes: takes.__name__)

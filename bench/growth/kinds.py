@@ -14,7 +14,7 @@ from bench.growth.series import Point, Series
 from crdgen import Names
 from jobgate.kinds import ENTRY_POINT
 from jobgate.kinds.common.binding import bind
-from jobgate.kinds.vcjob import VCJOB, tasks
+from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.models import RESOURCE
 from jobgate.kinds.vcjob.operator import VOLCANO
 from webhook import Kind
@@ -27,7 +27,7 @@ def __getattr__(name: str) -> Kind:
     if not name.startswith("TrialJob"):
         raise AttributeError(name)
     resource = replace(RESOURCE, group=_GROUP, names=Names(kind=name))
-    return bind(resource, operator=VOLCANO, tasks=tasks, defaults=VCJOB.defaults, rules=VCJOB.rules)
+    return bind(resource, operator=VOLCANO, defaults=VCJOB.defaults, rules=VCJOB.rules)
 
 
 def served(count: int) -> dict[str, Point]:

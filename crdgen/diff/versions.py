@@ -11,7 +11,7 @@ from crdgen.diff.fields import defaults, fields
 from crdgen.diff.rules import rules
 from crdgen.diff.shapes import incompatible, shapes, topology
 from crdgen.diff.values import branches, values
-from crdgen.schema.look import canonical, mapping, named, words
+from crdgen.schema.look import canonical, mapping, named, schema_of, words
 
 _STATUS: Final = "`status.storedVersions`"
 _MIGRATE: Final = (
@@ -33,7 +33,7 @@ def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
         else:
             yield from _flags(name, was[name], version)
             yield from (change.of(name) for change in views(was[name], version))
-            yield from (change.of(name) for change in schemas(_schema(was[name]), _schema(version)))
+            yield from (change.of(name) for change in schemas(schema_of(was[name]), schema_of(version)))
     yield from _between(was, now, converts=strategy(new) != "None")
 
 
@@ -103,7 +103,7 @@ def _between(
     for old, new in dict.fromkeys(pairs):
         if old is None or new is None:
             continue
-        for change in schemas(_schema(was[old]), _schema(now[new])):
+        for change in schemas(schema_of(was[old]), schema_of(now[new])):
             if change.text:
                 continue
             breaks = () if converts else tuple(one for one in change.breaks if one is Break.STORED)
@@ -113,10 +113,6 @@ def _between(
 
 def _stored(found: Mapping[str, Mapping[str, Any]]) -> str | None:
     return next((name for name, version in found.items() if version.get("storage") is True), None)
-
-
-def _schema(version: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(version, "schema", "openAPIV3Schema")
 
 
 def _path(name: str) -> str:

@@ -8,7 +8,7 @@ from crdgen.docs.markdown import block, code, escape, paragraph, table
 from crdgen.docs.rules import rules
 from crdgen.docs.types import kubernetes_type, type_of, value
 from crdgen.resource.text import to_yaml
-from crdgen.schema.look import mapping, members, named, words
+from crdgen.schema.look import mapping, members, named, schema_of, words
 
 _KUBERNETES = ("apiVersion", "kind", "metadata")
 
@@ -25,7 +25,7 @@ def page(crd: Mapping[str, Any], comment: str = "") -> str:
     versions = named(spec.get("versions"))
     stored = next((one for one in versions.values() if one.get("storage") is True), {})
     parts = [f"<!-- {comment.replace('--', '- -')} -->"] if comment else []
-    parts += [f"# {escape(str(names.get('kind', '')))}", *_text(_schema(stored)), _identity(crd, spec, names)]
+    parts += [f"# {escape(str(names.get('kind', '')))}", *_text(schema_of(stored)), _identity(crd, spec, names)]
     if len(versions) != 1 or any(version.get("deprecated") for version in versions.values()):
         parts += ["## Versions", _versions(versions)]
     for name, version in versions.items():
@@ -62,7 +62,7 @@ def _versions(versions: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _version(crd: Mapping[str, Any], name: str, version: Mapping[str, Any], level: str) -> Iterator[str]:
-    schema = _schema(version)
+    schema = schema_of(version)
     own = {key: child for key, child in mapping(schema, "properties").items() if key not in _KUBERNETES}
     body = {key: child for key, child in schema.items() if key != "properties"} | {
         "properties": {key: child for key, child in own.items() if key != "status"}
@@ -107,10 +107,6 @@ def _views(version: Mapping[str, Any], level: str) -> Iterator[str]:
     if lines:
         yield f"{level} Also"
         yield "\n".join(lines)
-
-
-def _schema(version: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(version, "schema", "openAPIV3Schema")
 
 
 def _text(schema: Mapping[str, Any]) -> Iterator[str]:

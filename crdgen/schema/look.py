@@ -28,6 +28,11 @@ def named(value: Any, key: str = "name") -> dict[str, Mapping[str, Any]]:
     return {member[key]: member for member in found if isinstance(member.get(key), str)}
 
 
+def schema_of(version: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of a CRD's version, or an empty one."""
+    return mapping(version, "schema", "openAPIV3Schema")
+
+
 def number(value: Any) -> float | None:
     """Return the number, or None for all else; true and false are none."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -126,7 +126,7 @@ def _of_deployment(deployment: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _of_runner(server: Mapping[str, Any] | None, found: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what is said of the kinds that jobgate runs, by the server or by the runner: both are told the same."""
+    """Return what is said of the kinds that jobgate runs, by the server or by the runner: both have `--run`."""
     flags = _flags(found)
     run = dict.fromkeys([*_flags(server).get("run", ()), *flags.get("run", ())])
     # What the queues are is not in the arguments; that there are any decides what the runner may.

@@ -12,6 +12,7 @@ import jsonpatch
 from msgspec.structs import replace
 
 from jobgate.kinds.common.binding import JobKind
+from jobgate.kinds.common.pod.reading import text
 from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.difference import difference
@@ -229,7 +230,7 @@ def _review(
         api_version=kind.gvk.api_version,
         kind=kind.kind,
         operation=circumstances.operation,
-        name=_text(names.get("name")),
+        name=text(names.get("name")),
         namespace=_namespace(document) or circumstances.namespace,
         user=User(circumstances.user),
         document=document,
@@ -252,7 +253,7 @@ def _old(document: Mapping[str, Any], schema: Schema, circumstances: Circumstanc
 
 def _namespace(document: Mapping[str, Any]) -> str:
     metadata = document.get("metadata")
-    return _text(metadata.get("namespace")) if isinstance(metadata, Mapping) else ""
+    return text(metadata.get("namespace")) if isinstance(metadata, Mapping) else ""
 
 
 def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
@@ -285,7 +286,3 @@ def _lost(before: Any, after: Any, path: str) -> Iterator[str]:
     elif isinstance(before, list) and isinstance(after, list):
         for index, (one, other) in enumerate(zip(before, after, strict=False)):
             yield from _lost(one, other, f"{path}[{index}]")
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

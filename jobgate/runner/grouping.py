@@ -1,4 +1,4 @@
-"""How pods are told to start together: which system schedules gangs, and the API of its groups."""
+"""How the pods of a gang start together: which system schedules gangs, and the API of its groups."""
 
 from __future__ import annotations
 

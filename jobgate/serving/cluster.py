@@ -101,7 +101,17 @@ class ClusterView:
         self.items = ItemReviewer(*asks, enforces=self.enforces)
         self._settings: Callable[[], Settings] = lambda: settings or Settings()
         self.scales = [
-            (kind, ScaleReviewer(kind, kinds, partial(self._job, kind) if reached else None, self._current, self.cache))
+            (
+                kind,
+                ScaleReviewer(
+                    kind,
+                    kinds,
+                    partial(self._job, kind) if reached else None,
+                    self._current,
+                    self.cache,
+                    access=self.access if reached else None,
+                ),
+            )
             for kind in scalable(kinds)
         ]
         if reached:
@@ -111,8 +121,10 @@ class ClusterView:
                 watch_age(metrics, jobs_of(kind), jobs)
 
     def serve(self, endpoint: Endpoint) -> None:
-        """Make an endpoint wait for the caches to sync and, with a cluster, check permissions."""
+        """Make an endpoint wait for the caches to sync and, with a cluster, check permissions; hold to its limits."""
         endpoint.waits_for = self.waits_for
+        for _, scale in self.scales:
+            scale.limits, scale.worker = endpoint.limits, endpoint.worker
         self._settings = lambda: endpoint.settings
         if self.reached:
             endpoint.access, endpoint.needs = self.access, self.needs

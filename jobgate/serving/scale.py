@@ -11,14 +11,21 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+import orjson
+
 from jobgate.kinds.common.pod.reading import mapping, whole
 from jobgate.kinds.common.scale import SCALE, SCALE_KIND, scaled
 from jobgate.pods.budget import Budget
 from webhook import Kind, Notice, Objects, Operation, Phase, Registry, Request, Response, Settings, review
+from webhook.context import Access
+from webhook.server.body import too_busy
+from webhook.server.limits import Limits, Shed
+from webhook.server.worker import Worker
 
-#: Most seconds for the job to be read, and for its review: the API server waits 5 s for both.
+#: Most seconds for the job to be read.
 READ_TIMEOUT: Final = 2.0
-REVIEW_TIMEOUT: Final = 2.0
+#: Most seconds for all of it: the API server waits 5 s, one of which the request may have waited for its turn.
+TIMEOUT: Final = 3.5
 
 #: Reads a job by name and namespace, None where there is none; it may raise anything.
 Read: TypeAlias = Callable[[str, str], Awaitable[Mapping[str, Any] | None]]
@@ -27,7 +34,13 @@ _logger = logging.getLogger("jobgate")
 
 
 class ScaleReviewer:
-    """Answers the API server about the scale subresource of a kind."""
+    """Answers the API server about the scale subresource of a kind.
+
+    Attributes:
+        access: what is known of who may do what.
+        limits: of the server.
+        worker: the thread for large jobs. A server gives its own, so that all large objects share it.
+    """
 
     def __init__(
         self,
@@ -37,6 +50,8 @@ class ScaleReviewer:
         settings: Callable[[], Settings],
         objects: Objects,
         budget: Budget | None = None,
+        access: Access | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Make one.
 
@@ -47,16 +62,28 @@ class ScaleReviewer:
             settings: gives the settings of reviews.
             objects: what is known of other objects of the cluster.
             budget: how often jobs are read, for each namespace.
+            access: what is known of who may do what, as for the review of the job itself; None without a cluster. No
+                permission is looked up: a number names no item that the job did not name before.
+            clock: gives seconds.
         """
         self._kind = kind
         self._kinds = kinds
         self._read = read
         self._settings = settings
         self._objects = objects
-        self._budget = budget or Budget(time.monotonic)
+        self._budget = budget or Budget(clock)
+        self.access = access
+        self._clock = clock
+        self.limits = Limits()
+        self.worker = Worker(self.limits.large)
 
     async def review(self, request: Request) -> Response | None:
-        """Return the answer, or None for what is not a change of the scale."""
+        """Return the answer, or None for what is not a change of the scale.
+
+        Raises:
+            BadRequest: too many large jobs are under review.
+        """
+        end = self._clock() + TIMEOUT
         sent = (request.api_version, request.kind), request.subresource, request.operation
         if sent != (SCALE_KIND, SCALE, Operation.UPDATE):
             return None
@@ -73,7 +100,15 @@ class ScaleReviewer:
         stored = await self._stored(request)
         if isinstance(stored, Response):
             return stored
-        return await asyncio.to_thread(self._judged, request, stored, wanted)
+        if not self._is_large(stored):
+            return self._judged(request, stored, wanted, end)
+        if self.worker.full:
+            raise too_busy(Shed.LARGE, "too many large objects at once")
+        return await self.worker.run(lambda: self._judged(request, stored, wanted, end))
+
+    def _is_large(self, stored: Mapping[str, Any]) -> bool:
+        """Tell whether an update of the job, which holds it twice, is too large to be reviewed among small ones."""
+        return 2 * len(orjson.dumps(stored)) > self.limits.inline
 
     async def _stored(self, request: Request) -> Mapping[str, Any] | Response:
         """Return the job, or the answer where it cannot be read, or is not there."""
@@ -90,8 +125,11 @@ class ScaleReviewer:
             return Response(request.uid, later=f"failed to look up {job}: retry in 1s")
         return Response(request.uid) if found is None else found
 
-    def _judged(self, request: Request, stored: Mapping[str, Any], wanted: int) -> Response:
-        end = time.monotonic() + REVIEW_TIMEOUT
+    def _judged(self, request: Request, stored: Mapping[str, Any], wanted: int, end: float) -> Response:
+        now = self._clock()
+        if now > end:
+            raise too_busy(Shed.QUEUE_TIME, "too many large objects before this one")
+        end = min(end, now + self.limits.review_time)
         change = Request(
             uid=request.uid,
             api_version=self._kind.gvk.api_version,
@@ -110,5 +148,6 @@ class ScaleReviewer:
             self._kinds,
             self._settings(),
             self._objects,
-            spent=lambda: time.monotonic() > end,
+            access=self.access,
+            spent=lambda: self._clock() > end,
         )

@@ -11,9 +11,8 @@ from jobgate.kinds.common.binding import bind
 from jobgate.kinds.common.policies import LifecyclePolicy
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.dijob import models as dijob
-from jobgate.kinds.dijob import tasks as dijob_tasks
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
-from jobgate.kinds.vcjob import VCJOB, tasks
+from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.models import RESOURCE, JobSpec
 from jobgate.kinds.vcjob.operator import VOLCANO
 from jobgate.kinds.vcjob.status import JobStatus
@@ -44,7 +43,6 @@ class OlderSpec(Model):
 OLDER = bind(
     replace(RESOURCE, group=GROUP, names=NAMES, versions=(Version("v1alpha1", spec=OlderSpec, status=JobStatus),)),
     operator=VOLCANO,
-    tasks=tasks,
     rules=(MAY_CHANGE.rule(),),
 )
 
@@ -52,7 +50,6 @@ OLDER = bind(
 NEWER = bind(
     replace(RESOURCE, group=GROUP, names=NAMES, versions=(Version("v1alpha1", spec=JobSpec, status=JobStatus),)),
     operator=VOLCANO,
-    tasks=tasks,
     defaults=VCJOB.defaults,
     rules=VCJOB.rules,
 )
@@ -61,7 +58,6 @@ NEWER = bind(
 ADOPTED = bind(
     replace(dijob.RESOURCE, group="adopted.example.com", names=Names(kind="DIJob")),
     operator=DI_ORCHESTRATOR,
-    tasks=dijob_tasks,
     defaults=DIJOB.defaults,
     rules=DIJOB.rules,
 )

@@ -1,18 +1,26 @@
 """Writes to the scale subresource are judged as the same change of the job would be."""
 
 import asyncio
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, installed
 from jobgate.kinds.common.scale import scalable, scale_path, scaled
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.pods.budget import Budget
-from jobgate.serving.scale import ScaleReviewer
+from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.serving.cluster import ClusterView
+from jobgate.serving.scale import READ_TIMEOUT, TIMEOUT, ScaleReviewer
 from tests.kinds.torchjob import jobs
-from webhook import NoObjects, Operation, Request, Response, Settings
+from tests.prerequisites.items import Granted
+from webhook import Access, NoObjects, Operation, Phase, Request, Response, Settings, review
+from webhook.server import Endpoint, Limits
+from webhook.server.body import BadRequest
+from webhook.server.limits import KIB
+from webhook.server.worker import Worker
 
 STORED = jobs.job(
     jobs.tasks(jobs.task(4)), schedulingPolicy={"minAvailable": 3}, minMembers={"Worker": 2}, **jobs.elastic()
@@ -135,3 +143,115 @@ def test_only_torchjobs_can_be_scaled_by_a_path() -> None:
 @pytest.mark.parametrize("spec", [{}, {"torchTaskSpecs": {}}, {"torchTaskSpecs": {"worker": {"numTasks": 1}}}])
 def test_a_job_without_workers_is_as_it_was(spec: dict[str, Any]) -> None:
     assert scaled(TORCHJOB, {"spec": spec}, 3) == {"spec": spec}
+
+
+SMALL = {**STORED, "spec": {**STORED["spec"], "x": "y" * 20 * KIB}}
+LARGE = {**STORED, "spec": {**STORED["spec"], "x": "y" * 40 * KIB}}
+
+
+class Busy:
+    """A reviewer of one stored job whose worker may be kept busy, with a clock that stands still."""
+
+    def __init__(self, stored: Mapping[str, Any], access: Access | None = None) -> None:
+        self.now = 0.0
+        self.threads: list[str] = []
+        self.go = threading.Event()
+
+        async def read(_: str, __: str) -> Mapping[str, Any]:
+            return stored
+
+        def settings() -> Settings:
+            self.threads.append(threading.current_thread().name)
+            return Settings()
+
+        self.reviewer = ScaleReviewer(
+            TORCHJOB, jobs.KINDS, read, settings, NoObjects(), access=access, clock=lambda: self.now
+        )
+
+    async def ask(self) -> Response | None:
+        """Scale the job to more than it may have."""
+        return await self.reviewer.review(request(9))
+
+    def occupy(self) -> asyncio.Future[bool]:
+        """Keep the worker busy until it may go on."""
+        return asyncio.ensure_future(self.reviewer.worker.run(lambda: self.go.wait(20)))
+
+
+@pytest.fixture
+def busy() -> Iterator[Busy]:
+    one = Busy(LARGE)
+    yield one
+    one.go.set()
+
+
+async def test_a_large_job_is_reviewed_in_the_thread_for_these_and_a_small_one_at_once(busy: Busy) -> None:
+    small = Busy(SMALL)
+    for one in (small, busy):
+        answer = await one.ask()
+        assert answer is not None
+        assert WORKERS in {str(cause.path) for cause in answer.causes}
+    assert small.threads == [threading.current_thread().name]
+    assert [name.startswith("large") for name in busy.threads] == [True]
+
+
+async def test_large_jobs_are_answered_429_where_too_many_wait(busy: Busy) -> None:
+    busy.reviewer.worker = Worker(2)
+    first = busy.occupy()
+    waiting = asyncio.ensure_future(busy.ask())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    with pytest.raises(BadRequest, match="too many large objects") as error:
+        await busy.ask()
+    assert (error.value.code, error.value.headers) == (429, {"Retry-After": "1"})
+    assert busy.threads == []
+    busy.go.set()
+    assert await first
+    assert await waiting is not None
+    assert await busy.ask() is not None
+
+
+async def test_the_time_that_a_large_job_waits_counts(busy: Busy) -> None:
+    first = busy.occupy()
+    waiting = asyncio.ensure_future(busy.ask())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    busy.now = TIMEOUT + 0.1
+    busy.go.set()
+    assert await first
+    with pytest.raises(BadRequest, match="before this one") as error:
+        await waiting
+    assert error.value.code == 429
+    assert busy.threads == []
+
+
+def test_the_job_and_its_review_take_less_than_the_api_server_waits() -> None:
+    assert READ_TIMEOUT < TIMEOUT < 5 - Limits().queue_time
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_a_server_gives_its_limits_its_thread_and_its_view_of_permissions(reached: bool) -> None:
+    cluster = ClusterView(installed(), reached=reached)
+    endpoint = Endpoint(installed(), Settings(), limits=Limits(inline=1, large=1))
+    cluster.serve(endpoint)
+    assert cluster.scales
+    for _, one in cluster.scales:
+        assert (one.limits, one.worker) == (endpoint.limits, endpoint.worker)
+        assert one.access is (cluster.access if reached else None)
+
+
+async def test_a_job_that_names_prerequisites_gets_the_answer_of_its_own_webhook() -> None:
+    worker = jobs.task(4)
+    metadata = {"metadata": {"annotations": {ANNOTATION: "ClusterPrerequisite/a"}}}
+    stored = jobs.job(jobs.tasks({**worker, "template": {**worker["template"], **metadata}}), **jobs.elastic())
+    access = Granted({})
+    answer = await Busy(stored, access).ask()
+    own = Request(
+        uid="1", api_version=TORCHJOB.gvk.api_version, kind=TORCHJOB.kind, operation=Operation.UPDATE,
+        name="job", namespace="ns", document=scaled(TORCHJOB, stored, 9), old_document=stored,
+    )  # fmt: skip
+    expected = review(own, Phase.VALIDATE, jobs.KINDS, Settings(), NoObjects(), access=access)
+    assert answer is not None
+    assert (answer.causes, answer.notices) == (expected.causes, expected.notices)
+    said = [notice.message for notice in answer.notices] + [str(cause) for cause in answer.causes]
+    assert any("are not known yet" in one for one in said)
+    assert not any("jobgate review" in one for one in said)

@@ -119,6 +119,7 @@ class Endpoint:
         waits_for: says what must be there before the server is ready, and is not; empty once it is.
         access: what is known of who may do what; None where nobody is to be asked.
         needs: gives what has to be known of a job's request before it is reviewed, as an awaitable; None where all is.
+        worker: the thread for large objects.
         lacking: says what is wrong with its certificate; empty where nothing is.
         spans: takes what each request amounted to, for who collects traces; None where nobody does.
         draining: whether each answer closes its connection.
@@ -156,7 +157,7 @@ class Endpoint:
         self._unknown = self.metrics.route("unknown")
         self._bound: dict[str, RouteMetrics] = {}
         self._turns: Turns[Call] = Turns(self._turn)
-        self._worker = Worker(self.limits.large)
+        self.worker = Worker(self.limits.large)
         self._waiting: set[asyncio.Task[None]] = set()
 
     # What connections tell
@@ -218,7 +219,7 @@ class Endpoint:
         if call.waited > min(remaining, self.limits.queue_time):
             self._refuse(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
         elif len(call.body) > self.limits.inline:
-            if self._worker.full:
+            if self.worker.full:
                 self._refuse(call, too_busy(Shed.LARGE, "too many large objects at once"))
             else:
                 self._wait(self._apart(call))
@@ -257,7 +258,7 @@ class Endpoint:
         assert route is not None
         if not apart:
             return self._reviewed(route, admission, self._budget(call))
-        return await self._worker.run(lambda: self._reviewed(route, admission, self._budget(call)))
+        return await self.worker.run(lambda: self._reviewed(route, admission, self._budget(call)))
 
     async def _apart(self, call: Call) -> None:
         """Review a large object in the thread for these, unless its caller has left meanwhile."""
@@ -270,7 +271,7 @@ class Endpoint:
             outcome = self._judged(call, apart=True)
             return (outcome, b"") if inspect.isawaitable(outcome) else _encoded(call, outcome)
 
-        outcome, body = await self._worker.run(judged)
+        outcome, body = await self.worker.run(judged)
         if inspect.isawaitable(outcome):
             await self._awaited(call, outcome)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
@@ -14,7 +14,7 @@ from jobgate.kinds.common.pod_security.rules import NAMESPACES, pod_security_rul
 from jobgate.kinds.common.prerequisites import WATCHED, prerequisite_rules
 from jobgate.kinds.common.runner import Runner
 from jobgate.kinds.common.schema import StructuralSchema
-from webhook import Default, Kind, Rule, Task
+from webhook import Default, Kind, Path, Rule, Task
 from webhook.conversion import Convert
 from webhook.view import json_name
 
@@ -42,11 +42,18 @@ class JobKind(Kind):
     runner: Runner | None = field(default=None, repr=False, compare=False)
 
 
+def listed_tasks(spec: Any) -> Iterator[Task]:
+    """Yield the neutral views of the list `tasks` of a spec."""
+    place = Path("spec") / "tasks"
+    for index, task in enumerate(spec.tasks):
+        yield Task(place / index, task)
+
+
 def bind(
     resource: CustomResource,
     *,
     operator: Operator,
-    tasks: Callable[[Any], Iterable[Task]],
+    tasks: Callable[[Any], Iterable[Task]] = listed_tasks,
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
     runner: Runner | None = None,
@@ -57,7 +64,7 @@ def bind(
     Args:
         resource: names and models; the CRD is generated from it.
         operator: the profile of who runs its jobs.
-        tasks: gives the neutral views of a spec's parts.
+        tasks: gives the neutral views of a spec's parts; by default those of its list `tasks`.
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
         runner: how its jobs are run here, or None where only their operator runs them.

@@ -12,7 +12,8 @@ from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, post, until
 from webhook import Cause, Context, Job, Phase, Registry, Request, Rule
 from webhook.server import Route
-from webhook.server.limits import KIB
+from webhook.server.body import too_busy
+from webhook.server.limits import KIB, Shed
 
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
 
@@ -119,6 +120,18 @@ async def test_what_waits_for_others_waits_in_the_loop_also_for_a_large_object(s
     server.endpoint.routes = {VALIDATE: Route("crews", Phase.VALIDATE, waits)}
     assert (await server.ask(post(LARGE))).response["allowed"]
     assert threads == [threading.main_thread()]
+
+
+async def test_a_reviewer_that_is_too_busy_is_answered_429(start: Start) -> None:
+    server: Running = await start()
+
+    async def busy(_: Request) -> None:
+        raise too_busy(Shed.LARGE, "too many large objects at once")
+
+    server.endpoint.routes = {VALIDATE: Route("crews/scale", Phase.VALIDATE, busy)}
+    refused = await server.ask(post())
+    assert (refused.code, refused.headers["retry-after"]) == (429, "1")
+    assert (await server.metrics())['jobgate_shed_requests_total{reason="large"}'] == 1
 
 
 async def test_a_large_object_that_something_is_asked_for_first_is_reviewed_apart_as_well(

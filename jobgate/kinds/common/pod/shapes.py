@@ -42,11 +42,8 @@ PortNumber: TypeAlias = Annotated[int, Meta(ge=1, le=names.PORT_LIMIT)]
 PortName: TypeAlias = Annotated[
     str, Meta(pattern=whole_text(r"(?=[0-9-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*"), max_length=names.PORT_NAME_LIMIT)
 ]
-#: Integers as the schema of pods bounds them: of 32 bits; of 64 bits, as far as no reader loses a digit.
-NOT_NEGATIVE = Meta(ge=0, le=2**31 - 1)
-POSITIVE = Meta(ge=1, le=2**31 - 1)
+#: Integers of 64 bits, as far as no reader loses a digit.
 LARGE = Meta(ge=-(2**53), le=2**53)
-UnixId: TypeAlias = Annotated[int, Meta(ge=0, le=names.ID_LIMIT)]
 
 #: A text that is not empty, and a path below some folder, or from the root, without dots that could be steps back.
 Text: TypeAlias = Annotated[str, Meta(min_length=1)]
