@@ -113,7 +113,8 @@ class Soak:
                 await asyncio.sleep(1.0)
                 code, kept, answer = await ask(streams, (sound(), broken())[turn])
         except (OSError, EOFError, TimeoutError) as error:
-            if streams and time.monotonic() - self.killed < CUT:
+            # A handshake is cut off with its replica as well as a request, if it began before the end.
+            if time.monotonic() - self.killed < CUT and (streams or begun <= self.killed):
                 self.counts["cut"] += 1
             else:
                 self.honest.fail(repr(error))
