@@ -93,7 +93,7 @@ DROPPED, REFUSED, DIFFERS, UNSERVED = (
         (with_task("replicas", {"type": "integer", "default": 2}),
          [Misfit("spec.tasks[].replicas", DIFFERS, "the default is 2, 1 was meant")]),
         (with_task("replicas", {"type": "integer", "minimum": 2, "default": 2}),
-         [Misfit("spec.tasks[].replicas", REFUSED, "the default 1 is refused: must be at least 2"),
+         [Misfit("spec.tasks[].replicas", REFUSED, "the default 1 is rejected: must be at least 2"),
           Misfit("spec.tasks[].replicas", DIFFERS, "the default is 2, 1 was meant")]),
         (with_task("type", {"type": "string", "enum": ["learner", "none"], "default": "none"}),
          [Misfit("spec.tasks[].type", REFUSED,
@@ -124,7 +124,7 @@ def test_what_a_default_writes_is_tried(shipped: dict[str, Any]) -> None:
 
     (misfit,) = misfits(stored(shipped, short), replace(DIJOB, defaults=(note,)))
     assert (misfit.path, misfit.outcome) == ("spec.jobNote", REFUSED)
-    assert misfit.message.startswith("what a default writes is refused: ")
+    assert misfit.message.startswith("the value of a default is rejected: ")
 
 
 BROKEN: list[dict[str, Any]] = [
