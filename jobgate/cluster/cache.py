@@ -21,6 +21,7 @@ class Cache:
         resources: Iterable[str],
         backoff: Backoff | None = None,
         keeps: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+        again: Callable[[Iterable[Mapping[str, Any]]], bool] | None = None,
     ) -> None:
         """Know nothing yet.
 
@@ -28,10 +29,16 @@ class Cache:
             resources: as `<plural>.<version>.<group>`.
             backoff: of informers, after failures.
             keeps: by resource, what makes of an object what is remembered; without one, `slim`.
+            again: tells of what is remembered of one of these whether all must be listed again.
         """
         keeps = keeps or {}
         self.informers: Mapping[str, Informer[dict[str, Any]]] = {
-            name: Informer(resource, backoff, keep=labels if resource == _NAMESPACES else keeps.get(name, slim))
+            name: Informer(
+                resource,
+                backoff,
+                keep=labels if resource == _NAMESPACES else keeps.get(name, slim),
+                again=again if name in keeps else None,
+            )
             for name in resources
             for resource in (Resource.parse(name),)
         }

@@ -18,6 +18,8 @@ from jobgate.cluster.resource import Resource
 RETRY_PERIOD = 1.0
 #: Seconds without a response of the API server after which the cache is discarded.
 STALE = 60.0
+#: Seconds between two questions whether objects must be listed again that were not wholly kept.
+AGAIN = 10.0
 #: Objects of a list that are read at once before other tasks run: a long list must not block a server.
 BATCH = 20
 #: Objects with more bytes than this are read in a thread: the largest take a third of a second.
@@ -109,6 +111,7 @@ class Informer(Generic[T]):
         *,
         keep: Callable[[dict[str, Any]], T],
         changed: Callable[[Key], None] | None = None,
+        again: Callable[[Iterable[T]], bool] | None = None,
     ) -> None:
         """Create an informer that is not running.
 
@@ -118,11 +121,15 @@ class Informer(Generic[T]):
             keep: returns what is stored of an object. It must not raise: one object would block all others.
             changed: called with the key of each object that was added or deleted, or whose stored part changed. It
                 must be quick and not raise.
+            again: tells of what is stored whether `keep` would keep more by now, so that all objects are listed again.
+                Asked when something is heard (bookmarks come every minute), and at most every `AGAIN` seconds.
         """
         self._resource = resource
         self._backoff = backoff or Backoff()
         self._keep = keep
         self._changed = changed or (lambda _: None)
+        self._again = again or (lambda _: False)
+        self._asked = float("-inf")
         self._objects: dict[Key, T] | None = None
         self._version = ""
         self._heard = 0.0
@@ -192,9 +199,23 @@ class Informer(Generic[T]):
                 self._changed(key)
 
     async def _watch(self, api: Api) -> None:
+        if self._outdated():  # a list counts what it replaces until it ends
+            return
         async for event in api.watch(self._resource, self._version):
             await self._take(str(event.get("type")), event["object"])
+            if self._outdated():
+                return
         self._heard = time.monotonic()
+
+    def _outdated(self) -> bool:
+        """Tell whether all objects must be listed again, and have that done next."""
+        now = time.monotonic()
+        if now < self._asked + AGAIN or self._objects is None:
+            return False
+        self._asked = now
+        if self._again(self._objects.values()):
+            self._version = ""
+        return not self._version
 
     async def _kept(self, found: dict[str, Any]) -> T:
         if _size(found) <= LARGE:

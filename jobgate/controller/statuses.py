@@ -49,9 +49,15 @@ class Statuses:
         self._pace = pace
         self._now = now
         self._changed = asyncio.Event()
-        keep = Stored().keep
+        stored = Stored()
         self.informers = {
-            name: Informer(Resource.parse(name), backoff, keep=keep, changed=lambda _: self._changed.set())
+            name: Informer(
+                Resource.parse(name),
+                backoff,
+                keep=stored.keep,
+                changed=lambda _: self._changed.set(),
+                again=stored.has_room,
+            )
             for name in RESOURCES.values()
         }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from threading import Lock
 from typing import Any, Final
+from weakref import ref
 
 from pydantic import ValidationError
 
@@ -75,26 +76,33 @@ class Item:
 class _Read:
     """What was read of the objects that were asked for last: one may have a mebibyte, and be named by many tasks.
 
-    An object is known by being the same in memory: caches replace what changes, and never change it.
+    An object is known by being the same in memory: caches replace what changes, and never change it. What a cache
+    forgets is forgotten here, too.
     """
 
     def __init__(self) -> None:
-        self._items: OrderedDict[tuple[int, str], tuple[Mapping[str, Any], Item]] = OrderedDict()
+        self._items: OrderedDict[tuple[int, str], tuple[Callable[[], object], Item]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, document: Mapping[str, Any], kind: str) -> Item:
         key = id(document), kind
         with self._lock:
             found = self._items.get(key)
-            if found is not None and found[0] is document:
+            if found is not None and found[0]() is document:
                 self._items.move_to_end(key)
                 return found[1]
         item = _read(document, kind)
         with self._lock:
-            self._items[key] = document, item
+            self._items[key] = self._referenced(document, key), item
             if len(self._items) > _KEPT:
                 self._items.popitem(last=False)
         return item
+
+    def _referenced(self, document: Mapping[str, Any], key: tuple[int, str]) -> Callable[[], object]:
+        try:
+            return ref(document, lambda _: self._items.pop(key, None))
+        except TypeError:  # a dict that no cache made
+            return lambda: document
 
 
 _items = _Read()

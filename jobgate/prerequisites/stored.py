@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 from typing import Any, Final
 from weakref import WeakValueDictionary, finalize
@@ -19,6 +19,8 @@ MIB: Final = 1024 * 1024
 ITEM_LIMIT: Final = 256 * 1024
 #: Most memory for the items of one namespace, and for all: a quarter of what the manifests give the server.
 NAMESPACE_LIMIT, ALL_LIMIT = 16 * MIB, 128 * MIB
+#: Most memory for the items of all namespaces: what ClusterPrerequisites may have is left to them.
+NAMESPACES_LIMIT: Final = ALL_LIMIT - NAMESPACE_LIMIT
 #: Memory of a JSON value beside its text, in bytes: of a small object in a dict or list.
 _VALUE: Final = 48
 #: Set instead of the spec of an item that is not remembered: why.
@@ -31,11 +33,13 @@ class _Kept(dict[str, Any]):
 
     Attributes:
         release: gives back the memory that it was counted with, once.
+        lacked: the memory for which there was no room, in bytes; 0 where there was, or where it is too large.
     """
 
-    __slots__ = ("__weakref__", "release")
+    __slots__ = ("__weakref__", "lacked", "release")
 
     release: Callable[[], object]
+    lacked: int
 
 
 def weight_of(spec: Any) -> int:
@@ -54,7 +58,7 @@ class Stored:
         """Remember none."""
         self._known: WeakValueDictionary[tuple[str, str], _Kept] = WeakValueDictionary()
         self._used: Counter[str] = Counter()
-        self._all = 0
+        self._namespaced = 0
         # Large items are read in a thread. What is given back by a garbage collection takes no turn.
         self._lock = RLock()
 
@@ -70,14 +74,17 @@ class Stored:
         kept = self._known[namespace, name] = _Kept(
             metadata=metadata, **{key: found[key] for key in ("status",) if key in found}
         )
-        kept.release = bool
+        kept.release, kept.lacked = bool, 0
         size = weight_of(found.get("spec"))
         if size > ITEM_LIMIT:
             kept[DROPPED] = f"it takes more than {ITEM_LIMIT // 1024} KiB of memory"
         elif not self._take(namespace, size):
-            where = "the items of its namespace" if namespace else "all ClusterPrerequisites"
+            kept.lacked = size
+            most = f"take more than {NAMESPACE_LIMIT // MIB} MiB of memory"
             kept[DROPPED] = (
-                f"{where} take more than {NAMESPACE_LIMIT // MIB} MiB of memory, or all items {ALL_LIMIT // MIB} MiB"
+                f"the items of its namespace {most}, or those of all namespaces {NAMESPACES_LIMIT // MIB} MiB"
+                if namespace
+                else f"all ClusterPrerequisites {most}"
             )
         else:
             kept["spec"] = found.get("spec")
@@ -85,17 +92,32 @@ class Stored:
             finalizer.atexit = False
         return kept
 
+    def has_room(self, kept: Iterable[Mapping[str, Any]]) -> bool:
+        """Tell whether there is room by now for one of these items, which was dropped for want of it."""
+        return any(
+            self._fits(str(one["metadata"].get("namespace") or ""), one.lacked)
+            for one in kept
+            if isinstance(one, _Kept) and one.lacked
+        )
+
+    def _fits(self, namespace: str, size: int) -> bool:
+        if namespace and self._namespaced + size > NAMESPACES_LIMIT:
+            return False
+        return self._used[namespace] + size <= NAMESPACE_LIMIT
+
     def _take(self, namespace: str, size: int) -> bool:
         with self._lock:
-            if self._used[namespace] + size > NAMESPACE_LIMIT or self._all + size > ALL_LIMIT:
+            if not self._fits(namespace, size):
                 return False
-            self._used[namespace] += size
-            self._all += size
+            self._count(namespace, size)
             return True
+
+    def _count(self, namespace: str, size: int) -> None:
+        self._used[namespace] += size
+        self._namespaced += size if namespace else 0
 
     def _give(self, namespace: str, size: int) -> None:
         with self._lock:
-            self._used[namespace] -= size
-            self._all -= size
+            self._count(namespace, -size)
             if not self._used[namespace]:
                 del self._used[namespace]

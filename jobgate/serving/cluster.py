@@ -68,7 +68,8 @@ class ClusterView:
         """
         metrics = metrics or Metrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
-        self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), Stored().keep))
+        stored = Stored()
+        self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
         self.access = Access(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig

@@ -207,6 +207,20 @@ async def test_it_tells_what_came_went_and_changed_and_nothing_else() -> None:
         assert informer.get("b") == 3
 
 
+@pytest.mark.parametrize("pause, lists", [(0.0, 3), (3600.0, 2)])
+async def test_it_lists_again_what_it_would_keep_by_now_and_not_too_often(
+    pause: float, lists: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(informers, "AGAIN", pause)
+    answers = [True, True]
+    api = Played([queue()], [queue()], [queue()])
+    informer = Informer(
+        Resource.parse(QUEUES), QUICK, keep=slim, again=lambda kept: bool(list(kept) and answers and answers.pop())
+    )
+    async with informing(informer, api):
+        await until(lambda: api.asked == ["list"] * lists + ["watch 10"])
+
+
 @pytest.mark.parametrize(
     "steps, settled",
     [

@@ -7,16 +7,22 @@ from typing import Any
 import orjson
 import pytest
 
+from jobgate.cluster import Refused, informer
+from jobgate.controller.pace import Pace
+from jobgate.controller.statuses import Statuses
+from jobgate.kinds import installed
 from jobgate.pods import shape
 from jobgate.pods.items import ItemReviewer
 from jobgate.prerequisites import item as item_module
 from jobgate.prerequisites import resolve as resolution
-from jobgate.prerequisites.item import FAULTS, _items, faults, item_of
-from jobgate.prerequisites.models import NAMESPACED
+from jobgate.prerequisites.item import FAULTS, faults, item_of
+from jobgate.prerequisites.models import NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.resolve import resolve, resolve_item
 from jobgate.prerequisites.stored import ALL_LIMIT, ITEM_LIMIT, Stored
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
+from jobgate.serving.cluster import ClusterView
+from tests.cluster.test_informer import Played, event, informing, until
 from tests.prerequisites.items import Known, item, named
 from webhook import Operation, Request, Response
 
@@ -169,7 +175,7 @@ def test_the_items_of_a_namespace_leave_room_for_those_of_others_and_give_it_bac
     (problem,) = resolve_item(last, lambda *_: None).problems
     assert problem.reason is Reason.TOO_LARGE
     many.clear()
-    _items._items.clear()
+    del last
     assert "spec" in room.keep(stored("x", "a", **LARGE))
 
 
@@ -189,3 +195,71 @@ def test_all_items_together_are_bounded() -> None:
     room = Stored()
     kept = [room.keep(stored(f"x{number}", f"n{number}", **LARGE)) for number in range(1000)]
     assert sum("spec" in one for one in kept) * ITEM_LIMIT <= 1.1 * ALL_LIMIT
+
+
+def test_items_of_namespaces_leave_room_for_those_of_the_cluster() -> None:
+    room = Stored()
+    kept = [room.keep(stored(f"x{number}", f"n{number % 8}", **LARGE)) for number in range(8 * 70)]
+    assert not all("spec" in one for one in kept)
+    of_cluster = [room.keep(stored(f"x{number}", "", **LARGE)) for number in range(60)]
+    assert all("spec" in one for one in of_cluster)
+
+
+def test_an_item_that_was_read_gives_its_memory_back_when_it_is_deleted() -> None:
+    room = Stored()
+    many = [room.keep(stored(f"x{number}", "a", **LARGE)) for number in range(70)]
+    for one in many:
+        item_of(one, NAMESPACED)
+    dropped = [one for one in many if "spec" not in one]
+    assert not room.has_room(many)
+    del many[:10]
+    del one
+    assert room.has_room(dropped)
+    assert not room.has_room([room.keep(stored("y", "b", env=[{"name": "A", "value": "x" * ITEM_LIMIT}]))])
+
+
+def versioned(name: str, version: int) -> dict[str, Any]:
+    found = stored(name, "a", **LARGE)
+    found["metadata"]["resourceVersion"] = str(version)
+    return found
+
+
+class NoCluster:
+    """Nothing is written to it."""
+
+    async def set_status(self, *_: Any) -> Any:
+        raise AssertionError
+
+
+FULL = [versioned(f"x{number}", 1) for number in range(70)]
+
+
+@pytest.mark.parametrize(
+    "first, left",
+    [
+        ([event("DELETED", versioned("x0", 11))], FULL[10:]),
+        (Refused(410), [versioned(f"y{number}", 1) for number in range(60)]),
+    ],
+    ids=["some are deleted", "the list has other items"],
+)
+@pytest.mark.parametrize("of_server", [True, False], ids=["server", "controller"])
+async def test_an_item_that_was_dropped_is_kept_once_there_is_room(
+    first: Any, left: list[Any], of_server: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(informer, "RETRY_PERIOD", 0.02)
+    monkeypatch.setattr(informer, "AGAIN", 0.0)
+    informers = (
+        ClusterView(installed(), reached=False).cache.informers
+        if of_server
+        else Statuses(NoCluster(), Pace(1.0)).informers
+    )
+    known = informers[RESOURCES[NAMESPACED]]
+    # While a list is read, what it no longer has still counts: it is read once more.
+    api = Played(FULL, first, left, left)
+    async with informing(known, api):
+        await until(lambda: not api.steps and api.asked[-1].startswith("watch"))
+        keys = known.keys()
+        found = [known.get(name, namespace) for namespace, name in keys]
+        assert len(found) == 60
+        assert all(one is not None and "spec" in one for one in found)
+        assert api.asked.count("list") == 3
