@@ -89,4 +89,5 @@ def test_hostile_jobs_cost_linear_time(field: str) -> None:
     for count in (100, 1600):  # what is compiled for sound jobs, and for those that are not
         cost(count)
     # Eight times as many would cost 64 times as much if it were the square.
-    assert cost(1600) < 40 * max(cost(200), 0.01)
+    # The least of three: a collection of garbage that other tests left is no cost of a job.
+    assert min(cost(1600) for _ in range(3)) < 40 * max(cost(200), 0.01)
