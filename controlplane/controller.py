@@ -11,6 +11,7 @@ from typing import Any
 
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
+from controlplane.rights import SYSTEM, install_rights
 from controlplane.waiting import wait_for
 from controlplane.webhook import COMMAND, environment
 from jobgate.cluster.lease import Times
@@ -19,21 +20,10 @@ from jobgate.render import Installation
 from jobgate.render.controller import ACCOUNT
 from jobgate.render.objects import base, definitions
 
-SYSTEM = "jobgate-system"
 #: A dead one's Lease is free after four seconds; a busy machine answers within two.
 TIMES = Times(duration=4.0, deadline=3.5, retry=0.3, call=2.0)
 
 _STOP_WAIT = 30.0
-_PATHS = {
-    "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-    "Namespace": "/api/v1/namespaces",
-    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles",
-    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings",
-    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
-    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
-}
 
 # A process of its own, to be killed, which has not to import everything first.
 _processes = multiprocessing.get_context("forkserver")
@@ -42,12 +32,8 @@ _processes.set_forkserver_preload(["controlplane.warm"])
 
 def install(api: ClusterApi, *secrets_in: str) -> None:
     """Install the CRDs, and what the controller may do."""
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
     rights = base(installed(), Installation(secrets_in=secrets_in))["controller"]
-    for one in [namespace, *definitions(installed()), *rights]:
-        if path := _PATHS.get(one["kind"]):
-            status, answer = api.post(path.format(one["metadata"].get("namespace")), one)
-            assert status in {201, 409}, answer
+    install_rights(api, [*definitions(installed()), *rights])
     paths = [f"/apis/{kind.group}/{kind.version}/{kind.plural}" for kind in installed()]
     wait_for(lambda: all(api.get(path)[0] == 200 for path in paths), timeout=60, what="the CRDs are served")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from controlplane.plane import ControlPlane
+from controlplane.rights import SYSTEM, install_rights
 from controlplane.webhook import COMMAND, environment
 from jobgate.kinds import installed
 from jobgate.render import Installation
@@ -17,30 +18,14 @@ KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.t
 #: Settings of both the webhook server and the runner.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
 _STOP_WAIT = 30.0
-SYSTEM = "jobgate-system"
 USER = f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"
-_PATHS = {
-    "Namespace": "/api/v1/namespaces",
-    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles",
-    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings",
-    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
-    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
-}
-
-
 Runner: TypeAlias = "subprocess.Popen[bytes]"
 
 
 def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
     """Install what the runner may do, and give the credentials of its account."""
     rights = base(installed(), Installation(run=tuple(kinds), queueing="kubernetes", queues="queues: []"))["runner"]
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
-    for one in [namespace, *rights]:
-        if path := _PATHS.get(one["kind"]):
-            status, answer = plane.client.post(path.format(one["metadata"].get("namespace")), one)
-            assert status in {201, 409}, answer
+    install_rights(plane.client, rights)
     return plane.kubeconfig_for(USER, ["system:serviceaccounts"])
 
 

@@ -39,7 +39,7 @@ def resource_of(kind: Kind) -> Resource:
 
 
 def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield the kinds of which jobs wait for somebody to run them, and those of which jobs have lost fields."""
+    """Yield the kinds of which jobs wait for an operator or the runner, and those of which jobs have lost fields."""
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue

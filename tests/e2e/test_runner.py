@@ -96,7 +96,7 @@ def example(path: Path, **annotations: str) -> dict[str, Any]:
 
 
 def claimless(job: dict[str, Any]) -> dict[str, Any]:
-    """The job on any node, with an empty folder in the place of each volume that somebody would have to bring."""
+    """The job on any node, with an empty folder instead of each volume that has to exist before."""
     for template in templates(job):
         for field in ("nodeSelector", "affinity"):
             template["spec"].pop(field, None)

@@ -22,7 +22,7 @@ KEY: Whose = (DIJOB.qualified_plural, "lab", "train")
 
 
 class Server:
-    """An API server that refuses what it is told to."""
+    """An API server that refuses what the test names."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []

@@ -15,7 +15,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 def test_the_page_is_up_to_date() -> None:
     _, table, _ = parts(PAGE.read_text(encoding="utf-8"))
-    assert table == written(), "`python -m bench.differential.zoo.fidelity` writes it anew"
+    assert table == written(), "`python -m bench.differential.zoo.fidelity` generates it"
 
 
 @pytest.mark.parametrize("one", TYPES, ids=lambda one: one.name)

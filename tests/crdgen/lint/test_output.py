@@ -5,7 +5,7 @@ import json
 from crdgen.lint import Finding, Severity
 from crdgen.lint.output import as_json, sarif, text
 
-SURPRISE = Finding("spec.a", "it is odd", "mend it", Severity.WARNING, "odd")
+SURPRISE = Finding("spec.a", "it is odd", "change it", Severity.WARNING, "odd")
 REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.ERROR, "wrong")
 FOUND = {"crds/my crd.yaml": [SURPRISE, REFUSAL], "fine.yaml": []}
 
@@ -13,7 +13,7 @@ FOUND = {"crds/my crd.yaml": [SURPRISE, REFUSAL], "fine.yaml": []}
 def test_text_tells_what_is_refused_first_and_counts() -> None:
     assert text(FOUND) == (
         "crds/my crd.yaml: error: spec.b: it is wrong\n    correct it [wrong]\n"
-        "crds/my crd.yaml: warning: spec.a: it is odd\n    mend it [odd]\n"
+        "crds/my crd.yaml: warning: spec.a: it is odd\n    change it [odd]\n"
         "2 files: 1 error, 1 warning\n"
     )
 
@@ -25,7 +25,7 @@ def test_json_has_each_finding_with_its_file() -> None:
             "severity": "warning",
             "path": "spec.a",
             "problem": "it is odd",
-            "fix": "mend it",
+            "fix": "change it",
             "rule": "odd",
         },
         {
