@@ -15,10 +15,10 @@ from controlplane.rights import SYSTEM, install_rights
 from controlplane.waiting import wait_for
 from controlplane.webhook import COMMAND, environment
 from jobgate.cluster.lease import Times
+from jobgate.installation import Installation
+from jobgate.installation.controller import ACCOUNT
+from jobgate.installation.objects import base, definitions
 from jobgate.kinds import installed
-from jobgate.render import Installation
-from jobgate.render.controller import ACCOUNT
-from jobgate.render.objects import base, definitions
 
 #: A dead one's Lease is free after four seconds; a busy machine answers within two.
 TIMES = Times(duration=4.0, deadline=3.5, retry=0.3, call=2.0)

@@ -94,7 +94,7 @@ def _given(values: TextIO | None) -> dict[str, Any]:
     import yaml
     from pydantic import ValidationError
 
-    from jobgate.render import Installation
+    from jobgate.installation import Installation
 
     if values is None:
         return {}

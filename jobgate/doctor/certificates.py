@@ -19,7 +19,7 @@ from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import APPLY, Finding, error, warning
 from jobgate.doctor.observed import SECRETS, Observed, Shown, place
-from jobgate.render.installation import Rotation
+from jobgate.installation.installation import Rotation
 
 #: With so much of its life left, or so many days, whichever is less, a certificate should have been renewed.
 LATE, LATE_DAYS = 1 / 6, timedelta(days=14)

@@ -21,10 +21,10 @@ from jobgate.doctor.observed import (
     SERVICES,
     Observed,
 )
-from jobgate.render import Installation, certificates, controller, runner
-from jobgate.render.configurations import NAME
-from jobgate.render.installation import Rotation
-from jobgate.render.workload import ACCOUNT
+from jobgate.installation import Installation, certificates, controller, runner
+from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import Rotation
+from jobgate.installation.workload import ACCOUNT
 from webhook import Kind
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from typing import Any
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import Finding, warning
 from jobgate.doctor.observed import LEASES, Observed, Unseen, place
-from jobgate.render import certificates, controller, runner
-from jobgate.render.installation import Rotation
+from jobgate.installation import certificates, controller, runner
+from jobgate.installation.installation import Rotation
 
 #: Clocks may differ by so much; beyond, the rotation stands still.
 SKEW = timedelta(minutes=5)

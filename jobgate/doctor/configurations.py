@@ -9,7 +9,7 @@ from jobgate.cluster import Resource
 from jobgate.doctor.expected import Expected, differing_entries, entries_of
 from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
 from jobgate.doctor.observed import CONFIGURATIONS, SERVICES, Observed, place
-from jobgate.render.configurations import NAME
+from jobgate.installation.configurations import NAME
 from webhook import Kind
 
 MISSING = error(

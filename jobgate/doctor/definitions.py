@@ -10,8 +10,8 @@ from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
 from jobgate.doctor.observed import CRDS, SERVICES, Observed, place
 from jobgate.doctor.schemas import differing, lacking
 from jobgate.doctor.targets import conversion_client
+from jobgate.installation.installation import LABELS
 from jobgate.offline.fit import MisfitOutcome, misfits
-from jobgate.render.installation import LABELS
 from webhook import Kind
 
 _OWNER = "apply the CRD of jobgate (`manifests/crds`), or update the chart that owns it to a compatible version"

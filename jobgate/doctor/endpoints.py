@@ -10,8 +10,8 @@ from jobgate.doctor.expected import Expected, entries_of
 from jobgate.doctor.finding import APPLY, Finding, error, warning
 from jobgate.doctor.labels import matches
 from jobgate.doctor.observed import CONFIGURATIONS, DEPLOYMENTS, PODS, SERVICES, SLICES, Observed, place
-from jobgate.render.configurations import NAME
-from jobgate.render.workload import ACCOUNT, SELECTOR
+from jobgate.installation.configurations import NAME
+from jobgate.installation.workload import ACCOUNT, SELECTOR
 
 SERVICE_MISSING = error("service-missing", "The Service that webhooks call does not exist: every call fails.", APPLY)
 SELECTS_NOTHING = error(

@@ -8,10 +8,10 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.doctor.observed import CONFIGURATIONS, MUTATING
-from jobgate.render import Installation
-from jobgate.render.configurations import KINDS
-from jobgate.render.definitions import definition
-from jobgate.render.objects import base
+from jobgate.installation import Installation
+from jobgate.installation.configurations import KINDS
+from jobgate.installation.definitions import definition
+from jobgate.installation.objects import base
 from webhook import Kind, Phase, Registry
 
 #: Of the server, the controller, the rotation and the runner.

@@ -45,10 +45,10 @@ from jobgate.doctor.observed import (
 )
 from jobgate.doctor.selectors import opted_out
 from jobgate.doctor.targets import conversion_client
+from jobgate.installation import certificates, controller, runner, workload
+from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import LABELS
 from jobgate.kinds.common.runner import runner_of
-from jobgate.render import certificates, controller, runner, workload
-from jobgate.render.configurations import NAME
-from jobgate.render.installation import LABELS
 from webhook import Kind, Registry
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from jobgate.doctor.configurations import grouped
 from jobgate.doctor.expected import Expected, differing_entries, entries_of
 from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
 from jobgate.doctor.observed import CONFIGURATIONS, POLICIES, POLICY_BINDINGS, Observed, place
-from jobgate.render.configurations import NAME
+from jobgate.installation.configurations import NAME
 
 FAILURE_POLICY = error(
     "failure-policy-differs",

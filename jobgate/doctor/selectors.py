@@ -11,8 +11,8 @@ from jobgate.doctor.expected import Expected, differing_entries
 from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
 from jobgate.doctor.labels import matches
 from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, Observed, Ref, place
+from jobgate.installation.configurations import NAME
 from jobgate.names import OPT_OUT_LABEL, SYSTEM_NAMESPACES
-from jobgate.render.configurations import NAME
 
 CATCHES_SYSTEM = error(
     "selector-catches-system",

@@ -10,7 +10,7 @@ from typing import Any
 
 from jobgate.doctor.expected import Expected, entries_of
 from jobgate.doctor.observed import CONFIGURATIONS, CRDS, Observed, place
-from jobgate.render.configurations import NAME
+from jobgate.installation.configurations import NAME
 
 
 @dataclass(frozen=True, slots=True)

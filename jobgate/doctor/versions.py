@@ -11,7 +11,7 @@ from jobgate.doctor.expected import Expected, container_of
 from jobgate.doctor.finding import Finding, error, notice, warning
 from jobgate.doctor.labels import matches
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, Observed, Unseen, place
-from jobgate.render.installation import LABELS
+from jobgate.installation.installation import LABELS
 
 #: The oldest minor of Kubernetes 1 that has all that is rendered: admission policies in their stable version.
 OLDEST = 30

@@ -8,8 +8,8 @@ from typing import Any
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import APPLY, Finding, error, warning
 from jobgate.doctor.observed import CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, SERVICES, Observed, place
-from jobgate.render.configurations import NAME
-from jobgate.render.workload import ACCOUNT
+from jobgate.installation.configurations import NAME
+from jobgate.installation.workload import ACCOUNT
 
 NOT_INSTALLED = error(
     "not-installed",

@@ -8,7 +8,7 @@ import pytest
 
 from jobgate.doctor import CATALOGUE, Severity
 from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, SERVICES, SLICES, Access, Ref
-from jobgate.render.installation import Rotation
+from jobgate.installation.installation import Rotation
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS
 from tests.doctor.world import (

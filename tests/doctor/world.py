@@ -48,13 +48,13 @@ from jobgate.doctor.observed import (
     Unseen,
 )
 from jobgate.doctor.rights import dangerous, needed
+from jobgate.installation import Installation
+from jobgate.installation.configurations import NAME
+from jobgate.installation.definitions import definition
+from jobgate.installation.installation import LABELS
+from jobgate.installation.objects import base
+from jobgate.installation.workload import SELECTOR
 from jobgate.kinds import installed
-from jobgate.render import Installation
-from jobgate.render.configurations import NAME
-from jobgate.render.definitions import definition
-from jobgate.render.installation import LABELS
-from jobgate.render.objects import base
-from jobgate.render.workload import SELECTOR
 
 KINDS = installed()
 SYSTEM = "jobgate-system"

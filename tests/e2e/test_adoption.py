@@ -12,7 +12,7 @@ from controlplane.objects import Objects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
-from jobgate.render.definitions import definition
+from jobgate.installation.definitions import definition
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook, package
 from tests.e2e.trial import ADOPTED

@@ -16,9 +16,9 @@ from controlplane.assets import Assets
 from controlplane.objects import Objects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
+from jobgate.installation import Installation, objects
 from jobgate.kinds import installed as installed_kinds
 from jobgate.prerequisites.models import DEFINED
-from jobgate.render import Installation, objects
 from tests.corpus import holds
 from tests.e2e.release import NAMESPACE, PATIENCE, Release
 from tests.kinds.dijob.jobs import job, task

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from crdgen.reading import read
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in, installed
 from jobgate.offline.judge import Circumstances, judge
-from jobgate.render.handbook import title
 from tests.corpus import BROKEN, GOOD, announced, holds, name_of
 from webhook import Kind, Operation
 

@@ -21,10 +21,10 @@ from controlplane.waiting import wait_for
 from crdgen import check_structural
 from crdgen.cli import main as crdgen
 from jobgate.cli import main
+from jobgate.installation.definitions import definition
+from jobgate.installation.handbook import page
 from jobgate.kinds import ENTRY_POINT, built_in, installed
 from jobgate.offline.judge import Circumstances, Verdict, judge
-from jobgate.render.definitions import definition
-from jobgate.render.handbook import page
 from tests.corpus import announced, holds
 from webhook import Kind, Operation, Registry
 
