@@ -37,7 +37,7 @@ _ITEMS = tuple(one.names.plural for one in DEFINED)
 _KEEP = (*READ, "create", "patch", "delete")
 
 #: Of the plugins that are built in, those that need no ConfigMap, Service or NetworkPolicy. One of a package may.
-_WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
+WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
 
 
 def controller(kinds: Iterable[Kind]) -> list[Any]:
@@ -62,7 +62,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
 
 def _keeping() -> Word:
     """Return whether a plugin is on that needs more than Secrets."""
-    return any_of(plugin_on(name) for name in offered() if name not in _WITHOUT_MORE_RIGHTS)
+    return any_of(plugin_on(name) for name in offered() if name not in WITHOUT_MORE_RIGHTS)
 
 
 def _rules(kinds: Iterable[Kind]) -> list[Any]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
-from jobgate.plugins.queueing import QUEUES_PODS
+from jobgate.plugins.queueing import QUEUES_PODS, System
 from webhook.context import DOMAIN
 
 #: Labels of all that we install.
@@ -91,7 +91,7 @@ class Installation(BaseModel):
     queueing: Annotated[
         str,
         Field(
-            pattern=r"^((kubernetes|kueue|coscheduling|volcano)(=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?)?$",
+            pattern=rf"^(({'|'.join(System)})(=[a-z0-9]([-a-z0-9]{{0,61}}[a-z0-9])?)?)?$",
             description="System that queues pods or starts the pods of a job together: kubernetes, kueue, coscheduling "
             "or volcano, as SYSTEM[=SCHEDULER].",
         ),

@@ -6,8 +6,7 @@
 - `pod`: a pod while it is wired
 - `limits`: how much can be put into it
 - `weight`: what it costs to remember a job, and how much it may
-- `env`, `svc`, `ssh`, `run`: the built-in ones
-- `queueing`: what the installation asks for, for all jobs
+- the built-in plugins: one file each, listed in `BUILT_IN`
 
 A package adds one by the entry point `jobgate.plugins`: its value is a `Plugin`.
 """
