@@ -82,7 +82,8 @@ def controller(plane: ControlPlane, folder: Path) -> Iterator[None]:
 
 
 def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
-    import logging  # noqa: PLC0415  # of the process that is forked
+    import asyncio  # noqa: PLC0415  # of the process that is forked
+    import logging  # noqa: PLC0415
     import sys  # noqa: PLC0415
 
     from jobgate.cli.leading import lead  # noqa: PLC0415
@@ -101,7 +102,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
         return Controller(writer, kinds, settings, metrics)
 
     place = Place("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
-    lead(kinds, credentials, place, made, "controller started")
+    asyncio.run(lead(kinds, credentials, place, made, "controller started"))
 
 
 def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,4 +34,4 @@ def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float
     async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)
 
-    lead(kinds, kubeconfig, place, controller, "controller started")
+    asyncio.run(lead(kinds, kubeconfig, place, controller, "controller started"))

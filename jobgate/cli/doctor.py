@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect
 
 if TYPE_CHECKING:
     from jobgate.doctor import ClusterSnapshot, Expected, FoundFault
@@ -75,7 +75,6 @@ def doctor(
 async def _look(
     kubeconfig: Path | None, given: Mapping[str, Any], servers: ServerAccess
 ) -> tuple[ClusterSnapshot, Expected]:
-    from jobgate.cli.credentials import connect
     from jobgate.doctor.look import CannotDiagnose, look
     from jobgate.kinds import installed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,6 @@ def run(
         return found
 
     try:
-        lead(kinds, kubeconfig, place, runner, "runner started")
+        asyncio.run(lead(kinds, kubeconfig, place, runner, "runner started"))
     except Beside as error:
         raise click.ClickException(str(error)) from None

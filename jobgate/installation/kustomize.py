@@ -7,11 +7,12 @@ combined: list them as the `components` of a kustomization of one's own.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 from crdgen import to_yaml
+from jobgate.difference import difference
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation, Rotation
 from jobgate.installation.objects import base
@@ -28,7 +29,6 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
 }
 
 _API = "kustomize.config.k8s.io"
-_MISSING = object()
 
 
 def kustomize(kinds: Registry, header: str) -> dict[str, str]:
@@ -94,29 +94,8 @@ def _removal(one: Mapping[str, Any]) -> dict[str, Any]:
 def _patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     group, _, version = before["apiVersion"].rpartition("/")
     target = {"version": version, "kind": before["kind"], "name": before["metadata"]["name"]}
-    operations = ",\n".join(json.dumps(operation) for operation in operations_between(before, after))
+    operations = ",\n".join(json.dumps(operation) for operation in difference(before, after))
     return {"target": {**({"group": group} if group else {}), **target}, "patch": f"[\n{operations}\n]"}
-
-
-def operations_between(before: Any, after: Any, path: str = "") -> Iterator[dict[str, Any]]:
-    """Yield the RFC 6902 operations that make one of the other; a list of another length is replaced whole."""
-    if before == after:
-        return
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in {**before, **after}:
-            inner = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-            old, new = before.get(key, _MISSING), after.get(key, _MISSING)
-            if new is _MISSING:
-                yield {"op": "remove", "path": inner}
-            elif old is _MISSING:
-                yield {"op": "add", "path": inner, "value": new}
-            else:
-                yield from operations_between(old, new, inner)
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from operations_between(old, new, f"{path}/{index}")
-    else:
-        yield {"op": "replace", "path": path, "value": after}
 
 
 def _flat(groups: Mapping[str, list[dict[str, Any]]]) -> dict[Any, dict[str, Any]]:

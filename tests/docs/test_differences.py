@@ -7,7 +7,7 @@ import pytest
 
 from jobgate import plugins
 from jobgate.kinds import built_in
-from jobgate.offline.judge import Circumstances, Verdict, judge
+from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.kinds.dijob import jobs as di
 from tests.kinds.mxjob import jobs as mx
 from tests.kinds.torchjob import jobs as torch
@@ -210,9 +210,9 @@ def judged(claim: Claim) -> Verdict:
     """Return the verdict on the claim's job."""
     settings = Settings(operator_can=frozenset(claim.operator_can))
     if claim.old is None:
-        return judge(claim.job, Circumstances(KINDS, settings=settings))
-    stored = {**judge(claim.old, Circumstances(KINDS)).document, "status": claim.old.get("status", {})}
-    return judge(claim.job, Circumstances(KINDS, operation=Operation.UPDATE, stored=(stored,), settings=settings))
+        return judge(claim.job, ReviewOptions(KINDS, settings=settings))
+    stored = {**judge(claim.old, ReviewOptions(KINDS)).document, "status": claim.old.get("status", {})}
+    return judge(claim.job, ReviewOptions(KINDS, operation=Operation.UPDATE, stored=(stored,), settings=settings))
 
 
 def said(claim: Claim) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 from sweepjob import SWEEPJOB
 from sweepjob.models import SweepJobSpec, Trial
 
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Registry
 
 
@@ -23,7 +23,7 @@ def sweep(*rates: str) -> dict[str, Any]:
 
 def faults(job: dict[str, Any]) -> list[str]:
     """Return the causes for which a job is denied, as `kubectl` prints them."""
-    status = judge(job, Circumstances(kinds=Registry([SWEEPJOB]))).status
+    status = judge(job, ReviewOptions(kinds=Registry([SWEEPJOB]))).status
     return [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]] if status else []
 
 
