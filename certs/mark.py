@@ -10,7 +10,7 @@ from functools import lru_cache
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from certs.authority import AUTHORITY_NAME
+from certs.generation import AUTHORITY_NAME
 
 _SUBJECT = re.compile(re.escape(AUTHORITY_NAME) + r"(?: (?P<number>[0-9]{1,18}))? (?P<identifier>[0-9a-f]{16})")
 

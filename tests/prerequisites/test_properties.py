@@ -9,7 +9,7 @@ import jsonpatch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from jobgate.pods import Access, ItemReviewer, PodReviewer, WorkloadReviewer
+from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, WorkloadReviewer
 from jobgate.prerequisites.reference import ANNOTATION, Reference, Unreadable, _one, annotated, listed
 from tests.pods.test_properties import sound_specs
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, starts
@@ -72,7 +72,7 @@ def test_any_json_has_an_answer(value: Any) -> None:
         answer(dijob(of_job=[value]), KNOWN, phase, Granted({}))
     for document in (value, {"spec": value}, {"spec": {"template": value}}, {"spec": {"jobTemplate": {"spec": value}}}):
         asyncio.run(WorkloadReviewer(prerequisites(Rights(), KNOWN)).review(asked("CronJob", "batch/v1", document)))
-        items = ItemReviewer(KNOWN, Access(Rights("alice"), lambda: 0.0))
+        items = ItemReviewer(KNOWN, PermissionCache(Rights("alice"), lambda: 0.0))
         asyncio.run(items.review(asked("Prerequisite", "jobgate.dev/v1alpha1", document)))
 
 
