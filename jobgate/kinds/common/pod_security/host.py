@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import containers, mapping, objects, spec_of, whole
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, mapping, objects, spec_of, whole
 from jobgate.kinds.common.pod_security.violation import Level, Violation, of_all
 from webhook.path import Path
 
@@ -31,12 +31,12 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         if mapping(context.json.get("windowsOptions")).get("hostProcess") is True:
             where = context.path / "windowsOptions" / "hostProcess"
             yield Violation(where, True, "must be false or not set", Level.BASELINE)
-    for container, where in containers(spec, here):
-        for index, port in objects(container.get("ports")):
+    for container in containers(pod, path, ALL_CONTAINERS):
+        for index, port in objects(container.json.get("ports")):
             if whole(port.get("hostPort")):
-                place = where / "ports" / index / "hostPort"
+                place = container.path / "ports" / index / "hostPort"
                 yield Violation(place, port["hostPort"], "must not be set", Level.BASELINE)
-        yield from _hosts_of_handlers(container, where)
+        yield from _hosts_of_handlers(container.json, container.path)
 
 
 def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Violation]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
-from jobgate.kinds.common.pod.reading import containers, mapping
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, spec_of
 from jobgate.kinds.common.policies.model import (
     INTERNAL_ACTIONS,
     INTERNAL_EVENTS,
@@ -174,9 +174,8 @@ def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
 
 
 def _never_restarts(task: Task) -> bool:
-    spec = mapping(task.template.get("spec"))
-    own = (container.get("restartPolicy") for container, _ in containers(spec, Path()))
-    return spec.get("restartPolicy") == "Never" and not any(own)
+    own = (one.json.get("restartPolicy") for one in containers(task.template, Path(), ALL_CONTAINERS))
+    return spec_of(task.template).get("restartPolicy") == "Never" and not any(own)
 
 
 @rule("policies", "tasks.policies", whole=("tasks.partition_policy",))
