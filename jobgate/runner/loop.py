@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from jobgate.cluster import Informer, Resource
+from jobgate.cluster import Informer, Resource, slim
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects, Rejected
@@ -28,10 +28,12 @@ from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Reader
 from jobgate.runner.seen import Seen, Whose
-from jobgate.runner.subject import Subject
+from jobgate.runner.subject import Observed, Subject, moment
 from webhook import Kind
 
 SOURCE = "jobgate-runner"
+#: For so many seconds after pods were asked for, a status that only says so waits for them to run: one write says both.
+STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
 UNREADABLE = "CannotReadJob"
@@ -49,6 +51,15 @@ class Writes(Objects, Protocol):
 
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         """Delete an object, with what becomes of what it owns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What came of actions: those that were refused for good, and the job where it was patched."""
+
+    outcome: Outcome
+    refused: Sequence[Action] = ()
+    stored: Mapping[str, Any] | None = None
 
 
 class Loop:
@@ -89,7 +100,7 @@ class Loop:
         self._later = later
         self._reader = reader
         self._dispatcher = dispatcher
-        self._replaced: dict[Whose, str] = {}
+        self._replaced: dict[Whose, set[str]] = {}
 
     async def reconcile(self, key: Whose) -> Outcome:
         """Look at a job, and tell what came of it.
@@ -98,39 +109,63 @@ class Loop:
             Refused: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
-        plural, namespace, _ = key
         document = self._document(key)
         if document is None:
             return Outcome.FINE
+        outcome, stored = await self._looked(key, document)
+        if stored is not None:
+            # What was remembered in the job, as that it is ours, is acted on at once.
+            last, _ = await self._looked(key, stored, written=True)
+            outcome = outcome if last is Outcome.FINE else last
+        return outcome
+
+    async def _looked(
+        self, key: Whose, document: Mapping[str, Any], *, written: bool = False
+    ) -> tuple[Outcome, Mapping[str, Any] | None]:
+        """Look at a job as it is stored; return what came of it, and the job where it was patched.
+
+        Args:
+            key: of the job.
+            document: the job.
+            written: whether it was written a moment ago, and is therefore there.
+        """
+        plural, namespace, _ = key
         kind, resource, _ = self._jobs[plural]
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
-            return Outcome.FINE
+            return Outcome.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
-            return Outcome.FINE  # it is looked at as soon as something is decided
+            return Outcome.FINE, None  # it is looked at as soon as something is decided
         observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
-        outcome, refused = await self._carried_out(key, subject, resource, plan(subject, observed))
-        if any(isinstance(one, Create) for one in refused):
-            await self._carried_out(key, subject, resource, report(subject, observed))
-        return outcome
+        actions = plan(subject, observed)
+        makes = any(isinstance(one, Create) for one in actions)
+        if makes and not written and not await self._exists(subject, resource):
+            return Outcome.FINE, None
+        done = await self._carried_out(key, subject, resource, observed, actions)
+        if any(isinstance(one, Create) for one in done.refused):
+            await self._carried_out(key, subject, resource, observed, report(subject, observed))
+        return done.outcome, done.stored
 
     async def _carried_out(
-        self, key: Whose, subject: Subject, resource: Resource, actions: list[Action]
-    ) -> tuple[Outcome, list[Action]]:
-        """Do what can be done; return what came of it, and what was refused for good."""
-        outcome, refused = Outcome.FINE, list[Action]()
+        self, key: Whose, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
+    ) -> _Done:
+        """Do what can be done, and return what came of it."""
+        outcome, refused, stored = Outcome.FINE, list[Action](), None
         for action in actions:
             if isinstance(action, Later):
                 self._later(key, action.seconds)
                 continue
+            if isinstance(action, SetStatus) and action.starting and (left := starts_in(observed)) > 0:
+                self._later(key, left)
+                continue
             try:
-                await self._do(key, subject, resource, action)
+                stored = await self._do(key, subject, resource, action) or stored
             except Rejected as error:
                 if not await self._explained(subject.job.document, action, error):
                     raise
                 if error.terminating or not _is_final(error):
-                    return Outcome.AGAIN, []
+                    return _Done(Outcome.AGAIN)
                 # What one object does not take holds up nothing else, and it is tried again.
                 refused.append(action)
                 continue
@@ -139,7 +174,7 @@ class Loop:
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return Outcome.AGAIN if refused else outcome, refused
+        return _Done(Outcome.AGAIN if refused else outcome, refused, stored)
 
     def _document(self, key: Whose) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -150,7 +185,7 @@ class Loop:
         if document is None or namespace not in self._territory:
             self._reader.forget(key)
             document = None
-        elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
+        elif document["metadata"].get("resourceVersion") in self._replaced.get(key, ()):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)
         return document
@@ -164,7 +199,8 @@ class Loop:
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
         return replace(subject, verdict=verdict)
 
-    async def _do(self, key: Whose, subject: Subject, resource: Resource, action: Action) -> None:
+    async def _do(self, key: Whose, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
+        """Do it; return the job where it is patched."""
         document = subject.job.document
         match action:
             case Create(manifest):
@@ -179,6 +215,7 @@ class Loop:
                 self._wrote(found, "patch")
                 if found is document:
                     self._replaces(key, document, stored)
+                    return slim({**stored, "apiVersion": document["apiVersion"], "kind": document["kind"]})
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
@@ -186,12 +223,22 @@ class Loop:
                 self._replaces(key, document, stored)
             case Event():
                 await self._tell(document, action)
+        return None
+
+    async def _exists(self, subject: Subject, resource: Resource) -> bool:
+        """Ask whether a job is still there.
+
+        Each cache is a watch of its own: that what a deleted job owned is gone may be heard before the job's end.
+        """
+        metadata = subject.job.document["metadata"]
+        found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
+        return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
     def _replaces(self, key: Whose, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be refused."""
         version = metadata_of(before).get("resourceVersion")
         if version and version != metadata_of(now).get("resourceVersion"):
-            self._replaced[key] = version
+            self._replaced.setdefault(key, set()).add(version)
 
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
@@ -250,6 +297,17 @@ class Loop:
         self._metrics.writes.labels(kind.lower(), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
         _logger.info(action, extra={"fields": fields})
+
+
+def starts_in(observed: Observed) -> float:
+    """Return for how many seconds it is worth waiting that pods run which were asked for a moment ago."""
+    asked = (
+        moment(mapping(one.get("status")).get("startTime")) or moment(metadata_of(one).get("creationTimestamp"))
+        for one in observed.jobs
+    )
+    ages = ((observed.now - one).total_seconds() for one in asked if one is not None)
+    # A clock that is behind the API server's waits for nothing.
+    return max((STARTS - age for age in ages if age >= 0), default=0.0)
 
 
 def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
