@@ -65,7 +65,7 @@ def test_a_rule_below_a_list_is_mended_on_the_list() -> None:
     assert set(only(of(many), of(mended)).breaks) == {C}
 
 
-#: What is refused anew, and the rule that says the same.
+#: What is rejected anew, and the rule that says the same.
 TIGHTER = [
     (TEXT, {"maxLength": 5}, "self.size() <= 5"),
     (INT, {"maximum": 5}, "self <= 5"),
@@ -81,7 +81,7 @@ TIGHTER = [
 
 
 @pytest.mark.parametrize(("field", "more", "rule"), TIGHTER, ids=[str(case[1]) for case in TIGHTER])
-def test_what_is_refused_anew_may_be_refused_by_a_rule(field: Any, more: Any, rule: str) -> None:
+def test_what_is_rejected_anew_may_be_rejected_by_a_rule(field: Any, more: Any, rule: str) -> None:
     first = only(of(field), of(field | more))
     assert "optionalOldSelf" in first.fix
     mended = ruled(field, template(first).replace("…", rule), optional=True)

@@ -152,7 +152,7 @@ def changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def proper(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without the defaults that it refuses itself, which the API server does not take."""
+    """The schema without the defaults that it rejects itself, which the API server does not take."""
     found = {key: value for key, value in schema.items() if key != "default" or checker(schema)(value) is None}
     for key in ("items", "additionalProperties"):
         if isinstance(found.get(key), dict):

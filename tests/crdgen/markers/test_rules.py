@@ -1,4 +1,4 @@
-"""CEL rules on fields and models: what the schema has of them, and what is refused before an API server sees it."""
+"""CEL rules on fields and models: what the schema has of them, and what is rejected before an API server sees it."""
 
 from typing import Annotated, Any
 
@@ -294,7 +294,7 @@ def test_a_default_leaves_nothing_to_be_set_once() -> None:
     )
 
 
-def test_a_rule_that_costs_too_much_is_refused() -> None:
+def test_a_rule_that_costs_too_much_is_rejected() -> None:
     class Step(BaseModel):
         name: Annotated[str, Rule("self.matches('^a$')", "must be a")]
 
