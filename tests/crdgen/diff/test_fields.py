@@ -1,4 +1,4 @@
-"""What is said of a field that is otherwise: whom it breaks, and where."""
+"""Changes of a field: who they break, and where."""
 
 from typing import Any
 

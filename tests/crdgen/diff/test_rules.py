@@ -1,4 +1,4 @@
-"""Whom a new rule breaks: rules that pass what does not change break clients only."""
+"""Who a new rule breaks: rules that pass what does not change break clients only."""
 
 from typing import Any
 

@@ -110,7 +110,7 @@ class Holder(BaseModel):
         ("a day as people write it", Day, "2026-01-02T00:00:00Z"),
         ("a number that would be read as another", Scaled, 0.5),
         ("read again, and rejected by the schema", Suffixed, 30),
-        ("a text in the place of a list", Joined, ["a", "b"]),
+        ("a text instead of a list", Joined, ["a", "b"]),
         ("a model that writes itself as text", Holder, {"size": 2}),
     ],
 )

@@ -105,9 +105,9 @@ def test_a_minor_is_pinned_field_by_field() -> None:
         ("a patch release", lambda: volumes("1.36.3"), 'volumes("1.36.3")', "1.36.3 is not known", "1.25 to 1.37"),
         (
             "another type",
-            lambda: core_type("Contaner"),
-            'core_type("Contaner", "1.36")',
-            "holds a Contaner",
+            lambda: core_type("PodContainer"),
+            'core_type("PodContainer", "1.36")',
+            "holds a PodContainer",
             "use Container",
         ),
         (
@@ -204,7 +204,7 @@ def test_what_no_pod_may_say_is_rejected(case: str, job: dict[str, Any], path: s
 def test_labels_and_annotations_survive_and_typing_errors_do_not() -> None:
     metadata = {"name": "a", "labels": {"a": "b"}, "annotations": {"c": "d"}, "finalizers": ["x/y"]}
     job = template(imagePullPolciy="Always")
-    job["template"]["metadata"] = {**metadata, "lables": {}}
+    job["template"]["metadata"] = {**metadata, "lebels": {}}
     pruned = evaluator().prune(job)
     assert pruned["template"]["metadata"] == metadata
     assert "imagePullPolciy" not in pruned["template"]["spec"]["containers"][0]
