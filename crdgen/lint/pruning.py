@@ -57,7 +57,7 @@ def names_fit_what_is_made_of_them(node: Node) -> Iterator[Problem]:
     name = node.properties.get("metadata", {}).get("properties", {}).get("name", {})
     longest = name.get("maxLength", 253)
     if longest > 63 and _makes_pods(node):
-        fix = "write metadata: {type: object, properties: {name: {type: string, maxLength: 50}}}, or reject it in a webhook"
+        fix = "write metadata: {type: object, properties: {name: {type: string, maxLength: 50}}}, or use a webhook"
         problem = f"names of {longest} characters are taken, and pods' labels, hosts and Services take at most 63"
         yield Problem("properties[metadata]", problem, fix)
 
