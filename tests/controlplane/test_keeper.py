@@ -16,7 +16,7 @@ from controlplane.keeper import PIDS_FILE
 from controlplane.programs import Program
 from controlplane.waiting import wait_for
 
-# Notes in `log` when it is told to end.
+# Notes in `log` when it is asked to end.
 _NOTES_ITS_END = "trap 'echo {name} >> {log}; exit 0' TERM; while :; do sleep 0.05; done"
 
 

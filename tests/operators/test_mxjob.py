@@ -87,9 +87,9 @@ def test_the_variables_are_written_over_the_first_ones_or_after_all(own: int, ke
     ],
 )
 def test_what_the_operator_cannot_make(case: str, made: dict[str, Any], fault: str) -> None:
-    told = fault_of(made, keeps_variables=False)
-    assert told.startswith(fault), case
-    assert bool(told) == bool(fault), case
+    reported = fault_of(made, keeps_variables=False)
+    assert reported.startswith(fault), case
+    assert bool(reported) == bool(fault), case
 
 
 def scale(space: Space, name: str, replicas: int) -> None:
