@@ -14,9 +14,9 @@ from jobgate.installation.choices import NAMESPACE, RUNS, plugin_on, some_on
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
 from jobgate.installation.rbac import READ, account, bound, lease, rule
-from jobgate.installation.tree import Each, Given, Item, When, Word, any_of, begins, joined
+from jobgate.installation.tree import Each, Given, Item, When, Word, all_of, any_of, begins, joined
 from jobgate.installation.workload import pod_settings
-from jobgate.kinds.common.wiring import wired
+from jobgate.kinds.common.wiring import members_of, wired
 from jobgate.names import MANAGED_BY
 from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS
@@ -78,6 +78,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
                 rule("networking.k8s.io", "networkpolicies", verbs=_KEEP),
             ],
         ),
+        # Which pods are there, of operators that delete any on a scale-down: the lists of svc name these.
+        When(all_of(some_on(_deleting_any(kinds)), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create", "patch")),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
         rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
@@ -89,6 +91,10 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             for system, (api_version, plural) in GROUPS.items()
         ),
     ]
+
+
+def _deleting_any(kinds: Iterable[Kind]) -> list[Kind]:
+    return [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
 
 
 def _secrets() -> list[Any]:

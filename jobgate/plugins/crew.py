@@ -52,6 +52,7 @@ class Part:
         name: of the task, as the pods' labels have it.
         type: what it does in the job, as the kind writes it; empty where the kind has no types.
         replicas: how many pods it has.
+        indices: of its pods, where they are not the first ones; else empty.
         least: how many of them must be there together, or None where it says nothing.
         containers: those that its template names.
         hostname, subdomain: that the template fixes and the operator keeps; empty where it fixes none.
@@ -75,6 +76,7 @@ class Part:
     fs_group: int | None = None
     prerequisites: tuple[Reference, ...] = ()
     container: str = ""
+    indices: tuple[int, ...] = ()
 
     @property
     def variable(self) -> str:
@@ -195,17 +197,20 @@ class Crew:
 
     def hosts(self, part: Part) -> list[str]:
         """Return the names of all pods of a part, running or not; a single one where the template fixes it."""
-        return [self.host(part, index) for index in range(self.count_hosts(part))]
+        return [self.host(part, index) for index in part.indices or range(part.replicas)][: self.count_hosts(part)]
 
     def count_hosts(self, part: Part) -> int:
         """Return how many names the pods of a part have: one where the template fixes it."""
-        return min(part.replicas, 1) if part.hostname else part.replicas
+        count = len(part.indices) or part.replicas
+        return min(count, 1) if part.hostname else count
 
     def length_of_hosts(self, part: Part) -> int:
         """Return how many characters these names have together, without making them: a job may say any number."""
         count = self.count_hosts(part)
         if part.hostname or not count:
             return count * len(self.host(part, 0))
+        if part.indices:
+            return sum(len(host) for host in self.hosts(part))
         digits = sum(max(count - int(10**power), 0) for power in range(1, len(str(count))))
         return count * len(self.host(part, 0)) + digits
 

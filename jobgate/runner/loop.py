@@ -55,10 +55,10 @@ class Writes(Objects, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What came of actions: those that were refused for good, and the job where it was patched."""
+    """What came of actions: what is in the way of the rest, and the job where it was patched."""
 
     outcome: Outcome
-    refused: Sequence[Action] = ()
+    blocked: Sequence[str] = ()
     stored: Mapping[str, Any] | None = None
 
 
@@ -143,38 +143,40 @@ class Loop:
         if makes and not written and not await self._exists(subject, resource):
             return Outcome.FINE, None
         done = await self._carried_out(key, subject, resource, observed, actions)
-        if any(isinstance(one, Create) for one in done.refused):
-            await self._carried_out(key, subject, resource, observed, report(subject, observed))
+        if done.blocked:
+            actions = report(subject, observed, "; ".join(done.blocked))
+            await self._carried_out(key, subject, resource, observed, actions)
         return done.outcome, done.stored
 
     async def _carried_out(
         self, key: Whose, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
         """Do what can be done, and return what came of it."""
-        outcome, refused, stored = Outcome.FINE, list[Action](), None
+        outcome, blocked, stored = Outcome.FINE, list[str](), None
         for action in actions:
             if isinstance(action, Later):
                 self._later(key, action.seconds)
                 continue
+            if isinstance(action, SetStatus) and blocked:
+                continue  # the status will also say what is in the way
             if isinstance(action, SetStatus) and action.starting and (left := starts_in(observed)) > 0:
                 self._later(key, left)
                 continue
             try:
                 stored = await self._do(key, subject, resource, action) or stored
             except Rejected as error:
-                if not await self._explained(subject.job.document, action, error):
-                    raise
-                if error.terminating or not _is_final(error):
+                obstacle = await self._obstacle(subject.job.document, action, error)
+                if obstacle is None:
                     return _Done(Outcome.AGAIN)
                 # What one object does not take holds up nothing else, and it is tried again.
-                refused.append(action)
+                blocked.append(obstacle)
                 continue
             if isinstance(action, SetStatus):
                 outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return _Done(Outcome.AGAIN if refused else outcome, refused, stored)
+        return _Done(Outcome.AGAIN if blocked else outcome, blocked, stored)
 
     def _document(self, key: Whose) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -249,30 +251,43 @@ class Loop:
             return  # it is gone, and another one may be there
         self._wrote(found, "delete")
 
-    async def _explained(self, document: Mapping[str, Any], action: Action, error: Rejected) -> bool:
-        """Tell what is in the way, where somebody is to know; return whether it is enough to look again."""
+    async def _obstacle(self, document: Mapping[str, Any], action: Action, error: Rejected) -> str | None:
+        """Return what is in the way of an action, and write an Event of it; None where the cache is behind.
+
+        Raises:
+            Rejected: the job itself cannot be written, or the reason may pass.
+        """
         if error.conflict or error.absent or error.terminating:
-            return True  # the cache is behind
+            return None
         if isinstance(action, Create) and error.exists:
-            manifest = action.manifest
-            name, namespace = manifest["metadata"]["name"], document["metadata"]["namespace"]
-            there = await self._objects.get(self._seen.resource(manifest["kind"]), name, namespace)
-            owners = objects(metadata_of(there or {}).get("ownerReferences"))
-            if there is not None and all(one.get("uid") != document["metadata"]["uid"] for _, one in owners):
-                self._metrics.blocked.labels(manifest["kind"].lower(), "foreign").inc()
-                why = f"{manifest['kind']} {name} is not of this job: give it or this job another name, or delete it"
-                await self._tell(document, Event("Warning", IN_THE_WAY, why))
-            return True
+            return await self._foreign(document, action.manifest)
         if isinstance(action, Create):
             about, reason = action.manifest, CANNOT_MAKE
-        elif isinstance(action, Patch) and action.found is not document and _is_final(error):
+        elif isinstance(action, Patch) and action.found is not document:
             about, reason = action.found, CANNOT_CHANGE
         else:
-            return False
-        self._metrics.blocked.labels(about["kind"].lower(), "refused").inc()
+            raise error
+        final = error.code == HTTPStatus.FORBIDDEN or error.invalid  # refused for what it says: it will be again
+        if reason == CANNOT_CHANGE and not final:
+            raise error
         why = f"{about['kind']} {about['metadata']['name']}: {error}"
-        await self._tell(document, Event("Warning", reason, why))
-        return True
+        await self._report_blocked(document, about["kind"], "refused", Event("Warning", reason, why))
+        return why if final else None
+
+    async def _foreign(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
+        """Return that an object of another owner has the name of one to be created; None where it is the job's own."""
+        kind, name = manifest["kind"], manifest["metadata"]["name"]
+        there = await self._objects.get(self._seen.resource(kind), name, document["metadata"]["namespace"])
+        owners = objects(metadata_of(there or {}).get("ownerReferences"))
+        if there is None or any(one.get("uid") == document["metadata"]["uid"] for _, one in owners):
+            return None
+        why = f"{kind} {name} is not of this job: give it or this job another name, or delete it"
+        await self._report_blocked(document, kind, "foreign", Event("Warning", IN_THE_WAY, why))
+        return why
+
+    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, told: Event) -> None:
+        self._metrics.blocked.labels(kind.lower(), label).inc()
+        await self._tell(document, told)
 
     async def _tell(self, document: Mapping[str, Any], told: Event) -> None:
         """Write an Event. The same of the same job has the same name, and is written once."""
@@ -322,11 +337,6 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
         elif value is not None and value != has:
             patch[key] = value
     return patch
-
-
-def _is_final(error: Rejected) -> bool:
-    """Tell whether a write is refused for what it says: it will be again."""
-    return error.code == HTTPStatus.FORBIDDEN or error.invalid
 
 
 def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -76,10 +76,12 @@ def status(subject: Subject, observed: Observed) -> dict[str, Any]:
     return subject.runner.status(subject.job, progress)
 
 
-def report(subject: Subject, observed: Observed) -> list[Action]:
-    """Return what says how a job is that lacks what could not be made, and when it is looked at again."""
+def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
+    """Return what says how a job is of which something cannot be written, and when it is looked at again."""
+    if _ended(subject) is not None or not is_run(subject.job.document):
+        return []
     sight = look(subject, observed)
-    return list(_report(subject, sight, outcome(subject, sight)))
+    return list(_report(subject, sight, outcome(subject, sight), blocked))
 
 
 def _ended(subject: Subject) -> Phase | None:
@@ -187,8 +189,8 @@ def _covers(found: Any, wanted: Any) -> bool:
     return bool(found == wanted)
 
 
-def _report(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
-    progress = progress_of(subject, sight)
+def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -> Iterator[Action]:
+    progress = replace(progress_of(subject, sight), blocked=blocked)
     yield from _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     if found.later is not None:
         yield Later(max(found.later, 0.0))

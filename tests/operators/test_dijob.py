@@ -193,17 +193,31 @@ def test_a_job_runs_is_scaled_mended_and_collected(space: Space) -> None:
     (new,) = space.get("pods", "minimal-collector-3")["spec"]["containers"]
     assert len(env_of(new)["DI_NODES"].split(",")) == 5
 
-    scale(space, "minimal", 1, 1)
-    assert sorted(operator.sync().deleted) == [f"pods/minimal-collector-{index}" for index in (1, 2, 3)]
-    wait_for(lambda: len(space.items("pods")) == 2, TIMEOUT, what="the pods are gone")
-
     space.delete("pods", "minimal-learner-0")
-    wait_for(lambda: len(space.items("pods")) == 1, TIMEOUT, what="the learner is gone")
+    wait_for(lambda: len(space.items("pods")) == 4, TIMEOUT, what="the learner is gone")
     operator.sync()
-    assert ranks(space) == {"minimal-collector-0": "1", "minimal-learner-0": "2"}
+    assert ranks(space)["minimal-learner-0"] == "5"
+
+    scale(space, "minimal", 1, 1)
+    deleted = operator.sync().deleted
+    assert (len(deleted), len(set(deleted))) == (3, 3)
+    wait_for(lambda: len(space.items("pods")) == 2, TIMEOUT, what="the pods are gone")
 
     space.delete("dijobs", "minimal", GROUP)
     wait_for(lambda: not space.items("pods") and not space.items("services"), COLLECTED, what="all is collected")
+
+
+def test_scaled_down_it_deletes_any_pods_and_creates_no_lost_one_again(space: Space) -> None:
+    operator = DIOrchestrator(space.api, space.name, order=random.Random(1))
+    space.create("dijobs", {**example("dijob/minimal.yaml"), "spec": {"tasks": [task("work", replicas=6)]}}, GROUP)
+    operator.sync()
+    scale(space, "minimal", 0, 3)
+    operator.sync()
+    wait_for(lambda: len(space.items("pods")) == 3, TIMEOUT, what="three pods are gone")
+    assert space.names("pods") != [f"minimal-work-{index}" for index in range(3)]
+    space.delete("pods", space.names("pods")[0])
+    wait_for(lambda: len(space.items("pods")) == 2, TIMEOUT, what="another is lost")
+    assert operator.sync().idle
 
 
 def test_failed_pods_are_replaced_until_the_backoff_limit(space: Space) -> None:

@@ -3,9 +3,11 @@
 import copy
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.objects import Rejected
@@ -15,10 +17,11 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.runner.loop import Loop
+from jobgate.runner.plan import report
 from jobgate.runner.reading import Reader
 from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, Whose
 from tests.runner.queues.test_waiting import fill
-from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, task
+from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task
 
 KEY: Whose = (DIJOB.qualified_plural, "lab", "train")
 
@@ -30,6 +33,7 @@ class Server:
         self.calls: list[tuple[str, str]] = []
         self.events: list[str] = []
         self.there: dict[str, Mapping[str, Any]] = {}
+        self.statuses: list[Mapping[str, Any]] = []
         self.refusals: dict[tuple[str, str], Rejected] = {}
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
@@ -55,7 +59,7 @@ class Server:
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        del changes
+        self.statuses.append(changes)
         return self._answer("status", resource, found)
 
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
@@ -222,6 +226,24 @@ async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: Rejected
     found, asked = await looks.look()
     assert (found, asked.count(("create", "jobs")), asked.count(("status", "dijobs"))) == (Outcome.AGAIN, 2, 1)
     assert asked[-1] == ("status", "dijobs")
+
+
+async def test_an_object_of_another_owner_is_named_in_the_status_and_holds_up_nothing_else() -> None:
+    looks = Looks(World(dijob(task(1))))
+    looks.server.refusals["create", "services"] = Rejected(409, "AlreadyExists")
+    looks.show("1")
+    found, asked = await looks.look()
+    assert (found, looks.server.events) == (Outcome.AGAIN, ["ObjectInTheWay"])
+    assert asked.index(("create", "services")) < asked.index(("create", "jobs")) < asked.index(("status", "dijobs"))
+    (condition,) = looks.server.statuses[-1]["conditions"]
+    assert "Service di-train is not of this job" in condition["message"]
+
+
+@pytest.mark.parametrize("example", ["dijob/minimal", "mxjob/minimal", "torchjob/minimal"])
+def test_each_kind_says_in_its_status_what_is_in_the_way(example: str) -> None:
+    job = stored(yaml.safe_load(Path(f"examples/{example}.yaml").read_text()))
+    (action,) = report(subject(job), World(job).observed(), "Service first is not of this job")
+    assert "Service first is not of this job" in str(action)
 
 
 async def test_a_job_is_looked_at_in_time_though_something_of_it_cannot_be_made() -> None:

@@ -139,9 +139,9 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
         if not task.broken.isdisjoint(_NEEDED) or not task.name:
             continue
         spec = spec_of(task.template)
-        kept = {
-            name: "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
-        }
+        hostname, subdomain = (
+            "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
+        )
         yield Part(
             name=operator.task_name(task),
             type=alike(text(task.get("type"))),
@@ -153,7 +153,8 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
             prerequisites=alike(one.references) if (one := named.get(task.path.steps) if named else None) else (),
             container=alike(one.container) if one else "",
-            **kept,
+            hostname=hostname,
+            subdomain=subdomain,
         )
 
 
