@@ -58,7 +58,7 @@ class Work(Generic[K]):
             # Before it is known what there is, everything would seem to be missing.
             while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
                 await asyncio.sleep(0.05)
-            for one in (self._resync, *beside, *[self._serve] * self.workers):
+            for one in (self._resync, *beside, self._serve):
                 group.create_task(_awaited(one))
 
     async def _resync(self) -> None:
@@ -68,17 +68,24 @@ class Work(Generic[K]):
                 self.queue.add(key, random.uniform(0.0, self.resync / 2))  # noqa: S311  # spread, not secret
 
     async def _serve(self) -> None:
-        while True:
-            key = await self.queue.get()
-            outcome, began = Outcome.AGAIN, time.monotonic()
-            try:
-                outcome = await self.reconcile(key)
-            except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and others go on
-                self._failed(key, error)
-            finally:
-                self.queue.done(key, outcome)
-            self.metrics.latency.labels(self.name).observe(time.monotonic() - began)
-            self.metrics.reconciles.labels(self.name, outcome.name.lower()).inc()
+        """Look at what is due. One task waits for it: many would all be woken by each that comes."""
+        free = asyncio.Semaphore(self.workers)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await free.acquire()
+                key = await self.queue.get()
+                group.create_task(self._look(key)).add_done_callback(lambda _: free.release())
+
+    async def _look(self, key: K) -> None:
+        outcome, began = Outcome.AGAIN, time.monotonic()
+        try:
+            outcome = await self.reconcile(key)
+        except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and others go on
+            self._failed(key, error)
+        finally:
+            self.queue.done(key, outcome)
+        self.metrics.latency.labels(self.name).observe(time.monotonic() - began)
+        self.metrics.reconciles.labels(self.name, outcome.name.lower()).inc()
 
     def _failed(self, key: K, error: Exception) -> None:
         self.metrics.errors.labels(self.name).inc()
