@@ -165,14 +165,11 @@ def _circle(way: dict[str, int], first: str) -> str:
 
 
 def gangs_can_start(*, refuse: bool) -> Rule:
-    """Return the rule that a gang does not wait for pods which wait for it.
+    """Return the rule that a gang does not wait for pods which wait for it; without `refuse` it only warns.
 
     The scheduler starts no pod of a gang before its minimum is made, and the pods of a task that waits for others are
     made when those run: so the pods of the tasks that wait for nothing must do for a gang. And where the minima of the
     tasks are enforced, as they are up to a minimum of the job below their sum, no task that waits may have one.
-
-    Args:
-        refuse: whether such a job is refused; otherwise a warning is given.
     """
 
     @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)

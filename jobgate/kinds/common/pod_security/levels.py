@@ -144,13 +144,7 @@ _FAMILIES: Final[Mapping[Level, Family[Violation]]] = {
 
 
 def violations(pod: Mapping[str, Any], path: Path, level: Level = Level.RESTRICTED) -> Iterator[Violation]:
-    """Yield what a level minds in a Pod, in some version; among it may be what only a higher level minds.
-
-    Args:
-        pod: the Pod as an operator makes it.
-        path: of its template in the job.
-        level: the level.
-    """
+    """Yield what a level minds in a Pod, in some version; among it may be what only a higher level minds."""
     if not keeps_to(level, pod):
         yield from _FAMILIES[level].check(pod, path)
 
