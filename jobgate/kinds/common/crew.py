@@ -35,16 +35,10 @@ def crew_of(
     imposed: Mapping[str, Any] | None = None,
     plugins: Mapping[str, Plugin[Any]] | None = None,
 ) -> Crew:
-    """Return what plugins know of a job. Parts of it that are broken are left out, and so are plugins.
+    """Return what plugins know of a job, without its broken parts and plugins.
 
-    Args:
-        job: that is reviewed or stored.
-        namespace: that it is in.
-        name: of the job; it may be one that is expected.
-        uid: of the job; empty before it is stored.
-        domain: of the cluster's Services.
-        imposed: the plugins that the installation asks for, each with its arguments.
-        plugins: those that jobs may ask for; by default all that are installed.
+    `imposed` are the plugins that the installation asks for, with their arguments; `plugins` those that jobs may ask
+    for, by default all that are installed.
     """
     operator = operator_of(job)
     members = operator.members
@@ -103,10 +97,6 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
     """Return the plugins that a job asks for, each with its arguments, and what is wrong with these.
 
     Plugins that are not known are left out of both.
-
-    Args:
-        job: that asks.
-        plugins: those that it may ask for; by default all that are installed.
     """
     written = mapping(job.word("plugins"))
     place: Path = job.at("plugins")

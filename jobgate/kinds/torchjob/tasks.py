@@ -64,14 +64,7 @@ class TorchTask(Task):
     part: TaskSpec
 
     def __init__(self, key: str, part: TaskSpec, names: Collection[str], minima: Minima | None) -> None:
-        """Make the view of a task: its minimum stands beside the tasks, and what it waits for may be implied.
-
-        Args:
-            key: of the task.
-            part: its model.
-            names: of all tasks.
-            minima: by name of a task; None where they do not fit their schema.
-        """
+        """Make the view of a task: its minimum stands beside the tasks, and what it waits for may be implied."""
         name, path = key.lower(), TASKS.key(key)
         place, least = (minima or {}).get(name, (key, None))
         fixed: dict[str, Any] = {"name": name}
