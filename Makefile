@@ -59,7 +59,7 @@ check: install ## Check format, lint, types, layers, spelling and generated file
 	$(BIN)/python -m bench.pod_definitions --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m jobgate.installation.handbook --check
-	$(BIN)/python -m jobgate.doctor.handbook --check
+	$(BIN)/python -m website.doctor --check
 
 format: install ## Format the code, and apply fixes of the linter
 	$(BIN)/ruff format .
@@ -71,7 +71,7 @@ crds: install ## Regenerate manifests/ from the models
 
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
 	$(BIN)/python -m jobgate.installation.handbook
-	$(BIN)/python -m jobgate.doctor.handbook
+	$(BIN)/python -m website.doctor
 
 site: install ## Build the documentation as a website into build/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml

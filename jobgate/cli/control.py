@@ -27,8 +27,8 @@ def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float
     from webhook.server import log
 
     log.configure()
-    told = configured.settings
-    settings = Settings(told.domain, requests_per_second, plugins=told.plugins, namespace=place.namespace)
+    given = configured.settings
+    settings = Settings(given.domain, requests_per_second, plugins=given.plugins, namespace=place.namespace)
     kinds = tuple(wired(configured.kinds))
 
     async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:

@@ -6,7 +6,7 @@
 - `expected`: the objects that this version installs with these settings
 - `certificates`, `bundles`, `configurations`, `selectors`, `policies`, `endpoints`, `workloads`, `rights`,
   `definitions`, `versions`, `clock`, `jobs`: the checks, one family per file: pure functions of both states
-- `diagnosis`: runs all checks, and lists all faults; `handbook` documents them
+- `diagnosis`: runs all checks, and lists all faults
 - `look`: reads a cluster with `jobgate.cluster`
 """
 

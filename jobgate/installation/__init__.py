@@ -1,17 +1,15 @@
-"""What is installed into a cluster, rendered from the registry of kinds.
+"""The objects that are installed into a cluster, for the kinds of a registry.
 
-- `installation`: the names and choices of one installation, with what is allowed
-- `tree`, `choices`: what is rendered, with these choices still open; `objects` closes them, `template` writes Helm's
-- `objects`: all of it, in order
+- `installation`: the settings of an installation
+- `tree`, `choices`: objects with open settings; `objects` resolves them in order, `template` writes them for Helm
 - `definitions`: the CustomResourceDefinitions
-- `configurations`: the webhook configurations, an entry for each kind
-- `workload`: namespace, Service, Deployment of the server
-- `controller`: the companion controller, its Deployment and its rights
-- `certificates`: who renews the certificate
-- `roles`, `rbac`: who may do what
-- `hardening`, `network`: what all pods have in common, and who reaches them
-- `monitoring`, `alerts`, `dashboard`: what is watched of it
-- `kustomize`, `chart`, `files`: the layout of `manifests/`, written and checked
+- `configurations`: the webhook configurations
+- `workload`, `controller`, `runner`, `certificates`: server, companion controller, runner, certificate rotation
+- `roles`, `rbac`, `policies`: permissions and admission policies
+- `pods`, `network`: what all pods have in common
+- `monitoring`, `dashboard`, `alerts.yaml`: monitoring
+- `kustomize`, `chart`, `files`: the files of `manifests/`
+- `handbook`: the reference pages of kinds
 """
 
 from jobgate.installation.files import committed

@@ -1,8 +1,8 @@
-"""Who renews the server's certificate: our own rotation, as a Deployment or a CronJob, or cert-manager.
+"""The renewal of the server's certificate: by our rotation, as a Deployment or a CronJob, or by cert-manager.
 
-No Secret is rendered. One of type kubernetes.io/tls must have its keys, and whoever states them at the next apply
-sets them to empty values: the certificate would be gone. And a deleted Secret must be created again at once. So the
-rotation may create Secrets in its namespace; RBAC cannot say of which name, an admission policy can.
+No Secret is rendered: one of type kubernetes.io/tls must have its keys, so the next apply would empty them. A deleted
+Secret must be created again at once, so the rotation may create Secrets in its namespace. RBAC cannot limit their
+names, an admission policy does.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from jobgate.installation.pods import component, container, deployment, pod
 from jobgate.installation.policies import GROUP as _ADMISSION
 from jobgate.installation.policies import holds, policy, rules
 from jobgate.installation.rbac import READ, account, bound, lease, rule
-from jobgate.installation.tree import Each, Given, Item, When, joined
+from jobgate.installation.tree import ForEach, If, LoopItem, Setting, joined
 from jobgate.installation.workload import DOMAIN_FLAG
 
 ACCOUNT = "jobgate-certificates"
-#: The Lease that one rotation holds; what `jobgate certs` calls it by itself.
+#: The Lease of the rotation; the default of `jobgate certs`.
 LEASE = "jobgate-certificates"
 SELECTOR = component("certificates")
 _LABELS = {**LABELS, **SELECTOR}
 
-#: A pass does what is due and ends. What waits for time goes on with the next pass: at the first installation too.
+#: A pass makes the steps that are due; the next pass continues. So it is at the first installation, too.
 _SCHEDULE = "*/5 * * * *"
-#: Seconds after which a pass is given up. The next one goes on from what is stored.
+#: Timeout of a pass, in seconds. The next one continues.
 _DEADLINE = 240
-_SECRET = Given("secret")
+_SECRET = Setting("secret")
 
 
 def certificates() -> list[Any]:
-    """Return what keeps the certificate, by the installation's choice; nothing where another component does."""
-    return [When(ROTATES, _rotation()), When(CERT_MANAGER, _cert_manager())]
+    """Return what renews the certificate, by the setting `rotation`."""
+    return [If(ROTATES, _rotation()), If(CERT_MANAGER, _cert_manager())]
 
 
 def _rotation() -> list[Any]:
@@ -43,13 +43,13 @@ def _rotation() -> list[Any]:
         *bound(ACCOUNT, _RULES),
         *bound(ACCOUNT, _RULES_AT_HOME, NAMESPACE),
         *_policy(),
-        When(WATCHES, _deployment()),
-        When(SCHEDULES, [_cron_job(), _install_job()]),
+        If(WATCHES, _deployment()),
+        If(SCHEDULES, [_cron_job(), _install_job()]),
     ]
 
 
-#: Of CRDs only those that are named: no version of ours is converted by a webhook.
-_CONVERSIONS = Given("conversion_crds")
+#: Only CRDs that are named: those of jobgate have no conversion webhook.
+_CONVERSIONS = Setting("conversion_crds")
 _RULES = [
     rule(
         _ADMISSION,
@@ -58,29 +58,29 @@ _RULES = [
         verbs=(*READ, "patch"),
         names=(NAME,),
     ),
-    When(
+    If(
         _CONVERSIONS,
         rule(
             "apiextensions.k8s.io",
             "customresourcedefinitions",
             verbs=("get", "patch"),
-            names=(Each(_CONVERSIONS, Item()),),
+            names=(ForEach(_CONVERSIONS, LoopItem()),),
         ),
     ),
 ]
 _RULES_AT_HOME = [
     rule("", "secrets", verbs=(*READ, "patch"), names=(_SECRET,)),
-    # No name can be given for what is created: `_policy` gives it.
+    # RBAC cannot limit the names of created objects: `_policy` does.
     rule("", "secrets", verbs=("create",)),
     *lease(LEASE),
     rule("", "events", verbs=("create",)),
-    # Each server is asked what it serves, before an old CA goes.
+    # Before an old CA is removed, every server must serve the new certificate.
     rule("discovery.k8s.io", "endpointslices", verbs=("list",)),
 ]
 
 
 def _policy() -> list[dict[str, Any]]:
-    """Return the policy by which the rotation creates no Secret but its own: above all no token of another account."""
+    """Return the policy that lets the rotation create only its own Secret, and no token of another account."""
     constraints = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}},
         "resourceRules": [rules("", "secrets", versions="v1", operations=["CREATE"])],
@@ -91,7 +91,7 @@ def _policy() -> list[dict[str, Any]]:
 
 
 def _deployment() -> dict[str, Any]:
-    """Return the loop. One replica: servers go on without it for weeks, and a Lease keeps two from working at once."""
+    """Return the Deployment. One replica is enough: servers can do without it for weeks."""
     return deployment(ACCOUNT, SELECTOR, _pod("watch", serving=True), 1)
 
 
@@ -110,7 +110,7 @@ def _cron_job() -> dict[str, Any]:
 def _install_job() -> dict[str, Any]:
     """Return the first pass, so that an installation does not wait for the schedule.
 
-    A Job cannot be changed: it goes a minute after its end, so that a later apply makes another.
+    A Job cannot be changed. It is deleted a minute after its end, so that a later apply creates another.
     """
     spec = {**_passing(), "ttlSecondsAfterFinished": 60}
     return namespaced("batch/v1", "Job", f"{ACCOUNT}-install", {"spec": spec}, _LABELS)
@@ -125,23 +125,23 @@ def _passing() -> dict[str, Any]:
 
 
 def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
-    """Return the pod of a command; `serving` says that it answers probes, and has metrics."""
+    """Return the pod of a command; with `serving`, it has probes and metrics."""
     args = [
         "certs",
         command,
         joined("--namespace=", NAMESPACE),
         joined("--secret-name=", _SECRET),
-        joined("--service=", Given("service")),
+        joined("--service=", Setting("service")),
         f"--configuration={NAME}",
         DOMAIN_FLAG,
-        Each(_CONVERSIONS, joined("--crd=", Item())),
-        *([joined("--health-port=", Given("health_port"))] if serving else []),
+        ForEach(_CONVERSIONS, joined("--crd=", LoopItem())),
+        *([joined("--health-port=", Setting("health_port"))] if serving else []),
     ]
     return pod(ACCOUNT, container("certificates", args, "20m", "256Mi", serving=serving), critical=True)
 
 
 def _cert_manager() -> list[dict[str, Any]]:
-    """Return a CA of years and a leaf of months that it signs: a leaf that signs itself is a new CA at each renewal."""
+    """Return a CA for years, and a leaf for months: a self-signed leaf would be a new CA at each renewal."""
     key = {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"}
 
     def made(kind: str, name: str, spec: dict[str, Any], issuer: str = "") -> dict[str, Any]:
@@ -153,8 +153,8 @@ def _cert_manager() -> list[dict[str, Any]]:
     leaf = {
         "secretName": _SECRET,
         "dnsNames": [
-            joined(Given("service"), ".", NAMESPACE, ".svc"),
-            joined(Given("service"), ".", NAMESPACE, ".", Given("cluster_domain")),
+            joined(Setting("service"), ".", NAMESPACE, ".svc"),
+            joined(Setting("service"), ".", NAMESPACE, ".", Setting("cluster_domain")),
         ],
         "duration": "2160h",
         "renewBefore": "720h",

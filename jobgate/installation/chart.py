@@ -16,17 +16,17 @@ from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import LABELS, Installation, Rotation
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
-from jobgate.installation.tree import Given, Scope, When, Word, all_of, any_of
+from jobgate.installation.tree import Expression, If, Scope, Setting, all_of, any_of
 from jobgate.plugins import offered
 from webhook import Kind, Registry
 
-#: The setting that is no value of the chart: Helm has it.
+#: The setting that is not a value of the chart, because Helm has it.
 _HELMS = "namespace"
 
-#: A CRD stays when all is uninstalled: its objects would go with it.
+#: CRDs are kept when the release is uninstalled: their objects would be deleted.
 _KEPT = {"helm.sh/resource-policy": "keep"}
 
-#: The oldest Kubernetes: of matchConditions and admission policies in their stable version.
+#: The first version with stable matchConditions and admission policies.
 _KUBERNETES = ">=1.30.0-0"
 
 _NOTES = """jobgate {{ .Chart.AppVersion }} is installed in {{ .Release.Namespace }}.
@@ -53,20 +53,20 @@ def chart(kinds: Registry, header: str) -> dict[str, str]:
 
 
 def defaults(kinds: Registry) -> dict[str, Any]:
-    """Return the values that the chart has by itself.
+    """Return the default values of the chart.
 
-    The namespace is Helm's to make (`--create-namespace`): it must be there before the chart is.
+    Helm creates the namespace (`--create-namespace`), because it must exist before the release.
     """
-    said = Installation(
+    installation = Installation(
         create_namespace=False,
         kinds={kind.qualified_plural: True for kind in kinds},
         plugins=dict.fromkeys(offered(), True),
     )
-    return said.model_dump(mode="json", by_alias=True, exclude={_HELMS})
+    return installation.model_dump(mode="json", by_alias=True, exclude={_HELMS})
 
 
 def schema(kinds: Registry) -> dict[str, Any]:
-    """Return the JSON schema of the values: that of an installation, with the kinds and plugins that there are."""
+    """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
     made = Installation.model_json_schema(by_alias=True)
     rotation = made.pop("$defs")[Rotation.__name__]
     properties = {name: _untitled(field) for name, field in made["properties"].items() if name != _HELMS}
@@ -82,9 +82,8 @@ def schema(kinds: Registry) -> dict[str, Any]:
         ("plugins", offered(), {"type": "boolean"}),
         ("kindSettings", names, {"type": "string"}),
     ):
-        said = properties[field]["description"]
         properties[field] = {
-            "description": said,
+            "description": properties[field]["description"],
             "type": "object",
             "additionalProperties": False,
             "properties": dict.fromkeys(known, value),
@@ -94,9 +93,9 @@ def schema(kinds: Registry) -> dict[str, Any]:
         "title": "Values of the chart jobgate",
         "type": "object",
         "additionalProperties": False,
-        # What a chart that has this one as a part of it may hand down.
+        # Set by charts that have this one as a dependency.
         "properties": {**properties, "global": {"type": "object"}},
-        # Where something injects the bundle, one that is rendered too would put it back at each upgrade.
+        # A rendered bundle would overwrite an injected one at each upgrade.
         "if": {
             "required": ["caBundle"],
             "properties": {"caBundle": {"minLength": 1}, "externalName": {"maxLength": 0}},
@@ -128,33 +127,33 @@ def _templates(kinds: Registry) -> dict[str, list[Any]]:
     crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
     groups = {name: [_hooked(tree) for tree in trees] for name, trees in base_trees(kinds).items()}
     for one in prerequisites():
-        crds[f"crds/{one['metadata']['name']}"] = [When(Given("crds"), _annotated(one, _KEPT))]
+        crds[f"crds/{one['metadata']['name']}"] = [If(Setting("crds"), _annotated(one, _KEPT))]
     return {**crds, **groups, "uninstall": [_emptied(kinds)]}
 
 
-def _definition(kind: Kind) -> When:
-    """Return a kind's CRD, which stays when its kind is switched off, or all is uninstalled: its jobs would go with it.
+def _definition(kind: Kind) -> If:
+    """Return the CRD of a kind, which is kept if the kind is disabled: its jobs would be deleted.
 
-    It stays a part of the release too. Helm cannot roll back to a revision that has something which is there, but not
-    in the present one.
+    It stays part of the release: Helm cannot roll back to a revision with an object that exists but is not part of the
+    current one.
     """
     there = any_of((kind_on(kind), _Released(kind.qualified_plural)))
-    return When(all_of(Given("crds"), there), _annotated(definition(kind), _KEPT))
+    return If(all_of(Setting("crds"), there), _annotated(definition(kind), _KEPT))
 
 
 @dataclass(frozen=True, slots=True)
-class _Released(Word):
-    """Whether the cluster has a CRD that this release has made. Where there is no cluster to ask, it has not."""
+class _Released(Expression):
+    """Whether this release has created a CRD; false without a cluster."""
 
     name: str
 
     def value(self, scope: Scope) -> bool:
-        """Return what holds outside of any cluster."""
+        """Return false, as there is no cluster."""
         del scope
         return False
 
     def go(self) -> str:
-        """Return a look at who owns the CRD, by the annotations that Helm itself goes by."""
+        """Return a lookup of the owner, by the annotations that Helm uses."""
         crd = f'(lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" {json.dumps(self.name)})'
         owner = " ".join(
             f'(eq $.Release.{field} (dig "metadata" "annotations" "meta.helm.sh/release-{field.lower()}" "" {crd}))'
@@ -163,15 +162,15 @@ class _Released(Word):
         return f"(and {owner})"
 
 
-def _emptied(kinds: Registry) -> When:
-    """Return hooks by which Helm removes the webhook configurations before anything else.
+def _emptied(kinds: Registry) -> If:
+    """Return hooks by which Helm removes the webhook configurations first.
 
-    By itself it removes them last of all: until then, and for ever where it is interrupted, the API server would call
-    servers that are gone. A hook of the same name replaces what is there, by one without entries, and is then removed.
-    It takes no Job, and no account that may remove webhooks.
+    Otherwise it removes them last, and the API server would call servers that are gone. The hooks replace the
+    configurations by empty ones of the same names, and are then deleted. So no Job and no account with the permission
+    to delete webhooks is needed.
     """
     annotations = {"helm.sh/hook": "pre-delete", "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"}
-    return When(
+    return If(
         some_on(kinds),
         [
             {
@@ -186,13 +185,13 @@ def _emptied(kinds: Registry) -> When:
 
 
 def _hooked(tree: Any) -> Any:
-    """Return a tree whose Jobs are hooks: a Job cannot be changed, so Helm makes another at each change of a release.
+    """Return a tree whose Jobs are hooks, which Helm creates again at each change of a release: Jobs cannot be changed.
 
-    An entry of a webhook configuration that is new, or back, has no bundle yet.
+    A new webhook has no bundle until then.
     """
-    if isinstance(tree, When):
+    if isinstance(tree, If):
         inner = tree.then
-        return When(tree.test, [_hooked(one) for one in inner] if isinstance(inner, list) else _hooked(inner))
+        return If(tree.test, [_hooked(one) for one in inner] if isinstance(inner, list) else _hooked(inner))
     if isinstance(tree, Mapping) and tree["kind"] == "Job":
         policy = "before-hook-creation,hook-succeeded"
         hook = {"helm.sh/hook": "post-install,post-upgrade,post-rollback", "helm.sh/hook-delete-policy": policy}
@@ -201,14 +200,14 @@ def _hooked(tree: Any) -> Any:
 
 
 def _annotated(tree: Any, annotations: Mapping[str, str]) -> Any:
-    if isinstance(tree, When):
-        return When(tree.test, _annotated(tree.then, annotations))
+    if isinstance(tree, If):
+        return If(tree.test, _annotated(tree.then, annotations))
     metadata = tree["metadata"]
     return {**tree, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}}
 
 
 def _untitled(node: Any) -> Any:
-    """Return a schema without the titles that pydantic makes of names."""
+    """Return a schema without the titles that Pydantic generates."""
     if isinstance(node, dict):
         return {key: _untitled(child) for key, child in node.items() if key != "title"}
     return [_untitled(child) for child in node] if isinstance(node, list) else node

@@ -1,8 +1,7 @@
-"""The webhook configurations: one mutating, one validating; an entry for each kind in both, and one for its pods.
+"""The webhook configurations: one mutating, one validating, with a webhook for each kind and one for its pods.
 
-An object selector is one LabelSelector, and cannot say "the operator's labels, or ours". So the pods with our own
-labels, of all kinds, have an entry of their own. It comes before those of operators' pods: what such a pod gets of our
-labels then does not send it a second time.
+An object selector cannot express "the operator's labels or ours". So one webhook is for pods with our labels, of all
+kinds. It is first: labels that a pod gets from the webhooks of operators' pods then do not cause another call.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Given, When, base64, joined
+from jobgate.installation.tree import If, Setting, base64, joined
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, wired
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
@@ -21,30 +20,30 @@ from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Kind, Phase
 
-#: Seconds that the API server waits for an answer.
+#: Timeout of the API server, in seconds.
 TIMEOUT = 5
 
-#: Nothing but a change of spec concerns us: an operator's or a user's other writes never wait for a webhook.
+#: Other updates, such as those of operators, never wait for a webhook.
 SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
-#: A job that is being deleted is not defaulted any more; its spec is still validated.
+#: A job that is being deleted is validated, but not defaulted.
 NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
 
-#: Of both configurations.
+#: Name of both configurations.
 NAME = "jobgate"
-#: The Certificate that cert-manager keeps, where it does.
+#: Name of the Certificate of cert-manager.
 CERTIFICATE = "jobgate-webhook"
 
 KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
 
 
-def configuration(phase: Phase, kinds: Iterable[Kind]) -> When:
-    """Return the configuration of one phase, where one kind at least is on.
+def configuration(phase: Phase, kinds: Iterable[Kind]) -> If:
+    """Return the configuration of one phase, if a kind is enabled.
 
-    The bundle is rendered only where the installation brings it. Where something injects it, the field is left out
-    altogether: what an apply does not say, it does not wipe.
+    The bundle is rendered only if the installation has one. If it is injected, the field is absent, so that an apply
+    does not remove it.
     """
     kinds = tuple(kinds)
-    return When(
+    return If(
         some_on(kinds),
         {
             "apiVersion": "admissionregistration.k8s.io/v1",
@@ -52,13 +51,13 @@ def configuration(phase: Phase, kinds: Iterable[Kind]) -> When:
             "metadata": {
                 "name": NAME,
                 "labels": LABELS,
-                "annotations": When(
+                "annotations": If(
                     CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)}
                 ),
             },
             "webhooks": [
-                *(When(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
-                *(When(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
+                *(If(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
+                *(If(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
                 *_pods(phase, wired(kinds)),
                 *_prerequisites(phase),
             ],
@@ -76,34 +75,34 @@ def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
 
 
 def _scale(kind: Kind) -> dict[str, Any]:
-    """Return the entry for the scale subresource: what is written there reaches no webhook of the job itself."""
+    """Return the webhook of the scale subresource, for which the webhooks of the job are not called."""
     conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
     rule = _rule(kind.group, kind.version, ["UPDATE"], [f"{kind.plural}/{SCALE}"])
     name = f"{SCALE}.{kind.qualified_plural}.{Phase.VALIDATE}"
     return _entry(name, Phase.VALIDATE, scale_path(kind), [rule], {"matchConditions": conditions})
 
 
-def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[When]:
-    """Yield the entries for the pods of kinds, of which no other pod is ever sent."""
+def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[If]:
+    """Yield the webhooks for the pods of kinds. They are never called for other pods."""
     kinds = tuple(kinds)
     rule = _rule("", "v1", ["CREATE"], ["pods"])
     if kinds:
         (ours,) = marked_selector(kinds)["matchExpressions"]
-        marked = {**ours, "values": [When(kind_on(kind), kind.qualified_plural) for kind in kinds]}
+        marked = {**ours, "values": [If(kind_on(kind), kind.qualified_plural) for kind in kinds]}
         narrowed = {"objectSelector": {"matchExpressions": [marked]}}
-        yield When(some_on(kinds), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
+        yield If(some_on(kinds), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
     for kind in kinds:
         if members := members_of(kind):
             narrowed = {"objectSelector": dict(members.selector)}
             name = f"pods.{kind.qualified_plural}.{phase}"
-            yield When(kind_on(kind), _entry(name, phase, PATHS[phase], [rule], narrowed))
+            yield If(kind_on(kind), _entry(name, phase, PATHS[phase], [rule], narrowed))
 
 
 def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
-    """Yield the entries for pods that name prerequisites by themselves, for workloads with such pods, and for items.
+    """Yield the webhooks for pods that name prerequisites, for workloads with such pods, and for prerequisites.
 
-    An object selector sees labels only; a condition sees the annotation. So no label is needed beside it, and
-    a pod without the annotation never depends on us.
+    They match the annotation by a condition, because object selectors match labels only. Pods without the annotation
+    never depend on the webhooks.
     """
     here = f"?metadata.?annotations[?'{ANNOTATION}'].hasValue()"
     named = {"matchConditions": [{"name": "names-prerequisites", "expression": f"object.{here}"}]}
@@ -143,12 +142,12 @@ def _entry(
     rules: Iterable[dict[str, Any]],
     narrowed: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the entry that sends to a path what one of the rules matches; `narrowed` says which of it only."""
+    """Return a webhook that calls a path for what one of the rules matches; `narrowed` has selectors or conditions."""
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
         "clientConfig": _client(path),
-        "failurePolicy": Given("failure_policy"),
+        "failurePolicy": Setting("failure_policy"),
         "matchPolicy": "Equivalent",
         **narrowed,
         "namespaceSelector": _namespaces(),
@@ -163,8 +162,8 @@ def _entry(
 
 def _client(path: str) -> dict[str, Any]:
     return {
-        "service": {"namespace": NAMESPACE, "name": Given("service"), "port": Given("service_port"), "path": path},
-        "caBundle": When(Given("ca_bundle"), base64(Given("ca_bundle"))),
+        "service": {"namespace": NAMESPACE, "name": Setting("service"), "port": Setting("service_port"), "path": path},
+        "caBundle": If(Setting("ca_bundle"), base64(Setting("ca_bundle"))),
     }
 
 

@@ -1,8 +1,8 @@
-"""The companion controller: who it is, what it may do, and the Deployment that runs it.
+"""The companion controller: its account, permissions and Deployment.
 
-It may read jobs, and keep ConfigMaps, Services and NetworkPolicies: RBAC cannot say "those with our label, of a job",
-which an admission policy does. It may write no job, no status but that of prerequisites, and, unless a namespace is
-named for it, no Secret. What no plugin needs that is on, it may not have.
+It may read jobs, and manage ConfigMaps, Services and NetworkPolicies, if an enabled plugin needs them. RBAC cannot
+limit these to objects of jobs, so an admission policy does. It may not write jobs, statuses except those of
+prerequisites, or Secrets, except in the namespaces of the setting `secretsIn`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 from jobgate.installation.choices import NAMESPACE, RUNS, plugin_on, some_on
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
-from jobgate.installation.rbac import READ, account, bound, lease, rule
-from jobgate.installation.tree import Each, Given, Item, When, Word, all_of, any_of, begins, joined
+from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
+from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of, any_of, begins, joined
 from jobgate.installation.workload import pod_settings
 from jobgate.kinds.common.wiring import members_of, wired
 from jobgate.names import MANAGED_BY
@@ -25,43 +25,41 @@ from jobgate.prerequisites.models import DEFINED, GROUP
 from webhook import Kind
 
 ACCOUNT = "jobgate-controller"
-#: The Lease that one of the replicas holds; what `jobgate control` calls it by itself.
+#: The Lease of the controller; the default of `jobgate control`.
 LEASE = "jobgate-controller"
 SELECTOR = component("controller")
 
-#: One works, and another takes over within seconds when its node fails.
+#: One is active; the other takes over within seconds if its node fails.
 REPLICAS = 2
 
 _ITEMS = tuple(one.names.plural for one in DEFINED)
 
-_KEEP = (*READ, "create", "patch", "delete")
-
-#: Of the plugins that are built in, those that need no ConfigMap, Service or NetworkPolicy. One of a package may.
+#: Built-in plugins that need no ConfigMap, Service or NetworkPolicy. Those of packages may need them.
 WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
 
 
 def controller(kinds: Iterable[Kind]) -> list[Any]:
-    """Return all that the controller needs. Where the server runs outside the cluster, so does the controller."""
+    """Return the objects of the controller. It runs outside the cluster if the server does."""
     kinds = wired(kinds)
     if not kinds:
         return []
     return [
-        When(
+        If(
             some_on(kinds),
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(kinds),
-                When(plugin_on("ssh"), Each(Given("secrets_in"), _secrets())),
-                When(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
+                If(plugin_on("ssh"), ForEach(Setting("secrets_in"), _secrets())),
+                If(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
 
 
-def _keeping() -> Word:
-    """Return whether a plugin is on that needs more than Secrets."""
+def _keeping() -> Expression:
+    """Return whether a plugin that needs more than Secrets is enabled."""
     return any_of(plugin_on(name) for name in offered() if name not in WITHOUT_MORE_RIGHTS)
 
 
@@ -70,24 +68,24 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
     for kind in kinds:
         jobs.setdefault((kind.group, kind.plural), []).append(kind)
     return [
-        *(When(some_on(jobs[job]), rule(*job, verbs=READ)) for job in sorted(jobs)),
-        When(
+        *(If(some_on(jobs[job]), rule(*job, verbs=READ)) for job in sorted(jobs)),
+        If(
             _keeping(),
             [
-                rule("", "configmaps", "services", verbs=_KEEP),
-                rule("networking.k8s.io", "networkpolicies", verbs=_KEEP),
+                rule("", "configmaps", "services", verbs=MANAGE),
+                rule("networking.k8s.io", "networkpolicies", verbs=MANAGE),
             ],
         ),
         # Which pods are there, of operators that delete any on a scale-down: the lists of svc name these.
-        When(all_of(some_on(_deleting_any(kinds)), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
+        If(all_of(some_on(_deleting_any(kinds)), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create", "patch")),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
         rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
-        # Which namespaces have opted out.
+        # To see which namespaces have opted out.
         rule("", "namespaces", verbs=("list", "watch")),
-        # The groups of pods of the system that queues them.
+        # PodGroups of the system that queues pods.
         *(
-            When(begins(Given("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=_KEEP))
+            If(begins(Setting("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=MANAGE))
             for system, (api_version, plural) in GROUPS.items()
         ),
     ]
@@ -98,14 +96,14 @@ def _deleting_any(kinds: Iterable[Kind]) -> list[Kind]:
 
 
 def _secrets() -> list[Any]:
-    """Return the right to make Secrets in a namespace. They cannot be listed, changed or deleted by it."""
-    return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], Item(), name=f"{ACCOUNT}-secrets")
+    """Return the permission to create Secrets in a namespace, but not to list, change or delete them."""
+    return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], LoopItem(), name=f"{ACCOUNT}-secrets")
 
 
 def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
-    """Return the policy by which the controller writes nothing but what is ours and a job's, where jobs are handled.
+    """Return the policy that lets the controller write only objects that jobs own.
 
-    It does what the controller does by itself: who takes its token over cannot do more by it.
+    The controller writes no others anyway; the policy is for the case that its token is stolen.
     """
     operations = ("CREATE", "UPDATE", "DELETE")
     constraints = {
@@ -137,7 +135,7 @@ def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
 
 
 def _secret() -> str:
-    """Return what must hold for a Secret. What those of a package's plugin are called, and hold, is not known here."""
+    """Return the condition for Secrets. Names and contents are not known for plugins of packages."""
     opaque = "object.type == 'Opaque'"
     if not set(offered()) <= {plugin.name for plugin in BUILT_IN}:
         return opaque
@@ -146,6 +144,6 @@ def _secret() -> str:
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
-    args = ["control", joined("--health-port=", Given("health_port")), f"--lease-name={LEASE}", *pod_settings(kinds)]
+    args = ["control", joined("--health-port=", Setting("health_port")), f"--lease-name={LEASE}", *pod_settings(kinds)]
     controls = container("controller", args, "50m", "512Mi")
     return deployment(ACCOUNT, SELECTOR, pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR)), REPLICAS)

@@ -1,4 +1,4 @@
-"""The dashboard of Grafana: what is asked, how fast it is answered, what is refused, which certificate is served."""
+"""The Grafana dashboard: requests, latency, denials, certificates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 
 class Panel(NamedTuple):
-    """One panel: a title, the unit of its axis, and what it draws, as (PromQL, legend)."""
+    """A panel: title, unit of the axis, and lines as (PromQL, legend)."""
 
     title: str
     unit: str

@@ -12,10 +12,10 @@ from webhook import Kind
 
 
 def resource_of(kind: Kind) -> CustomResource:
-    """Return what the CRD of a kind is generated from.
+    """Return the custom resource from which the CRD of a kind is generated.
 
     Raises:
-        TypeError: the kind was not made by `bind`.
+        TypeError: the kind was not created by `bind`.
     """
     if not isinstance(kind, JobKind):
         raise TypeError(f"{kind.kind} has no crdgen.CustomResource to make a CRD from: make the kind by bind(…)")
@@ -23,7 +23,7 @@ def resource_of(kind: Kind) -> CustomResource:
 
 
 def prerequisites() -> list[dict[str, Any]]:
-    """Return the CRDs of prerequisites, which jobs of all kinds may name."""
+    """Return the CRDs of prerequisites."""
     return [_labelled(resource) for resource in DEFINED]
 
 

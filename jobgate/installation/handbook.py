@@ -31,7 +31,7 @@ def pages(kinds: Registry) -> dict[str, str]:
 
 
 def title(kind: Kind) -> str:
-    """Return what the documentation calls a kind: its first short name, since `Job` is the name of several."""
+    """Return the name of a kind in the documentation: its first short name, because several are named `Job`."""
     short = resource_of(kind).names.short_names
     return str(short[0]) if short else kind.kind.lower()
 
@@ -40,7 +40,7 @@ def page(kind: Kind) -> str:
     """Return the page of a kind as Markdown.
 
     Raises:
-        ValueError: a default or a rule has no docstring to make its line of.
+        ValueError: a default or a rule has no docstring.
     """
     schema = _schema(kind)
     name = title(kind)

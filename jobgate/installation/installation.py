@@ -12,7 +12,7 @@ from jobgate import __version__
 from jobgate.plugins.queueing import QUEUES_PODS, System
 from webhook.context import DOMAIN
 
-#: Labels of all that we install.
+#: Labels of all installed objects.
 LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "jobgate"}
 
 
@@ -140,29 +140,25 @@ class Installation(BaseModel):
 
     @model_validator(mode="after")
     def _bundle_has_one_owner(self) -> Self:
-        """Where something injects the bundle, one that is rendered too would put it back at each apply."""
+        """A rendered bundle would overwrite an injected one at each apply."""
         if self.ca_bundle and self.rotation is not Rotation.NONE and not self.external_name:
             raise ValueError(f"caBundle requires rotation none: with rotation {self.rotation}, the bundle is injected")
         return self
 
     @model_validator(mode="after")
     def _pods_have_one_queue(self) -> Self:
-        """Where Kueue or Volcano queue the pods of jobs, queues of our own would hold them up twice."""
+        """If Kueue or Volcano queue pods, our queues would queue the same jobs again."""
         system = self.queueing.partition("=")[0]
         if self.queues and system in set(QUEUES_PODS):
             raise ValueError(f"queues may not be set with queueing {system}, which queues the pods of jobs")
         return self
 
     def on(self, choice: str, name: str) -> bool:
-        """Tell whether a kind or plugin is on; `choice` is `kinds` or `plugins`."""
+        """Return whether a kind or plugin is enabled; `choice` is `kinds` or `plugins`."""
         names: dict[str, bool] = getattr(self, choice)
         return names.get(name, True)
 
 
 def values(field: str) -> Any:
-    """Return a field's default.
-
-    Raises:
-        KeyError: there is no such field.
-    """
+    """Return the default of a field."""
     return Installation.model_fields[field].get_default(call_default_factory=True)

@@ -1,7 +1,7 @@
-"""The files for kustomize: a base, and for each choice a component, and the base with it as an overlay.
+"""The files for kustomize: a base, and for each choice a component and an overlay.
 
-A component is what the choice changes of the base, found by comparing both. Those that do not concern the same can be
-combined: list them as the `components` of a kustomization of one's own.
+A component contains the differences from the base. Components that change different fields can be combined as the
+`components` of a kustomization.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from jobgate.installation.installation import Installation, Rotation
 from jobgate.installation.objects import base
 from webhook import Registry
 
-#: Each choice that has an overlay.
+#: Choices with an overlay: the settings that each changes.
 CHOICES: Mapping[str, Mapping[str, Any]] = {
     "ha": {"replicas": 3, "required_spread": True},
     "cert-manager": {"rotation": Rotation.CERT_MANAGER},
     "network-policy": {"network_policy": True},
     "monitoring": {"monitoring": True},
-    # For trying a version out: one server, and nothing is refused while it is down.
+    # To try a version: one server, and nothing is denied while it is unavailable.
     "dev": {"replicas": 1, "failure_policy": "Ignore", "priority_class": ""},
 }
 
@@ -70,7 +70,7 @@ def _overlay(name: str) -> dict[str, Any]:
 
 
 def _component(plain: Mapping[Any, Any], chosen: Mapping[Any, Any], header: str) -> dict[str, str]:
-    """Return the files of what makes the chosen objects of the plain ones."""
+    """Return the files of a component, which turns the plain objects into the chosen ones."""
     added = [one for key, one in chosen.items() if key not in plain]
     patches = [
         *(_removal(one) for key, one in plain.items() if key not in chosen),
@@ -103,7 +103,7 @@ def _flat(groups: Mapping[str, list[dict[str, Any]]]) -> dict[Any, dict[str, Any
 
 
 def key_of(one: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """Return what tells an object from all others: apiVersion, kind, namespace, name."""
+    """Return what identifies an object: apiVersion, kind, namespace, name."""
     metadata = one["metadata"]
     return one["apiVersion"], one["kind"], metadata.get("namespace", ""), metadata["name"]
 

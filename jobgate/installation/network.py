@@ -1,7 +1,6 @@
 """NetworkPolicies of our pods.
 
-The API server calls from a node, or through an agent: no selector of pods can ever match it. So what comes in is
-limited by port.
+No selector of pods matches the API server, which calls from a node or through an agent. So ingress is limited by port.
 """
 
 from __future__ import annotations
@@ -14,31 +13,31 @@ from jobgate.installation.certificates import SELECTOR as ROTATION
 from jobgate.installation.choices import ROTATES, RUNS, namespaced
 from jobgate.installation.controller import ACCOUNT as CONTROLLER
 from jobgate.installation.controller import SELECTOR as CONTROLS
-from jobgate.installation.tree import Each, Given, Item, When, Word, all_of
+from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of
 from jobgate.installation.workload import ACCOUNT, SELECTOR
 
 _DNS = {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}
-_API_SERVER = {"ports": [Each(Given("api_server_ports"), {"protocol": "TCP", "port": Item(number=True)})]}
+_API_SERVER = {"ports": [ForEach(Setting("api_server_ports"), {"protocol": "TCP", "port": LoopItem(number=True)})]}
 
 
 def network() -> list[Any]:
-    """Return a policy for each of our workloads, where the installation wants them."""
-    health, admission = Given("health_port"), Given("target_port")
-    # What the rotation asks of each server is what it serves.
+    """Return a policy for each of our workloads, if the installation has them."""
+    health, admission = Setting("health_port"), Setting("target_port")
+    # The rotation checks the certificate of each server.
     probing = {"to": [{"podSelector": {"matchLabels": SELECTOR}}], "ports": [_tcp(admission)]}
     return [
-        When(
-            all_of(RUNS, Given("network_policy")),
+        If(
+            all_of(RUNS, Setting("network_policy")),
             [
                 _policy(ACCOUNT, SELECTOR, [admission, health], []),
                 _policy(CONTROLLER, CONTROLS, [health], []),
-                When(ROTATES, _policy(CERTIFICATES, ROTATION, [health], [probing])),
+                If(ROTATES, _policy(CERTIFICATES, ROTATION, [health], [probing])),
             ],
         )
     ]
 
 
-def _policy(name: str, selector: Mapping[str, str], open_ports: list[Word], reached: list[Any]) -> dict[str, Any]:
+def _policy(name: str, selector: Mapping[str, str], open_ports: list[Expression], reached: list[Any]) -> dict[str, Any]:
     spec = {
         "podSelector": {"matchLabels": selector},
         "policyTypes": ["Ingress", "Egress"],
@@ -48,5 +47,5 @@ def _policy(name: str, selector: Mapping[str, str], open_ports: list[Word], reac
     return namespaced("networking.k8s.io/v1", "NetworkPolicy", name, {"spec": spec})
 
 
-def _tcp(port: Word) -> dict[str, Any]:
+def _tcp(port: Expression) -> dict[str, Any]:
     return {"protocol": "TCP", "port": port}

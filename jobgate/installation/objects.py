@@ -21,7 +21,7 @@ from webhook import Phase, Registry
 
 
 def base_trees(kinds: Registry) -> dict[str, list[Any]]:
-    """Return what is installed beside the CRDs, by file; the webhook configurations come last, when all else stands."""
+    """Return all objects except CRDs, by file; the webhook configurations are last, when all others exist."""
     return {
         "namespace": [namespace()],
         "rbac": [*rights(kinds), *roles(kinds)],
@@ -37,7 +37,7 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
 
 
 def definitions(kinds: Registry, installation: Installation | None = None) -> list[dict[str, Any]]:
-    """Return the CRDs of an installation; of a kind that is on, and that no other chart owns."""
+    """Return the CRDs of enabled kinds and of prerequisites; none if another chart installs them."""
     chosen = installation or Installation()
     if not chosen.crds:
         return []
@@ -45,10 +45,10 @@ def definitions(kinds: Registry, installation: Installation | None = None) -> li
 
 
 def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:
-    """Return what is installed beside the CRDs, by file; without the files that hold nothing.
+    """Return all objects except CRDs, by file, without empty files.
 
     Raises:
-        ValueError: the installation speaks of a kind or plugin that there is not, or leaves no kind.
+        ValueError: the settings name an unknown kind or plugin, or disable all kinds.
     """
     _check(kinds, installation)
     groups = {name: resolve(trees, installation) for name, trees in base_trees(kinds).items()}
@@ -67,13 +67,13 @@ def objects(kinds: Registry, installation: Installation) -> list[dict[str, Any]]
 
 def _check(kinds: Registry, installation: Installation) -> None:
     names = [kind.qualified_plural for kind in kinds]
-    for what, said, known in (
+    for what, given, known in (
         ("kind", installation.kinds, names),
         ("kind", installation.kind_settings, names),
         ("plugin", installation.plugins, offered()),
         ("kind that can be run", installation.run, [kind.qualified_plural for kind in kinds if runner_of(kind)]),
     ):
-        if unknown := sorted(set(said) - set(known)):
+        if unknown := sorted(set(given) - set(known)):
             raise ValueError(f"{unknown[0]!r} is not a known {what}; known: {', '.join(known)}")
     if not any(installation.on("kinds", name) for name in names):
         raise ValueError("all kinds are disabled: there is nothing to install")

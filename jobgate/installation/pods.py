@@ -1,4 +1,4 @@
-"""What all pods of ours have in common: the restricted Pod Security profile takes them, and they are on many nodes."""
+"""What our workloads have in common: the restricted Pod Security level, probes, spread over nodes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 from jobgate.installation.choices import namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Given, When, Word, negated
+from jobgate.installation.tree import Expression, If, Setting, negated
 
-#: User and group, `nonroot` in distroless images.
+#: User and group: `nonroot` of distroless images.
 USER = 65532
 
-#: Seconds that a new pod must be ready before an old one may go: as long as one more probe.
+#: Seconds that a new pod must be ready before an old one is deleted: one more probe.
 MIN_READY = 5
 
-#: With fewer than all replicas up, calls fail: a new one is ready before an old one goes.
+#: A new pod is ready before an old one is deleted, so that no calls fail.
 SURGE_FIRST = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
 
 
 def deployment(
-    account: str, selector: Mapping[str, str], pod: Mapping[str, Any], replicas: int | Word, **more: Any
+    account: str, selector: Mapping[str, str], pod: Mapping[str, Any], replicas: int | Expression, **more: Any
 ) -> dict[str, Any]:
-    """Return the Deployment of a component, called as its account is; `more` is of its spec."""
+    """Return the Deployment of a component, with the name of its account; `more` has further fields of the spec."""
     labels = {**LABELS, **selector}
     spec = {
         "replicas": replicas,
@@ -40,16 +40,16 @@ def pod(
     """Return the spec of a component's pod.
 
     Args:
-        account: that it runs as; its token is mounted.
-        container: the only one.
-        grace: how many seconds it may take to end.
-        critical: whether admission cannot do without it, so that it has the installation's priority class.
+        account: its ServiceAccount; the token is mounted.
+        container: the only container.
+        grace: termination grace period, in seconds.
+        critical: whether it has the priority class of the installation, because admission requires it.
         more: further fields.
     """
     return {
         "serviceAccountName": account,
         "automountServiceAccountToken": True,
-        **({"priorityClassName": When(Given("priority_class"), Given("priority_class"))} if critical else {}),
+        **({"priorityClassName": If(Setting("priority_class"), Setting("priority_class"))} if critical else {}),
         "terminationGracePeriodSeconds": grace,
         "securityContext": {
             "runAsNonRoot": True,
@@ -66,21 +66,21 @@ def pod(
 def container(
     name: str, args: list[Any], cpu: str, limit: str, *, serving: bool = True, ports: Iterable[Any] = (), **more: Any
 ) -> dict[str, Any]:
-    """Return a container of ours, which the restricted Pod Security profile takes.
+    """Return a container that complies with the restricted Pod Security level.
 
     Args:
         name: its name.
         args: its arguments.
-        cpu: what it requests.
-        limit: most of its memory.
-        serving: whether it answers probes, and has metrics.
-        ports: those beside the one for that.
+        cpu: its CPU request.
+        limit: its memory limit.
+        serving: whether it has probes and metrics.
+        ports: ports in addition to the one for these.
         more: further fields.
     """
-    health = {"name": "health", "containerPort": Given("health_port"), "protocol": "TCP"}
+    health = {"name": "health", "containerPort": Setting("health_port"), "protocol": "TCP"}
     return {
         "name": name,
-        "image": Given("image"),
+        "image": Setting("image"),
         "args": args,
         **({"ports": [*ports, health], **_probes()} if serving else {}),
         "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}, "limits": {"memory": limit}},
@@ -94,10 +94,7 @@ def container(
 
 
 def _probes() -> dict[str, Any]:
-    """Return the probes of a container that answers them on its port `health`.
-
-    A start may take two minutes, on a node that is busy; from then on half a minute of silence is a fault.
-    """
+    """Return the probes, on the port `health`. A start may take two minutes on a busy node."""
     alive = {"httpGet": {"path": "/healthz", "port": "health"}}
     return {
         "startupProbe": {**alive, "periodSeconds": 2, "failureThreshold": 60},
@@ -107,19 +104,19 @@ def _probes() -> dict[str, Any]:
 
 
 def spread(selector: Mapping[str, str], *, required: bool = False) -> list[Any]:
-    """Return the constraints by which the pods of a selector are on different nodes and in different zones.
+    """Return the constraints that spread pods over nodes and zones.
 
     Args:
-        selector: of the pods.
-        required: whether the installation may insist on different nodes, rather than wish for them.
+        selector: selector of the pods.
+        required: whether the installation can require different nodes.
     """
     nodes = "kubernetes.io/hostname"
     if not required:
         return [_apart(nodes, selector, "ScheduleAnyway")]
-    strict = Given("required_spread")
+    strict = Setting("required_spread")
     return [
-        When(strict, _apart(nodes, selector, "DoNotSchedule")),
-        When(negated(strict), _apart(nodes, selector, "ScheduleAnyway")),
+        If(strict, _apart(nodes, selector, "DoNotSchedule")),
+        If(negated(strict), _apart(nodes, selector, "ScheduleAnyway")),
         _apart("topology.kubernetes.io/zone", selector, "ScheduleAnyway"),
     ]
 
@@ -130,16 +127,15 @@ def _apart(key: str, selector: Mapping[str, str], otherwise: str) -> dict[str, A
         "topologyKey": key,
         "whenUnsatisfiable": otherwise,
         "labelSelector": {"matchLabels": dict(selector)},
-        # Else the pods of the version that is replaced count as well, and the new ones end up side by side.
+        # Without it, pods of the old version count, and the new ones may share a node.
         "matchLabelKeys": ["pod-template-hash"],
     }
 
 
 def disruption_budget(name: str, selector: Mapping[str, str]) -> dict[str, Any]:
-    """Return the PodDisruptionBudget of a workload: nodes are drained one after the other, and never held up for ever.
+    """Return the PodDisruptionBudget of a workload: one pod at a time is evicted.
 
-    One at a time rather than a minimum: a minimum of one would stop every drain where there is one replica. A pod that
-    is not ready may always be evicted.
+    A minimum of one would block the drain of a node with the only replica.
     """
     spec = {
         "maxUnavailable": 1,

@@ -1,4 +1,4 @@
-"""Admission policies of our own accounts: what RBAC has no words for, as the names and labels of what is written."""
+"""Admission policies of our accounts: limits that RBAC cannot express, such as names and labels of objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from jobgate.installation.choices import NAMESPACE
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Word, joined
+from jobgate.installation.tree import Expression, joined
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 
 GROUP = "admissionregistration.k8s.io"
@@ -17,15 +17,15 @@ def policy(
     account: str,
     constraints: Mapping[str, Any],
     validations: Sequence[Mapping[str, Any]],
-    variables: Mapping[str, str | Word] | None = None,
+    variables: Mapping[str, str | Expression] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the policy of an account of ours, called as the account is, and what puts it in force.
+    """Return the policy of an account, with its name, and the binding.
 
     Args:
-        account: whose requests are judged.
-        constraints: which of them (`matchConstraints`).
-        validations: what must hold for each.
-        variables: what the expressions of these have in common.
+        account: account whose requests are validated.
+        constraints: which requests are (`matchConstraints`).
+        validations: the conditions.
+        variables: variables of their expressions.
     """
     user = joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{account}'")
     return policy_for_all(account, constraints, validations, variables, [{"name": "the-account", "expression": user}])
@@ -35,7 +35,7 @@ def policy_for_all(
     name: str,
     constraints: Mapping[str, Any],
     validations: Sequence[Mapping[str, Any]],
-    variables: Mapping[str, str | Word] | None = None,
+    variables: Mapping[str, str | Expression] | None = None,
     conditions: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
     """Return a policy for all requests, or for those that match the conditions (`matchConditions`)."""
@@ -63,12 +63,12 @@ def policy_for_all(
     ]
 
 
-#: The object before, the object after, or both.
+#: CEL: the old and the new object, as far as they exist.
 OBJECTS = "[object, oldObject].filter(one, one != null)"
 
 
 def within_bounds(may: str, *of_account: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the validations of an account that keeps objects of jobs; `may` begins the messages."""
+    """Return the validations of an account that writes objects of jobs; `may` is the begin of the messages."""
     system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
     opted_out = labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
     return [
@@ -88,17 +88,17 @@ def labelled(what: str, key: str, value: str) -> str:
 
 
 def of(resource: str, expression: str) -> str:
-    """Return what must hold for an object of this resource that is written; of others, and what is deleted, nothing."""
+    """Return a condition for objects of this resource; others, and deletions, satisfy it."""
     return f"request.resource.resource != '{resource}' || object == null || ({expression})"
 
 
-def holds(expression: str | Word, message: str | Word) -> dict[str, Any]:
-    """Return a validation: what must hold, and what is said where it does not."""
+def holds(expression: str | Expression, message: str | Expression) -> dict[str, Any]:
+    """Return a validation: a condition, and the message if it is false."""
     return {"expression": expression, "message": message, "reason": "Forbidden"}
 
 
 def rules(group: str, *resources: str, versions: str = "*", operations: Sequence[str]) -> dict[str, Any]:
-    """Return the rule by which requests for resources of a group are matched."""
+    """Return the rule that matches requests for resources of a group."""
     return {
         "apiGroups": [group],
         "apiVersions": [versions],

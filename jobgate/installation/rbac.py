@@ -1,4 +1,4 @@
-"""Rights: rules, and a role with its binding to an account."""
+"""RBAC: rules, roles with their bindings, ServiceAccounts."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ from typing import Any
 
 from jobgate.installation.choices import NAMESPACE, namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Each, Word
+from jobgate.installation.tree import Expression, ForEach
 
 _GROUP = "rbac.authorization.k8s.io"
 API = f"{_GROUP}/v1"
 READ = ("get", "list", "watch")
+#: Verbs for objects that a controller manages.
+MANAGE = (*READ, "create", "patch", "delete")
 
 
 def rule(
-    group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Word | Each, ...] = ()
+    group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Expression | ForEach, ...] = ()
 ) -> dict[str, Any]:
-    """Return the right to do something with resources of a group, or with those of these names only."""
+    """Return a rule for resources of a group, or only for those of these names."""
     named = {"resourceNames": list(names)} if names else {}
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs), **named}
 
 
-def bound(account: str, rules: list[Any], namespace: Word | None = None, *, name: str = "") -> list[dict[str, Any]]:
-    """Return a role and its binding to an account of ours, in a namespace or, where that is None, in all."""
+def bound(
+    account: str, rules: list[Any], namespace: Expression | None = None, *, name: str = ""
+) -> list[dict[str, Any]]:
+    """Return a role and its binding to an account, in a namespace or, without one, in all."""
     scope = "Cluster" if namespace is None else ""
     metadata = {"name": name or account, **({} if namespace is None else {"namespace": namespace}), "labels": LABELS}
     return [
@@ -38,7 +42,7 @@ def bound(account: str, rules: list[Any], namespace: Word | None = None, *, name
 
 
 def lease(name: str) -> list[dict[str, Any]]:
-    """Return the rights to the Lease used for leader election. No name can be given for what is created."""
+    """Return the rules for the Lease used for leader election. RBAC cannot limit the names of created objects."""
     return [
         rule("coordination.k8s.io", "leases", verbs=("create",)),
         rule("coordination.k8s.io", "leases", verbs=("get", "patch"), names=(name,)),
@@ -46,5 +50,5 @@ def lease(name: str) -> list[dict[str, Any]]:
 
 
 def account(name: str) -> dict[str, Any]:
-    """Return a ServiceAccount. Its token is given only to pods that ask for it."""
+    """Return a ServiceAccount. Only pods that request its token get it."""
     return namespaced("v1", "ServiceAccount", name, {"automountServiceAccountToken": False})

@@ -1,6 +1,7 @@
-"""Who may do what. The server may read its certificate, what rules look up, prerequisites, and jobs.
+"""Permissions of the server, and of users.
 
-Users get at jobs through the cluster's own roles: `view`, `edit` and `admin` gather what carries their label.
+The server reads its certificate, jobs, prerequisites, and what rules look up. Users get permissions for jobs by
+aggregation into the cluster roles `view`, `edit` and `admin`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, some_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.rbac import API, READ, account, bound, rule
-from jobgate.installation.tree import Given, When
+from jobgate.installation.tree import If, Setting
 from jobgate.installation.workload import ACCOUNT
 from jobgate.kinds.common.prerequisites import USE, WATCHED
 from jobgate.kinds.common.scale import SCALE, scalable
@@ -29,48 +30,48 @@ def roles(kinds: Iterable[Kind]) -> list[Any]:
     return [
         _role("jobgate-jobs-view", ("view",), _of_jobs(kinds, READ)),
         _role("jobgate-jobs-edit", ("edit", "admin"), _of_jobs(kinds, _WRITE)),
-        # Who edits a namespace can run anything in it; so its own prerequisites are hers to write and to use.
+        # Users who edit a namespace can run anything in it, so they can also write and use its prerequisites.
         _role("jobgate-prerequisites-view", ("view",), [rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ)]),
         _role("jobgate-prerequisites-edit", ("edit", "admin"), [rule(GROUP, _ITEMS, verbs=(*_WRITE, USE))]),
-        # Those of the cluster are granted by a binding, for all namespaces or for one.
+        # Those of the cluster need a binding, for all namespaces or for one.
         _role("jobgate-clusterprerequisites-use", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, USE))]),
         _role("jobgate-clusterprerequisites-edit", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, *_WRITE))]),
     ]
 
 
 def watched(kinds: Iterable[Kind]) -> dict[tuple[str, str], list[Kind]]:
-    """Return what the server of these kinds looks up in the cluster, as (group, plural), and for which kinds."""
+    """Return the resources that the server reads, as (group, plural), with the kinds that need them."""
     kinds = tuple(kinds)
     found: dict[tuple[str, str], list[Kind]] = {}
     read = [*followed(kinds), *scalable(kinds)]
     for kind in kinds:
         for resource in {*kind.watches, *([jobs_of(kind)] if kind in read else [])} - {*WATCHED}:
-            plural, _, group = resource.split(".", 2)  # RBAC knows no versions
+            plural, _, group = resource.split(".", 2)  # RBAC rules have no versions
             found.setdefault((group, plural), []).append(kind)
     return dict(sorted(found.items()))
 
 
 def rights(kinds: Iterable[Kind]) -> list[Any]:
-    """Return the server's account, and what lets it read exactly what it looks up."""
+    """Return the account of the server with its permissions."""
     resources = watched(kinds)
-    rules: list[Any] = [When(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
-    # Pods of any kind may name prerequisites; who may use them is asked when they do.
+    rules: list[Any] = [If(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
+    # Any pod may name prerequisites; the permission to use them is then checked.
     rules.append(rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ))
     rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
     return [
         account(ACCOUNT),
-        When(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(Given("secret"),))], NAMESPACE)),
+        If(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(Setting("secret"),))], NAMESPACE)),
         *bound(ACCOUNT, rules),
     ]
 
 
 def _of_jobs(kinds: Iterable[Kind], verbs: tuple[str, ...]) -> list[Any]:
-    """Return the rights to jobs, and to their scale, which can be read and changed only."""
+    """Return the rules for jobs, and for their scale, which can only be read and changed."""
     kinds = tuple(kinds)
     scale = tuple(verb for verb in verbs if verb in {"get", "patch", "update"})
     return [
-        *(When(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds),
-        *(When(kind_on(kind), rule(kind.group, f"{kind.plural}/{SCALE}", verbs=scale)) for kind in scalable(kinds)),
+        *(If(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds),
+        *(If(kind_on(kind), rule(kind.group, f"{kind.plural}/{SCALE}", verbs=scale)) for kind in scalable(kinds)),
     ]
 
 

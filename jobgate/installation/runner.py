@@ -1,7 +1,7 @@
-"""The runner: who it is, what it may do, and the Deployment that runs it. There is none where no kind is named for it.
+"""The runner: its account, permissions and Deployment. It is installed if it runs a kind.
 
 It may write jobs of the kinds that it runs, their statuses, and the batch Jobs, Services and PodGroups that they own.
-It may make no pod: Kubernetes' own Job controller does.
+It may not create pods: the Job controller of Kubernetes does.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Final
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
-from jobgate.installation.rbac import READ, account, bound, lease, rule
-from jobgate.installation.tree import Each, Given, Item, When, begins, has, joined
+from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
+from jobgate.installation.tree import ForEach, If, LoopItem, Setting, begins, has, joined
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.kinds.common.runner import RUN_BY, runner_of
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
@@ -21,18 +21,17 @@ from jobgate.plugins.queueing import GROUPS, NATIVE_GROUP, System
 from webhook import Kind
 
 ACCOUNT: Final = "jobgate-runner"
-#: The Lease that one of the replicas holds; what `jobgate run` calls it by itself.
+#: The Lease of the runner; the default of `jobgate run`.
 LEASE: Final = "jobgate-runner"
 SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
 
-_RUN: Final = Given("run")
-_QUEUES: Final = Given("queues")
+_RUN: Final = Setting("run")
+_QUEUES: Final = Setting("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
-KINDS_FLAG: Final = Each(_RUN, joined("--run=", Item()))
-_KEEP: Final = (*READ, "create", "patch", "delete")
+KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", LoopItem()))
 #: The API groups of the PodGroups of each system.
 _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
@@ -41,12 +40,12 @@ _GROUPS_OF: Final = {
 
 
 def runner(kinds: Iterable[Kind]) -> list[Any]:
-    """Return all that the runner needs."""
+    """Return the objects of the runner."""
     kinds = [kind for kind in kinds if runner_of(kind) is not None]
     if not kinds:
         return []
     return [
-        When(
+        If(
             _RUN,
             [
                 account(ACCOUNT),
@@ -54,7 +53,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(),
                 *_taken_over(kinds),
-                When(RUNS, [When(_QUEUES, _queues()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+                If(RUNS, [If(_QUEUES, _queues()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
@@ -64,7 +63,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
     mine = [(kind, has(_RUN, kind.qualified_plural)) for kind in kinds]
     return [
         *(
-            When(
+            If(
                 runs,
                 [
                     rule(kind.group, kind.plural, verbs=(*READ, "patch", "delete")),
@@ -75,15 +74,15 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             )
             for kind, runs in mine
         ),
-        rule("batch", "jobs", verbs=_KEEP),
-        rule("", "services", verbs=_KEEP),
-        # Pods that wait for too long, or that a policy restarts, are deleted; none is made or changed.
+        rule("batch", "jobs", verbs=MANAGE),
+        rule("", "services", verbs=MANAGE),
+        # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
         rule("", "pods", verbs=(*READ, "delete")),
         *(
-            When(begins(Given("queueing"), system), rule(group, "podgroups", verbs=_KEEP))
+            If(begins(Setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
         ),
-        When(
+        If(
             _QUEUES,
             [
                 rule("", "resourcequotas", verbs=("list", "watch")),
@@ -92,7 +91,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         ),
         rule("", "events", verbs=("create",)),
         rule("", "namespaces", verbs=("list", "watch")),
-        # Whether an operator of a kind is alive, and may do its work.
+        # To find out whether an operator of a kind is running, and has its permissions.
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
@@ -100,7 +99,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
 
 
 def _policy() -> list[dict[str, Any]]:
-    """Return the policy by which the runner writes nothing but what is of a job that it runs."""
+    """Return the policy that lets the runner write only objects of jobs that it runs."""
     constraints = {
         "resourceRules": [
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
@@ -124,7 +123,7 @@ def _policy() -> list[dict[str, Any]]:
 
 
 def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
-    """Return the policy by which a job that was taken over stays so: two operators must not run one job."""
+    """Return the policy that keeps the annotation of a job that is run: two operators must not run one job."""
     groups: dict[str, list[str]] = {}
     for kind in kinds:
         groups.setdefault(kind.group, []).append(kind.plural)
@@ -132,11 +131,13 @@ def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
         "resourceRules": [rules(group, *plurals, operations=("UPDATE",)) for group, plurals in sorted(groups.items())]
     }
 
-    def said(which: str) -> str:
+    def run_by(which: str) -> str:
         return f"{which}.metadata.?annotations[?'{RUN_BY}'].orValue('')"
 
     validations = [
-        holds(f"{said('oldObject')} in ['', {said('object')}]", f"annotation {RUN_BY} may not change once it is set")
+        holds(
+            f"{run_by('oldObject')} in ['', {run_by('object')}]", f"annotation {RUN_BY} may not change once it is set"
+        )
     ]
     return policy_for_all(f"{ACCOUNT}-jobs", constraints, validations)
 
@@ -146,16 +147,16 @@ def _deployment() -> dict[str, Any]:
         "run",
         KINDS_FLAG,
         QUEUEING_FLAG,
-        When(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
-        Each(Given("ignore_operators"), joined("--ignore-operator=", Item())),
-        joined("--health-port=", Given("health_port")),
+        If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
+        ForEach(Setting("ignore_operators"), joined("--ignore-operator=", LoopItem())),
+        joined("--health-port=", Setting("health_port")),
         f"--lease-name={LEASE}",
         DOMAIN_FLAG,
     ]
     mounts = [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]
     volumes = [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]
-    runs = container("runner", args, "100m", "1Gi", volumeMounts=When(_QUEUES, mounts))
-    made = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=When(_QUEUES, volumes))
+    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(_QUEUES, mounts))
+    made = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
     return deployment(ACCOUNT, SELECTOR, made, REPLICAS)
 
 

@@ -1,4 +1,4 @@
-"""A tree as the text of a Helm template: what is open becomes an action, all else is the YAML of `crdgen.to_yaml`."""
+"""Writes a tree as a Helm template: expressions become actions, all else is the YAML of `crdgen.to_yaml`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from crdgen import to_yaml
 from jobgate.installation.installation import values
-from jobgate.installation.tree import Each, Given, When, Word
+from jobgate.installation.tree import Expression, ForEach, If, Setting
 
-#: Helm's own delimiter: where it stands in a text, the text is written as an action's string.
+#: A text with this delimiter of Helm is written as a string in an action.
 _ACTION = "{{"
 _END = "{{- end }}"
 
@@ -21,9 +21,9 @@ def template(objects: Iterable[Any]) -> str:
 
 
 def _document(node: Any) -> Iterator[str]:
-    if isinstance(node, When | Each):
+    if isinstance(node, If | ForEach):
         yield _opening(node)
-        body = node.then if isinstance(node, When) else node.body
+        body = node.then if isinstance(node, If) else node.body
         for one in body if isinstance(body, list) else [body]:
             yield from _document(one)
         yield _END
@@ -37,13 +37,13 @@ def _lines(node: Any, margin: str) -> Iterator[str]:
         yield from (margin + line for line in to_yaml(node).splitlines())
     elif isinstance(node, Mapping):
         for key, child in node.items():
-            if isinstance(child, When):
+            if isinstance(child, If):
                 yield _opening(child)
                 yield from _entry(_scalar(key), child.then, margin)
                 yield _END
             else:
                 yield from _entry(_scalar(key), child, margin)
-    elif isinstance(node, Each):
+    elif isinstance(node, ForEach):
         ((key, child),) = node.body.items()
         yield _opening(node)
         yield from _entry(_scalar(key), child, margin)
@@ -57,31 +57,31 @@ def _entry(key: str, child: Any, margin: str) -> Iterator[str]:
     if _is_block(child):
         yield f"{margin}{key}:"
         yield from _lines(child, margin + ("" if isinstance(child, list) else "  "))
-    elif isinstance(child, Word) and _is_list(child):
+    elif isinstance(child, Expression) and _is_list(child):
         yield f"{margin}{key}: {{{{ {child.go()} | toJson }}}}"
     else:
         yield f"{margin}{key}: {_scalar(child)}"
 
 
 def _item(child: Any, margin: str) -> Iterator[str]:
-    if isinstance(child, When | Each):
+    if isinstance(child, If | ForEach):
         yield _opening(child)
-        body = child.then if isinstance(child, When) else child.body
+        body = child.then if isinstance(child, If) else child.body
         for one in body if isinstance(body, list) else [body]:
             yield from _item(one, margin)
         yield _END
     elif _is_block(child):
         lines = list(_lines(child, margin + "  "))
         if lines[0].startswith(_ACTION):
-            raise ValueError(f"the first entry of an item of a list must stand unconditionally: {lines[0]}")
+            raise ValueError(f"the first entry of an item of a list must not depend on a condition: {lines[0]}")
         yield f"{margin}- {lines[0].lstrip(' ')}"
         yield from lines[1:]
     else:
         yield f"{margin}- {_scalar(child)}"
 
 
-def _opening(node: When | Each) -> str:
-    if isinstance(node, When):
+def _opening(node: If | ForEach) -> str:
+    if isinstance(node, If):
         test = node.test.go()
         return f"{{{{- if {test[1:-1] if test.startswith('(') else test} }}}}"
     variables = "$key, $item" if _is_mapping(node.over) else "$item"
@@ -89,8 +89,8 @@ def _opening(node: When | Each) -> str:
 
 
 def _is_open(node: Any) -> bool:
-    """Tell whether a choice, or a text that Helm would read, is somewhere inside."""
-    if isinstance(node, Word | When | Each):
+    """Return whether an expression, or a text that Helm would interpret, is inside."""
+    if isinstance(node, Expression | If | ForEach):
         return True
     if isinstance(node, Mapping):
         return any(_is_open(part) for entry in node.items() for part in entry)
@@ -100,23 +100,23 @@ def _is_open(node: Any) -> bool:
 
 
 def _is_block(node: Any) -> bool:
-    return isinstance(node, Each) or (isinstance(node, Mapping | list) and bool(node))
+    return isinstance(node, ForEach) or (isinstance(node, Mapping | list) and bool(node))
 
 
-def _is_list(word: Word) -> bool:
-    return isinstance(word, Given) and not word.name and isinstance(_default(word), tuple | bool)
+def _is_list(word: Expression) -> bool:
+    return isinstance(word, Setting) and not word.name and isinstance(_default(word), tuple | bool)
 
 
-def _is_mapping(word: Given) -> bool:
+def _is_mapping(word: Setting) -> bool:
     return isinstance(_default(word), dict)
 
 
-def _default(word: Given) -> Any:
+def _default(word: Setting) -> Any:
     return values(word.field)
 
 
 def _scalar(value: Any) -> str:
-    if isinstance(value, Word):
+    if isinstance(value, Expression):
         go = value.go()
         if go.startswith("(int "):
             return f"{{{{ {go[1:-1]} }}}}"

@@ -1,13 +1,12 @@
-"""What is rendered, as a tree with the choices of an installation still open in it.
+"""Trees: objects of an installation whose settings are still open.
 
-Objects are plain dicts and lists in which a place may hold one of the words below. `resolve` closes them for one
-installation; `template` writes them as a Helm template. So both say the same by construction, and there is one place
-that knows what is installed.
+Objects are plain dicts and lists in which an `Expression`, an `If` or a `ForEach` can replace a value.
+`resolve` evaluates them for one installation; `template` writes them as a Helm template. So manifests and chart have
+the same content, and there is one place that decides what is installed.
 
-- a value: `Given` (of the installation), `Item` (of what is gone through), `Joined` (text of several), `base64`, `File`
-- a condition: a value that is not empty, `equal`, `has`, `begins`, `negated`, `all_of`, `any_of`
-- a structure: `When` in the place of an entry of a dict or of items of a list; `Each` in the place of items of a
-  list or of all entries of a dict
+- values: `Setting` of the installation, `LoopItem`, `joined` text, `base64`, `ChartFile`
+- conditions: a value that is not empty, `equal`, `has`, `begins`, `negated`, `all_of`, `any_of`
+- structure: `If` for an entry of a dict or items of a list; `ForEach` for items of a list or all entries of a dict
 """
 
 from __future__ import annotations
@@ -26,34 +25,34 @@ from jobgate.installation.installation import Installation, values
 
 
 class Scope(NamedTuple):
-    """What words mean where they stand: the installation, and the item that is gone through."""
+    """What expressions refer to: the installation, and key and item of the loop."""
 
     installation: Installation
     key: str = ""
     item: str | int = ""
 
 
-class Word:
-    """A value or a condition that an installation decides."""
+class Expression:
+    """A value or condition that depends on the installation."""
 
     def value(self, scope: Scope) -> Any:
-        """Return what it is in an installation."""
+        """Return the value in an installation."""
         raise NotImplementedError
 
     def go(self) -> str:
-        """Return it as an operand of a Go template's action."""
+        """Return the expression as an operand in a Go template."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class Given(Word):
-    """A field of the installation, or what a mapping among them says of a name."""
+class Setting(Expression):
+    """A setting of the installation; with a name, whether a mapping of names (`kinds`, `plugins`) enables it."""
 
     field: str
     name: str = ""
 
     def value(self, scope: Scope) -> Any:
-        """Return it as JSON would have it."""
+        """Return the setting as JSON has it."""
         if self.name:
             return scope.installation.on(self.field, self.name)
         found = getattr(scope.installation, self.field)
@@ -62,7 +61,7 @@ class Given(Word):
         return str(found) if isinstance(found, StrEnum) else found
 
     def go(self) -> str:
-        """Return the chart's value; a release brings its namespace."""
+        """Return the chart's value; the namespace is that of the release."""
         if self.field == "namespace":
             return "$.Release.Namespace"
         path = f"$.Values.{to_camel(self.field)}"
@@ -73,14 +72,14 @@ class Given(Word):
 
 
 @dataclass(frozen=True, slots=True)
-class Item(Word):
-    """The item that an `Each` goes through, which may be a number; of a mapping, its value or its key."""
+class LoopItem(Expression):
+    """The item of the innermost `ForEach`, which can be a number; of a mapping, the value or the key."""
 
     key: bool = False
     number: bool = False
 
     def value(self, scope: Scope) -> str | int:
-        """Return it."""
+        """Return the item."""
         return scope.key if self.key else scope.item
 
     def go(self) -> str:
@@ -91,25 +90,8 @@ class Item(Word):
 
 
 @dataclass(frozen=True, slots=True)
-class Joined(Word):
-    """Text of several parts."""
-
-    parts: tuple[str | Word, ...]
-
-    def value(self, scope: Scope) -> str:
-        """Return the text."""
-        return "".join(part if isinstance(part, str) else str(part.value(scope)) for part in self.parts)
-
-    def go(self) -> str:
-        """Return a call of printf."""
-        form = "".join(part.replace("%", "%%") if isinstance(part, str) else "%v" for part in self.parts)
-        operands = " ".join(part.go() for part in self.parts if isinstance(part, Word))
-        return f"(printf {json.dumps(form)} {operands})"
-
-
-@dataclass(frozen=True, slots=True)
-class File(Word):
-    """A text that the chart carries as a file of its own, below `files/`."""
+class ChartFile(Expression):
+    """A text that the chart has as a file below `files/`."""
 
     name: str
     text: str
@@ -124,115 +106,117 @@ class File(Word):
         return f'($.Files.Get "files/{self.name}")'
 
 
-#: The functions of Go templates and Sprig that are called, each as it is in Python.
+#: Functions of Go templates and Sprig, with their meaning in Python.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "eq": eq,
-    "has": lambda item, given: item in given,
+    "has": lambda item, values: item in values,
     "hasPrefix": lambda prefix, text: str(text).startswith(prefix),
     "not": not_,
-    "and": lambda *given: all(given),
-    "or": lambda *given: any(given),
+    "and": lambda *values: all(values),
+    "or": lambda *values: any(values),
     "b64enc": lambda text: b64encode(str(text).encode()).decode(),
+    "printf": lambda form, *values: form.replace("%v", "%s") % values,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Word):
+class FunctionCall(Expression):
     """A call of a template function."""
 
     function: str
-    operands: tuple[str | Word, ...]
+    operands: tuple[str | Expression, ...]
 
     def value(self, scope: Scope) -> Any:
-        """Return what the function gives."""
-        given = (one.value(scope) if isinstance(one, Word) else one for one in self.operands)
-        return _FUNCTIONS[self.function](*given)
+        """Return the result of the function."""
+        operands = (one.value(scope) if isinstance(one, Expression) else one for one in self.operands)
+        return _FUNCTIONS[self.function](*operands)
 
     def go(self) -> str:
         """Return the call."""
-        operands = (one.go() if isinstance(one, Word) else json.dumps(one) for one in self.operands)
+        operands = (one.go() if isinstance(one, Expression) else json.dumps(one) for one in self.operands)
         return f"({self.function} {' '.join(operands)})"
 
 
-def equal(of: Word, to: str) -> Call:
-    """Return whether a value is this one."""
-    return Call("eq", (of, to))
+def equal(of: Expression, to: str) -> FunctionCall:
+    """Return whether a value equals a text."""
+    return FunctionCall("eq", (of, to))
 
 
-def has(of: Word, item: str) -> Call:
-    """Return whether a list has this item."""
-    return Call("has", (item, of))
+def has(of: Expression, item: str) -> FunctionCall:
+    """Return whether a list has an item."""
+    return FunctionCall("has", (item, of))
 
 
-def begins(of: Word, using: str) -> Call:
-    """Return whether a text begins with this one."""
-    return Call("hasPrefix", (using, of))
+def begins(of: Expression, using: str) -> FunctionCall:
+    """Return whether a text begins with a prefix."""
+    return FunctionCall("hasPrefix", (using, of))
 
 
-def negated(of: Word) -> Call:
-    """Return whether something does not hold, or is empty."""
-    return Call("not", (of,))
+def negated(of: Expression) -> FunctionCall:
+    """Return whether a condition is false, or a value is empty."""
+    return FunctionCall("not", (of,))
 
 
-def all_of(*tests: Word) -> Call:
-    """Return whether everything holds."""
-    return Call("and", tests)
+def all_of(*tests: Expression) -> FunctionCall:
+    """Return whether all conditions are true."""
+    return FunctionCall("and", tests)
 
 
-def base64(of: Word) -> Call:
-    """Return a text in base64."""
-    return Call("b64enc", (of,))
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """An entry of a dict, or items of a list, that are there on a condition."""
-
-    test: Word
-    then: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Each:
-    """Items of a list, or entries of a dict (`{Item(key=True): …}`): one for each that a field has."""
-
-    over: Given
-    body: Any
-
-
-def joined(*parts: str | Word) -> Joined:
-    """Return the text of these parts."""
-    return Joined(parts)
-
-
-def any_of(tests: Iterable[Word]) -> Word:
-    """Return the condition that one of these holds.
+def any_of(tests: Iterable[Expression]) -> Expression:
+    """Return whether one of the conditions is true.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there are no conditions.
     """
     found = tuple(dict.fromkeys(tests))
     if not found:
         raise ValueError("a condition of no conditions")
-    return found[0] if len(found) == 1 else Call("or", found)
+    return found[0] if len(found) == 1 else FunctionCall("or", found)
+
+
+def base64(of: Expression) -> FunctionCall:
+    """Return a text in base64."""
+    return FunctionCall("b64enc", (of,))
+
+
+def joined(*parts: str | Expression) -> FunctionCall:
+    """Return the concatenation of texts and values."""
+    form = "".join(part.replace("%", "%%") if isinstance(part, str) else "%v" for part in parts)
+    return FunctionCall("printf", (form, *(part for part in parts if isinstance(part, Expression))))
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """An entry of a dict, or items of a list, on a condition."""
+
+    test: Expression
+    then: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ForEach:
+    """Items of a list, or entries of a dict (`{LoopItem(key=True): …}`): one for each item of a setting."""
+
+    over: Setting
+    body: Any
 
 
 def resolve(node: Any, installation: Installation) -> Any:
-    """Return a tree as plain objects, with the choices of an installation."""
+    """Return a tree as plain objects of one installation."""
     return _resolved(node, Scope(installation))
 
 
 def _resolved(node: Any, scope: Scope) -> Any:
-    if isinstance(node, Word):
+    if isinstance(node, Expression):
         found = node.value(scope)
         return list(found) if isinstance(found, tuple) else found
     if isinstance(node, Mapping):
         return {
-            key: _resolved(child.then if isinstance(child, When) else child, scope)
+            key: _resolved(child.then if isinstance(child, If) else child, scope)
             for key, child in node.items()
-            if not isinstance(child, When) or child.test.value(scope)
+            if not isinstance(child, If) or child.test.value(scope)
         }
-    if isinstance(node, Each):  # in the place of a dict
+    if isinstance(node, ForEach):  # instead of a dict
         ((key, child),) = node.body.items()
         return {key.value(one): _resolved(child, one) for one in _scopes(node, scope)}
     if isinstance(node, list | tuple):
@@ -241,19 +225,19 @@ def _resolved(node: Any, scope: Scope) -> Any:
 
 
 def _items(child: Any, scope: Scope) -> list[Any]:
-    """Return what a place in a list holds: nothing, one, or many."""
-    if isinstance(child, When):
+    """Return the items of a list that a child stands for: none, one, or many."""
+    if isinstance(child, If):
         if not child.test.value(scope):
             return []
         then = child.then if isinstance(child.then, list) else [child.then]
         return [one for inner in then for one in _items(inner, scope)]
-    if isinstance(child, Each):
+    if isinstance(child, ForEach):
         body = child.body if isinstance(child.body, list) else [child.body]
         return [one for each in _scopes(child, scope) for inner in body for one in _items(inner, each)]
     return [_resolved(child, scope)]
 
 
-def _scopes(each: Each, scope: Scope) -> list[Scope]:
+def _scopes(each: ForEach, scope: Scope) -> list[Scope]:
     over = getattr(scope.installation, each.over.field)
     if isinstance(over, Mapping):
         return [scope._replace(key=key, item=over[key]) for key in sorted(over)]

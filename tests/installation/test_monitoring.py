@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from jobgate.installation.alerts import ALERTS
 from jobgate.installation.dashboard import PANELS, dashboard
+from jobgate.installation.monitoring import alerts
 from webhook.server.metrics import Metrics
 
 _OURS = re.compile(r"\b(?:jobgate|controller_runtime|certwatcher)_[a-z_]+\b")
-_ALL = [alert.expression for alert in ALERTS] + [line for panel in PANELS for line, _ in panel.lines]
+_ALL = [alert["expr"] for alert in alerts()] + [line for panel in PANELS for line, _ in panel.lines]
 ASKED = sorted({name for expression in _ALL for name in _OURS.findall(expression)})
 
 
@@ -28,8 +28,8 @@ def test_a_server_has_the_metric(name: str, exposed: set[str]) -> None:
 
 
 def test_alerts_are_told_apart_by_name_and_say_what_to_do() -> None:
-    assert len({alert.name for alert in ALERTS}) == len(ALERTS)
-    assert all(len(alert.summary) > 40 for alert in ALERTS)
+    assert len({alert["alert"] for alert in alerts()}) == len(alerts())
+    assert all(len(alert["annotations"]["summary"]) > 40 for alert in alerts())
 
 
 def test_the_panels_of_the_dashboard_do_not_overlap() -> None:

@@ -1,5 +1,6 @@
 """What DI-orchestrator makes of a DIJob, and how it follows the job."""
 
+import random
 from typing import Any
 
 import pytest

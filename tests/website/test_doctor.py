@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from jobgate.doctor import CATALOGUE
-from jobgate.doctor.handbook import page
+from website.doctor import page
 
 
 def test_the_committed_page_is_what_the_code_gives() -> None:
     text = Path("docs/reference/doctor.md").read_text(encoding="utf-8")
-    assert text == page(text), "run `python -m jobgate.doctor.handbook`"
+    assert text == page(text), "run `python -m website.doctor`"
 
 
 def test_each_fault_has_a_row() -> None:
