@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 @wiring
 def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float, configured: Configured) -> None:
     """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
-    from jobgate.controller import Controller, Settings
+    from jobgate.controller import Controller, ControllerSettings
     from webhook.server import log
 
     log.configure()
     told = configured.settings
-    settings = Settings(told.domain, requests_per_second, plugins=told.plugins, namespace=place.namespace)
+    settings = ControllerSettings(told.domain, requests_per_second, plugins=told.plugins, namespace=place.namespace)
     kinds = tuple(wired(configured.kinds))
 
     async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:

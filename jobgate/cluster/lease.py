@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects
+from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 
 LEASES = Resource("leases", "v1", "coordination.k8s.io")
@@ -45,16 +45,10 @@ class Times:
 class Lease:
     """A Lease that at most one process holds."""
 
-    def __init__(self, objects: Objects, namespace: str, name: str, identity: str, times: Times | None = None) -> None:
-        """Create a Lease that is not held.
-
-        Args:
-            objects: the API server.
-            namespace: namespace of the Lease.
-            name: name of the Lease.
-            identity: holder identity, unique to this run of the process.
-            times: durations.
-        """
+    def __init__(
+        self, objects: ObjectClient, namespace: str, name: str, identity: str, times: Times | None = None
+    ) -> None:
+        """Create a Lease that is not held. The identity of the holder is unique to this run of the process."""
         self.held = False
         self._objects = objects
         self._namespace = namespace

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from certs import Reading, Refusal, Served, Unavailable
 from jobgate.cluster import Refused, Resource
 from jobgate.cluster.client import Narrowed
-from jobgate.cluster.clock import ServerClock
 from jobgate.cluster.endpoints import HANDSHAKE, Address, addresses_of, shown
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.server import Server, is_loopback
@@ -229,7 +228,7 @@ class _Eyes:
             CannotLook: there is no answer.
         """
         try:
-            self._clock = await self._repeated(ServerClock(self._client).read)
+            self._clock = await self._repeated(Server(self._client).read)
             self._version = await self._repeated(Server(self._client).version)
         except (Refusal, Unavailable) as error:
             raise CannotLook(str(error)) from error

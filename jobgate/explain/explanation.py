@@ -16,7 +16,7 @@ from jobgate.offline import judge as offline
 from jobgate.offline.files import Files
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import fault
-from jobgate.prerequisites.reference import ANNOTATION, Unreadable, annotated
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated
 from webhook import Draft, Job, Kind, Registry, Settings, Task
 from webhook.view import view
 
@@ -243,7 +243,7 @@ def _workload(document: Mapping[str, Any], namespace: str, files: Files) -> Expl
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
         references = () if said is None else annotated(said)
-    except Unreadable as error:
+    except InvalidReference as error:
         return Explanation(notes=[f"metadata.annotations[{ANNOTATION}]: {error}"], denied=True)
     given = brought(references, files, namespace)
     if problems := given.problems(pod):

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects, Rejected
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
@@ -39,7 +39,7 @@ UNREADABLE = "CannotReadJob"
 _logger = logging.getLogger("jobgate")
 
 
-class Writes(Objects, Protocol):
+class Writes(ObjectClient, Protocol):
     """What is asked of an API server beyond what the controller asks."""
 
     async def set_status(

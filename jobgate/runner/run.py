@@ -12,9 +12,8 @@ from typing import Any, Final, Protocol
 from jobgate.cluster import Api, Backoff, Informer, Resource
 from jobgate.cluster.informer import Refused, slim
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.pace import Pace
+from jobgate.controller.pace import Pace, Paced
 from jobgate.controller.queue import Queue
-from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
@@ -198,13 +197,6 @@ class PacedWrites(Paced):
     def __init__(self, objects: Writes, pace: Pace) -> None:
         super().__init__(objects, pace)
         self._writes = objects
-
-    async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Change the status of an object."""
-        await self._pace.wait()
-        return await self._writes.set_status(resource, found, changes)
 
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         """Delete an object, with what becomes of what it owns."""

@@ -31,11 +31,11 @@ from certs.bundle import read_certificates
 from certs.mark import number_of
 from jobgate.cluster import Refused, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
-from jobgate.cluster.clock import date
-from jobgate.cluster.endpoints import Endpoints, Fixed, addresses_of
+from jobgate.cluster.endpoints import Endpoints, addresses_of, fixed
 from jobgate.cluster.objects import Rejected, rejection
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS
+from jobgate.cluster.server import date
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.rotation.keeper import Keeper
 from tests.certs.handshake import server_context
@@ -254,7 +254,7 @@ async def test_what_each_address_serves_is_seen_whatever_it_is_worth(tmp_path: P
     plain = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     ports = [one.sockets[0].getsockname()[1] for one in (server, plain)]
     async with server, plain:
-        probe = Endpoints(Fixed([("127.0.0.1", port) for port in ports]), "jobgate-webhook.system.svc")
+        probe = Endpoints(fixed([("127.0.0.1", port) for port in ports]), "jobgate-webhook.system.svc")
         good, bad = await probe.look()
     assert good.chain == read_certificates(generation.certificate)
     assert asked == ["jobgate-webhook.system.svc"]

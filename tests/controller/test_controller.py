@@ -12,7 +12,7 @@ import pytest
 from jobgate.cluster import Backoff, Refused, Resource
 from jobgate.cluster import informer as informers
 from jobgate.cluster.objects import Rejected
-from jobgate.controller import Controller, ControllerMetrics, Settings, run
+from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
 from jobgate.controller.loop import NOBODY
@@ -42,7 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[ControllerMetrics]:
     metrics = ControllerMetrics()
     backoff = Backoff(first=0.01, most=0.05)
-    settings = Settings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
+    settings = ControllerSettings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
     try:
         yield metrics
