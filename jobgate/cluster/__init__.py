@@ -9,7 +9,7 @@
 """
 
 from jobgate.cluster.cache import Cache
-from jobgate.cluster.informer import Api, Backoff, Informer, Key, Page, Pages, Refused, slim
+from jobgate.cluster.informer import Api, ApiError, Backoff, Informer, Key, Page, Pages, slim
 from jobgate.cluster.resource import Resource
 
-__all__ = ["Api", "Backoff", "Cache", "Informer", "Key", "Page", "Pages", "Refused", "Resource", "slim"]
+__all__ = ["Api", "ApiError", "Backoff", "Cache", "Informer", "Key", "Page", "Pages", "Resource", "slim"]

@@ -14,7 +14,7 @@ from aiohttp import ClientResponse, ClientTimeout
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster.informer import Page, Pages, Refused
+from jobgate.cluster.informer import ApiError, Page, Pages
 from jobgate.cluster.resource import Resource
 from webhook import trace
 
@@ -105,7 +105,7 @@ class Client:
         path = resource.path_of(name, namespace)
         try:
             response = await self._get(path, {}, ClientTimeout(total=GET))
-        except Refused as error:
+        except ApiError as error:
             if error.code == _NOT_FOUND:
                 return None
             raise
@@ -138,7 +138,7 @@ class Client:
         answer = await self._api.call_api(*request, _request_timeout=limits)
         if answer.status != 200:
             answer.response.release()
-            raise Refused(answer.status)
+            raise ApiError(answer.status)
         response: ClientResponse = answer.response
         return response
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, Self
 
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 
@@ -68,7 +68,7 @@ class EventRecorder:
     async def _write(self, event: Mapping[str, Any]) -> None:
         try:
             await self._objects.create(EVENTS, event)
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             _logger.warning("failed to write an Event", extra={"fields": {"reason": str(error)}})
 
     async def __aenter__(self) -> Self:

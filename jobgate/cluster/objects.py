@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from jobgate.cluster.informer import Api, Refused
+from jobgate.cluster.informer import Api, ApiError
 from jobgate.cluster.resource import Resource
 
 _FORBIDDEN, _NOT_FOUND, _CONFLICT, _INVALID = 403, 404, 409, 422
 
 
-class Rejected(Refused):
+class Rejected(ApiError):
     """The API server did not write an object.
 
     Attributes:
@@ -64,7 +64,7 @@ class Rejected(Refused):
 class ObjectClient(Protocol):
     """Requests about single objects. A write that fails may have been done.
 
-    All raise `Refused`, writes `Rejected`, and `OSError` or `TimeoutError` if there is no answer.
+    All raise `ApiError`, writes `Rejected`, and `OSError` or `TimeoutError` if there is no answer.
     """
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from aiohttp import ClientError
 
 from certs import Conflict, Refusal, Unavailable
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import Rejected
 from jobgate.cluster.resource import Resource
 
@@ -22,7 +22,7 @@ def understood(verb: str, resource: Resource, name: str = "", namespace: str = "
     what = f"{kind} {namespace}/{name}".rstrip("/") if namespace else f"{kind} {name}".rstrip()
     try:
         yield
-    except Refused as error:
+    except ApiError as error:
         if isinstance(error, Rejected) and (error.conflict or error.exists):
             raise Conflict(f"{what} has changed") from error
         if error.code == _FORBIDDEN:

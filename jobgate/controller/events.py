@@ -12,7 +12,7 @@ from typing import Any
 
 from jobgate.cluster import events
 from jobgate.cluster.events import EVENTS
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.plugins import Crew
 
@@ -44,7 +44,7 @@ class Events:
             return
         try:
             await self._write(manifest, count)
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             job, why = f"{crew.namespace}/{crew.name}", f"{type(error).__qualname__}: {error}"
             fields = {"job": job, "reason": reason, "error": why}
             _logger.warning("failed to write an Event", extra={"fields": fields})

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
@@ -101,7 +101,7 @@ class Loop:
             # The cache is unknown, because the API server is unavailable or does not serve the resource.
             self._metrics.blocked.labels(one.resource.plural, "unknown").inc()
             return Outcome.AGAIN
-        except Refused as error:
+        except ApiError as error:
             if not _passing(error) and not await self._explained(crew, one, error):
                 raise
             return Outcome.AGAIN
@@ -185,7 +185,7 @@ class Loop:
         self._wrote(crew, resource, found["metadata"]["name"], "delete")
         return Outcome.WROTE
 
-    async def _explained(self, crew: Crew, one: Desired, error: Refused) -> bool:
+    async def _explained(self, crew: Crew, one: Desired, error: ApiError) -> bool:
         """Record an Event if an object cannot be created and retrying does not help; return whether it is so."""
         if error.code == _FORBIDDEN:
             why = _NO_SECRETS.format(crew.namespace) if one.resource == SECRETS else str(error)
@@ -211,6 +211,6 @@ def _age(timestamp: str) -> float:
         return 0.0
 
 
-def _passing(error: Refused) -> bool:
+def _passing(error: ApiError) -> bool:
     """Return whether an error will pass when the cache is up to date."""
     return isinstance(error, Rejected) and (error.conflict or error.absent or error.terminating)

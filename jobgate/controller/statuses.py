@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jobgate.cluster import Api, Backoff, Cache, Resource
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import StatusClient
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.resolve import finder
@@ -81,8 +81,8 @@ class Statuses:
         try:
             gone = dict.fromkeys((found.get("status") or {}).keys() - status.keys())
             await self._writes.set_status(resource, found, {**gone, **status})
-        except (Refused, OSError, TimeoutError) as error:
-            if isinstance(error, Refused) and error.code in {_CONFLICT, _NOT_FOUND}:
+        except (ApiError, OSError, TimeoutError) as error:
+            if isinstance(error, ApiError) and error.code in {_CONFLICT, _NOT_FOUND}:
                 return True  # it changed, which its informer reports
             fields = {"item": f"{resource.plural}/{found['metadata']['name']}", "reason": type(error).__qualname__}
             _logger.warning("failed to write a status", extra={"fields": fields})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from jobgate.cluster import Api, Informer
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome, Queue
 
@@ -75,7 +75,7 @@ class Work(Generic[K]):
     def _failed(self, key: K, error: Exception) -> None:
         self.metrics.errors.labels(self.name).inc()
         # The text of other errors may quote an object.
-        known = isinstance(error, Refused | OSError | TimeoutError | LookupError)
+        known = isinstance(error, ApiError | OSError | TimeoutError | LookupError)
         reason = f"{type(error).__qualname__}: {error}" if known else type(error).__qualname__
         plural, namespace, name = key
         fields = {"kind": str(plural), "job": f"{namespace}/{name}", "reason": reason}

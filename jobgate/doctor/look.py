@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from certs import Reading, Refusal, Served, Unavailable
-from jobgate.cluster import Refused, Resource
+from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.client import Narrowed
 from jobgate.cluster.endpoints import HANDSHAKE, Address, addresses_of, shown
 from jobgate.cluster.refusals import understood
@@ -263,7 +263,7 @@ class _Eyes:
         async def read() -> Sequence[Mapping[str, Any]]:
             try:
                 return (await narrowed.list(ref.resource))[0]
-            except Refused as error:
+            except ApiError as error:
                 if error.code == _NOT_FOUND:
                     return []  # of a kind that is not installed, there is none
                 raise
@@ -303,7 +303,7 @@ class _Eyes:
             try:
                 return await self._repeated(understandable)
             except Refusal as refusal:
-                if isinstance(refusal.__cause__, Refused) and refusal.__cause__.code == _FORBIDDEN:
+                if isinstance(refusal.__cause__, ApiError) and refusal.__cause__.code == _FORBIDDEN:
                     return Unseen(f"this account cannot {verb} {ref.resource.plural}")
                 return Unseen(str(refusal))
             except Unavailable as error:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.events import EVENTS, event
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
@@ -95,7 +95,7 @@ class Loop:
         """Look at a job, and tell what came of it.
 
         Raises:
-            Refused: the API server did not do what it should, for a reason that may pass.
+            ApiError: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
         plural, namespace, _ = key
@@ -241,7 +241,7 @@ class Loop:
         made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._clock())
         try:
             await self._objects.create(EVENTS, made)
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             if not (isinstance(error, Rejected) and error.exists):
                 _logger.warning("an Event could not be written: %s", error)
 

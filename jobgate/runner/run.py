@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
-from jobgate.cluster.informer import Refused, slim
+from jobgate.cluster.informer import ApiError, slim
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.pace import Pace, Paced
 from jobgate.controller.queue import Queue
@@ -97,7 +97,7 @@ class RunnerController:
 
         Raises:
             Beside: an operator of one of the kinds is alive.
-            Refused: the API server does not tell whether one is.
+            ApiError: the API server does not tell whether one is.
         """
         await self.alone()
         settings, backoff = self._settings, self._settings.backoff
@@ -161,7 +161,7 @@ class RunnerController:
 
         Raises:
             Beside: an operator of one of the kinds is alive.
-            Refused: the API server does not tell whether one is.
+            ApiError: the API server does not tell whether one is.
         """
         for kind in self._kinds:
             if found := await rivals(kind, self._cluster, now(), self._settings.ignored_operators):
@@ -180,7 +180,7 @@ class RunnerController:
             try:
                 async for _ in self._cluster.pages(_resource(version)):
                     break
-            except Refused:
+            except ApiError:
                 continue
             found = version
             break

@@ -29,7 +29,7 @@ from certs import (
 )
 from certs.bundle import read_certificates
 from certs.mark import number_of
-from jobgate.cluster import Refused, Resource
+from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.endpoints import Endpoints, addresses_of, fixed
 from jobgate.cluster.objects import Rejected, rejection
@@ -202,10 +202,10 @@ async def test_a_target_that_may_not_be_read_is_shown_with_its_fault() -> None:
         (Rejected(409, "AlreadyExists"), Conflict),
         (Rejected(403, "Forbidden"), Refusal),
         (Rejected(422, "Invalid", "caBundle: cannot be parsed"), Refusal),
-        (Refused(401), Refusal),
-        (Refused(429), Unavailable),
-        (Refused(500), Unavailable),
-        (Refused(503), Unavailable),
+        (ApiError(401), Refusal),
+        (ApiError(429), Unavailable),
+        (ApiError(500), Unavailable),
+        (ApiError(503), Unavailable),
         (TimeoutError(), Unavailable),
         (ConnectionResetError(), Unavailable),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster import Backoff, Refused, Resource
+from jobgate.cluster import ApiError, Backoff, Resource
 from jobgate.cluster import informer as informers
 from jobgate.cluster.objects import Rejected
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
@@ -323,7 +323,7 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
 @pytest.mark.parametrize(
     "fault, message",
     [
-        (refusing("get", "secrets", Refused(403)), "Secret train-trial: the controller has no permission for Secrets"),
+        (refusing("get", "secrets", ApiError(403)), "Secret train-trial: the controller has no permission for Secrets"),
         (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller has no permission for Secrets"),
         (refusing("create", "configmaps", Rejected(403, "Forbidden", "exceeded quota")),
          "ConfigMap train-trial: the API server responded with 403 Forbidden: exceeded quota"),
@@ -460,7 +460,7 @@ async def test_nothing_is_written_before_it_is_known_what_there_is() -> None:
     async with controlling(cluster):
         await quiet(cluster)
     cluster.calls.clear()
-    cluster.faults.append(refusing("list", "services", Refused(500)))
+    cluster.faults.append(refusing("list", "services", ApiError(500)))
     async with controlling(cluster):
         await asyncio.sleep(0.2)
     assert writes(cluster) == []

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.cluster import Refused, informer
+from jobgate.cluster import ApiError, informer
 from jobgate.controller.statuses import Statuses
 from jobgate.kinds import installed
 from jobgate.pods import shape
@@ -233,7 +233,7 @@ FULL = [versioned(f"x{number}", 1) for number in range(70)]
     "first, left",
     [
         ([event("DELETED", versioned("x0", 11))], FULL[10:]),
-        (Refused(410), [versioned(f"y{number}", 1) for number in range(60)]),
+        (ApiError(410), [versioned(f"y{number}", 1) for number in range(60)]),
     ],
     ids=["some are deleted", "the list has other items"],
 )
