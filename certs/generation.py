@@ -145,10 +145,9 @@ def issue_leaf(
 
 @dataclass(frozen=True)
 class Generation:
-    """What clients trust and what a server shows them, each as PEM.
+    """The CA that clients trust, and the certificate and key of the server, as PEM.
 
-    The CA's key is not here: it signed the leaf and was forgotten, so nobody can steal it and every renewal is also a
-    renewal of trust.
+    The CA's key is discarded, so nobody can steal it, and every renewal renews trust, too.
     """
 
     ca_certificate: bytes

@@ -15,7 +15,7 @@ from jobgate.kinds.common.runner import is_run
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import fault
-from jobgate.prerequisites.reference import ANNOTATION, Unreadable, annotated
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated
 from webhook import Draft, Job, Kind, Objects, Task
 from webhook.view import view
 
@@ -217,7 +217,7 @@ def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Ex
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
         references = () if said is None else annotated(said)
-    except Unreadable as error:
+    except InvalidReference as error:
         return Explanation(notes=[f"metadata.annotations[{ANNOTATION}]: {error}"], denied=True)
     given = brought(references, known, namespace)
     if problems := given.problems(pod):

@@ -15,7 +15,7 @@ from jobgate.prerequisites import record
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.inject import annotate, inject
 from jobgate.prerequisites.problem import Problem, Reason
-from jobgate.prerequisites.reference import ANNOTATION, Reference, Unreadable, annotated
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, Required, User
 
@@ -63,7 +63,7 @@ def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: P
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
         own = () if said is None else annotated(said)
-    except Unreadable as error:
+    except InvalidReference as error:
         return Invalid(place, said, str(error))
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
     if part is not None and part.prerequisites and own in {(), part.prerequisites}:

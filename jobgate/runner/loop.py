@@ -16,8 +16,8 @@ from typing import Any, Final, Protocol
 
 from jobgate.cluster import Informer, Resource, slim
 from jobgate.cluster.events import EVENTS, event
-from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects, Rejected
+from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
@@ -41,7 +41,7 @@ UNREADABLE = "CannotReadJob"
 _logger = logging.getLogger("jobgate")
 
 
-class Writes(Objects, Protocol):
+class Writes(ObjectClient, Protocol):
     """What is asked of an API server beyond what the controller asks."""
 
     async def set_status(
@@ -106,7 +106,7 @@ class Loop:
         """Look at a job, and tell what came of it.
 
         Raises:
-            Refused: the API server did not do what it should, for a reason that may pass.
+            ApiError: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
         document = self._document(key)
@@ -303,7 +303,7 @@ class Loop:
         made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._clock())
         try:
             await self._objects.create(EVENTS, made)
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             if not (isinstance(error, Rejected) and error.exists):
                 _logger.warning("an Event could not be written: %s", error)
 

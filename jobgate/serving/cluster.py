@@ -26,7 +26,7 @@ from jobgate.pods import (
     WorkloadReviewer,
 )
 from jobgate.prerequisites.models import RESOURCES
-from jobgate.prerequisites.stored import Stored
+from jobgate.prerequisites.stored import ItemStore
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
@@ -77,7 +77,7 @@ class ClusterView:
         """
         metrics = metrics or Metrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
-        stored = Stored()
+        stored = ItemStore()
         self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
         self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached

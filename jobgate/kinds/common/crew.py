@@ -10,9 +10,10 @@ from jobgate.kinds.common.asking import asked_of
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
 from jobgate.kinds.common.runner import is_run, runner_of
-from jobgate.plugins import Container, Crew, Part, Plugin, installed, parse
+from jobgate.plugins import Crew, CrewContainer, Part, Plugin, installed, parse
+from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
-from jobgate.plugins.run import Run, RunArguments
+from jobgate.plugins.env import Run
 from webhook import Cause, Context, Job, Kind, Path
 from webhook.context import DOMAIN
 
@@ -63,7 +64,7 @@ def crew_of(
         plugins={
             **requested(job, plugins)[0],
             **(imposed or {}),
-            **({Run.name: RunArguments()} if runner else {}),
+            **({Run.name: NoArguments()} if runner else {}),
         },
         provided=members.provides if members and not runner else _NOTHING,
         pod=operator.pod_pattern(job).replace("{job}", name),
@@ -159,13 +160,13 @@ class _Alike:
         return found
 
 
-def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike) -> Iterator[Container]:
+def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike) -> Iterator[CrewContainer]:
     for field, init in (("containers", False), ("initContainers", True)):
         for _, one in objects(spec.get(field)):
             if isinstance(name := one.get("name"), str):
                 users = (variable.get("name") for _, variable in objects(one.get("env")))
                 mounts = (mount.get("mountPath") for _, mount in objects(one.get("volumeMounts")))
-                container = Container(
+                container = CrewContainer(
                     name,
                     init,
                     frozenset(user for user in users if user in corrects) or _NOTHING,
