@@ -8,10 +8,11 @@ from typing import Final
 
 from jobgate.cluster import Resource
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import Finding, warning
-from jobgate.doctor.observed import Observed, place
+from jobgate.doctor.finding import Finding, notice, warning
+from jobgate.doctor.observed import CRDS, Observed, place
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.runner import is_run, runner_of
+from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind
 
 NOT_RUN = warning(
@@ -27,7 +28,14 @@ ERASED = warning(
     "again; the default is DI-orchestrator's own, `system:serviceaccount:di-system:di-orchestrator`",
 )
 
-FAULTS = (NOT_RUN, ERASED)
+KUEUE = notice(
+    "kueue-discovered",
+    "Kueue is installed, and the installation names no system for queueing: the runner uses Kueue, and own queues are "
+    "ignored. The webhook does not know of it, and warns that nothing acts on `queue`.",
+    "name the system for all: `--queueing kueue`, or another one of docs/reference/plugins/queueing.md",
+)
+
+FAULTS = (NOT_RUN, ERASED, KUEUE)
 
 #: An operator writes a status within seconds.
 PATIENCE: Final = timedelta(minutes=5)
@@ -40,6 +48,9 @@ def resource_of(kind: Kind) -> Resource:
 
 def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     """Yield the kinds of which jobs wait for an operator or the runner, and those of which jobs have lost fields."""
+    installation = expected.installation
+    if installation.run and not installation.queueing and observed.get(CRDS, KUEUE_CRD) is not None:
+        yield KUEUE.at(f"customresourcedefinitions/{KUEUE_CRD}", "Kueue is installed, and --queueing is not set")
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue

@@ -46,6 +46,7 @@ from jobgate.doctor.observed import (
 from jobgate.doctor.selectors import opted_out
 from jobgate.doctor.targets import conversion_client
 from jobgate.kinds.common.runner import runner_of
+from jobgate.plugins.queueing import KUEUE_CRD
 from jobgate.render import certificates, controller, runner, workload
 from jobgate.render.configurations import NAME
 from jobgate.render.installation import LABELS
@@ -141,6 +142,7 @@ def _of_installation(namespace: str) -> list[Ref]:
             for name in (certificates.ACCOUNT, controller.ACCOUNT, runner.ACCOUNT, f"{runner.ACCOUNT}-jobs")
         ),
         Ref(CLUSTER_ROLES, VIEW),
+        Ref(CRDS, KUEUE_CRD),
         Ref(BINDINGS),
         Ref(PODS, "", namespace),
     ]

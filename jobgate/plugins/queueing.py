@@ -7,6 +7,7 @@ operator does not see to queues itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -23,6 +24,9 @@ KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
 KUEUE_COUNT = "kueue.x-k8s.io/pod-group-total-count"
 KUEUE_MANAGED = "kueue.x-k8s.io/managed"
 KUEUE_GATE = "kueue.x-k8s.io/admission"
+
+#: The CRD by which it is seen whether Kueue is installed.
+KUEUE_CRD = "workloads.kueue.x-k8s.io"
 
 #: What the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
 COSCHEDULING_GROUP = "scheduling.x-k8s.io/pod-group"
@@ -98,27 +102,17 @@ class Queueing(Plugin[QueueingArguments]):
 
     def wire(self, pod: Pod, member: Member, arguments: QueueingArguments) -> None:
         """Mark a pod of a job that asks for a queue or a gang. The runner has marked those of the jobs that it runs."""
-        crew = member.crew
-        if crew.run:
-            pod.schedule_by(crew.scheduler)
-            return
-        match arguments.system:
-            case System.KUEUE if crew.queue:
-                pod.label(KUEUE_QUEUE, crew.queue)
-                pod.label(KUEUE_MANAGED, "true")
-                pod.label(KUEUE_GROUP, group_name(crew.name, crew.uid[:8]))
-                pod.annotate(KUEUE_COUNT, str(crew.size))
+        crew, system = member.crew, arguments.system
+        group = None if crew.run else group_of(crew, system)
+        if group is not None:
+            for key, value in group.labels(system).items():
+                pod.label(key, value)
+            for key, value in group.annotations(system).items():
+                pod.annotate(key, value)
+            if system is System.KUEUE:
                 pod.gate(KUEUE_GATE)
-            case System.COSCHEDULING if _is_gang(crew):
-                pod.label(COSCHEDULING_GROUP, crew.name)
+            else:
                 pod.schedule_by(crew.scheduler or arguments.scheduled_by)
-            case System.VOLCANO if crew.queue or _is_gang(crew):
-                pod.annotate(VOLCANO_GROUP, crew.name)
-                if crew.queue:
-                    pod.annotate(VOLCANO_QUEUE, crew.queue)
-                pod.schedule_by(crew.scheduler or arguments.scheduled_by)
-            case _:
-                pass
         pod.schedule_by(crew.scheduler)
 
     def objects(self, crew: Crew, arguments: QueueingArguments) -> Iterable[Declared]:
@@ -126,17 +120,62 @@ class Queueing(Plugin[QueueingArguments]):
 
         Kueue makes its own of what the pods say, and the runner those of its jobs.
         """
-        if crew.run:
-            return
-        if arguments.system is System.COSCHEDULING and _is_gang(crew):
-            yield Declared(_pod_group(arguments.system, crew, {"minMember": crew.least}))
-        if arguments.system is System.VOLCANO and (crew.queue or _is_gang(crew)):
-            spec: dict[str, Any] = {"minMember": crew.least if _is_gang(crew) else 1}
-            if crew.queue:
-                spec["queue"] = crew.queue
-            if crew.priority_class:
-                spec["priorityClassName"] = crew.priority_class
-            yield Declared(_pod_group(arguments.system, crew, spec))
+        group = None if crew.run else group_of(crew, arguments.system)
+        if group is not None and arguments.system in GROUPS:
+            yield Declared(group.manifest(arguments.system, GROUPS[arguments.system][0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pods that are queued together, or start together, or both.
+
+    Attributes:
+        name: of the PodGroup.
+        kueue: what Kueue calls it.
+        least: how many pods there must be room for.
+        size: how many there are.
+        queue, priority_class: of the job; empty for none.
+    """
+
+    name: str
+    kueue: str
+    least: int
+    size: int
+    queue: str
+    priority_class: str
+
+    def labels(self, system: System) -> dict[str, str]:
+        """Return the labels of the pods."""
+        if system is System.KUEUE:
+            return {KUEUE_QUEUE: self.queue, KUEUE_MANAGED: "true", KUEUE_GROUP: self.kueue}
+        return {COSCHEDULING_GROUP: self.name} if system is System.COSCHEDULING else {}
+
+    def annotations(self, system: System) -> dict[str, str]:
+        """Return the annotations of the pods."""
+        if system is System.KUEUE:
+            return {KUEUE_COUNT: str(self.size)}
+        if system is System.VOLCANO:
+            return {VOLCANO_GROUP: self.name, **({VOLCANO_QUEUE: self.queue} if self.queue else {})}
+        return {}
+
+    def manifest(self, system: System, api_version: str) -> dict[str, Any]:
+        """Return the PodGroup, of a system that has such objects."""
+        spec: dict[str, Any] = {"minMember": self.least}
+        if system is System.KUBERNETES:
+            spec = {"schedulingPolicy": {"gang": {"minCount": self.least}}}
+        elif system is System.VOLCANO:
+            spec |= {"queue": self.queue} if self.queue else {}
+            spec |= {"priorityClassName": self.priority_class} if self.priority_class else {}
+        return {"apiVersion": api_version, "kind": "PodGroup", "metadata": {"name": self.name}, "spec": spec}
+
+
+def group_of(crew: Crew, system: System) -> Group | None:
+    """Return the group of a job that its operator runs; None where it asks for nothing that the system does."""
+    queued, gang = bool(crew.queue) and system in QUEUES_PODS, bool(crew.least) and system in GROUPS
+    if not (queued or gang):
+        return None
+    kueue = group_name(crew.name, crew.uid[:8])
+    return Group(crew.name, kueue, crew.least or 1, crew.size, crew.queue, crew.priority_class)
 
 
 def group_name(name: str, which: str) -> str:
@@ -150,11 +189,3 @@ def group_name(name: str, which: str) -> str:
     """
     suffix = f"-{which}" if which else ""
     return name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix
-
-
-def _is_gang(crew: Crew) -> bool:
-    return bool(crew.least)
-
-
-def _pod_group(system: System, crew: Crew, spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": GROUPS[system][0], "kind": "PodGroup", "metadata": {"name": crew.name}, "spec": dict(spec)}

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jobgate.kinds.common.runner import RUN_BY, runner_of
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
-from jobgate.plugins.queueing import GROUPS, NATIVE_GROUP, System
+from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
 from jobgate.render.choices import NAMESPACE, RUNS, namespaced
 from jobgate.render.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.render.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
@@ -94,6 +94,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         rule("", "namespaces", verbs=("list", "watch")),
         # Whether an operator of a kind is alive, and may do its work.
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
+        # Whether Kueue is installed.
+        rule("apiextensions.k8s.io", "customresourcedefinitions", verbs=("get",), names=(KUEUE_CRD,)),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
     ]

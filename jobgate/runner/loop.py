@@ -10,24 +10,22 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Protocol
 
-from jobgate.cluster import Informer, Resource
+from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import Refused
 from jobgate.cluster.objects import Objects, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
-from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
 from jobgate.kinds.common.runner import is_run
 from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
-from jobgate.runner.reading import Reader
-from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.reading import Caches
+from jobgate.runner.seen import Whose
 from jobgate.runner.subject import Subject
 from webhook import Kind
 
@@ -54,40 +52,27 @@ class Writes(Objects, Protocol):
 class Loop:
     """Looks at jobs."""
 
-    def __init__(  # noqa: PLR0913 - what it needs
+    def __init__(
         self,
-        jobs: Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]],
-        seen: Seen,
+        caches: Caches,
         objects: Writes,
         metrics: ControllerMetrics,
-        territory: Territory,
-        *,
-        clock: Callable[[], datetime],
         later: Callable[[Whose, float], None],
-        reader: Reader,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Look at nothing yet.
 
         Args:
-            jobs: by `<plural>.<group>`: a kind, its resource, and what is known of its jobs.
-            seen: what is there of them.
+            caches: what is known of jobs.
             objects: the API server.
             metrics: what is counted.
-            territory: the namespaces in which anything is done.
-            clock: gives the time.
             later: has a job looked at again in so many seconds.
-            reader: reads jobs.
             dispatcher: of queues; None where there are none.
         """
-        self._jobs = jobs
-        self._seen = seen
+        self._caches = caches
         self._objects = objects
         self._metrics = metrics
-        self._territory = territory
-        self._clock = clock
         self._later = later
-        self._reader = reader
         self._dispatcher = dispatcher
         self._replaced: dict[Whose, str] = {}
 
@@ -102,14 +87,14 @@ class Loop:
         document = self._document(key)
         if document is None:
             return Outcome.FINE
-        kind, resource, _ = self._jobs[plural]
+        kind, resource, _ = self._caches.jobs[plural]
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
             return Outcome.FINE
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return Outcome.FINE  # it is looked at as soon as something is decided
-        observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
+        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         outcome, blocked = await self._carried_out(key, subject, resource, plan(subject, observed))
         if blocked:
             await self._carried_out(key, subject, resource, report(subject, observed, "; ".join(blocked)))
@@ -145,11 +130,11 @@ class Loop:
     def _document(self, key: Whose) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
         plural, namespace, name = key
-        if plural not in self._jobs:
+        if plural not in self._caches.jobs:
             return None
-        document = self._jobs[plural][2].get(name, namespace)
-        if document is None or namespace not in self._territory:
-            self._reader.forget(key)
+        document = self._caches.jobs[plural][2].get(name, namespace)
+        if document is None or namespace not in self._caches.territory:
+            self._caches.reader.forget(key)
             document = None
         elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
             return None  # it is looked at when that shows up
@@ -157,9 +142,9 @@ class Loop:
         return document
 
     def _subject(self, key: Whose, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
-        subject = self._reader.read(key, kind, document)
+        subject = self._caches.reader.read(key, kind, document)
         if has_ended(kind, document):
-            self._reader.forget(key)  # there may be many, and they are looked at seldom
+            self._caches.reader.forget(key)  # there may be many, and they are looked at seldom
         if subject is None or self._dispatcher is None:
             return subject
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
@@ -169,13 +154,13 @@ class Loop:
         document = subject.job.document
         match action:
             case Create(manifest):
-                await self._objects.create(self._seen.resource(manifest["kind"]), manifest)
+                await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
                 self._wrote(manifest, "create")
             case Delete(found, foreground):
-                of = resource if found is document else self._seen.resource(found["kind"])
+                of = resource if found is document else self._caches.seen.resource(found["kind"])
                 await self._remove(of, found, "Foreground" if foreground else "Background")
             case Patch(found, changes):
-                of = resource if found is document else self._seen.resource(found["kind"])
+                of = resource if found is document else self._caches.seen.resource(found["kind"])
                 stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
                 self._wrote(found, "patch")
                 if found is document:
@@ -229,7 +214,7 @@ class Loop:
     async def _foreign(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
         """Return that an object of another owner has the name of one to be created; None where it is the job's own."""
         kind, name = manifest["kind"], manifest["metadata"]["name"]
-        there = await self._objects.get(self._seen.resource(kind), name, document["metadata"]["namespace"])
+        there = await self._objects.get(self._caches.seen.resource(kind), name, document["metadata"]["namespace"])
         owners = objects(metadata_of(there or {}).get("ownerReferences"))
         if there is None or any(one.get("uid") == document["metadata"]["uid"] for _, one in owners):
             return None
@@ -252,7 +237,7 @@ class Loop:
         seal = f"{metadata['uid']}\0{told.reason}\0{told.message}\0{metadata.get('generation')}"
         digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
         name = {"name": f"{metadata['name'][:230].rstrip('.-')}.{digest}", "namespace": metadata["namespace"]}
-        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._clock())
+        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._caches.clock())
         try:
             await self._objects.create(EVENTS, made)
         except (Refused, OSError, TimeoutError) as error:

@@ -11,7 +11,7 @@ from jobgate.kinds.common.policies.model import Event
 from jobgate.kinds.common.runner import Retry
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
-from jobgate.runner.gangs import Gang, gangs, in_gang, pod_group
+from jobgate.runner.gangs import Gang, gangs, in_gang
 from jobgate.runner.policies import fatal_codes, takes_the_job
 from jobgate.runner.subject import Subject
 
@@ -56,7 +56,9 @@ def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[
     ]
     found, grouping = gangs(subject), subject.groups
     groups = [
-        _marked(subject, pod_group(subject, gang, grouping)) for gang in found if grouping and grouping.api_version
+        _marked(subject, gang.group.manifest(grouping.system, grouping.api_version))
+        for gang in found
+        if grouping and grouping.api_version
     ]
     return _named(services), _named(groups), {task: gang for gang in found for task in gang.tasks}
 
@@ -68,7 +70,7 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None) -> dict[str
     replicas = subject.replicas(name)
     template = _template(subject, name, retry)
     if gang is not None and subject.groups is not None:
-        template = in_gang(subject, gang, subject.groups, template)
+        template = in_gang(gang, subject.groups, template)
     spec = {
         "completionMode": "Indexed",
         "completions": replicas,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
-from jobgate.cluster.informer import Refused, slim
+from jobgate.cluster.informer import Refused
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.pace import Pace
 from jobgate.controller.queue import Queue
@@ -18,12 +18,12 @@ from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.plugins.queueing import QueueingArguments
+from jobgate.plugins.queueing import KUEUE_CRD, QUEUES_PODS, QueueingArguments, System
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.grouping import PLURAL, Grouping, grouping, versions
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
-from jobgate.runner.reading import Reader
+from jobgate.runner.reading import Caches, Reader, kept
 from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import Seen, Whose
@@ -35,7 +35,7 @@ NAME: Final = "jobgate-runner"
 WORKERS: Final = 8
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
-
+CRDS: Final = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
@@ -57,7 +57,7 @@ class Settings:
 
     Attributes:
         domain: of the cluster's Services.
-        queueing: the system that schedules gangs, and may queue pods; None for none.
+        queueing: the system that schedules gangs, and may queue pods; None for Kueue where it is installed.
         requests_per_second: how often the API server is called at most, beside watching.
         resync: after so many seconds each job is looked at, whatever is known; nothing is known that needs it.
         backoff: of informers, after failures.
@@ -102,7 +102,13 @@ class RunnerController:
         """
         await self.alone()
         settings, backoff = self._settings, self._settings.backoff
-        groups = await self._grouping()
+        queueing = await self._queueing()
+        queues = settings.queues
+        if queues is not None and queueing is not None and queueing.system in QUEUES_PODS:
+            reason = f"{queueing.system} queues the pods of jobs; --queueing names another system"
+            _logger.warning("queues ignored", extra={"fields": {"reason": reason}})
+            queues = None
+        groups = await self._grouping(queueing)
         kept = _resource(groups.api_version) if groups and groups.api_version else None
         queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
@@ -114,32 +120,10 @@ class RunnerController:
         seen = Seen(lambda key: of_a_job(key, SETTLE), kept, backoff)
         jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
         territory = Territory(settings.namespace, backoff)
-        reader = Reader(settings.domain, groups)
-        dispatcher = None
-        if settings.queues is not None:
-            dispatcher = Dispatcher(
-                settings.queues,
-                jobs,
-                seen,
-                territory,
-                changed,
-                moved=queue.add,
-                clock=now,
-                reader=reader,
-                backoff=backoff,
-            )
+        caches = Caches(jobs, seen, territory, Reader(settings.domain, groups), now)
+        dispatcher = Dispatcher(queues, caches, changed, queue.add, backoff) if queues is not None else None
         writes = PacedWrites(self._cluster, Pace(settings.requests_per_second))
-        loop = Loop(
-            jobs,
-            seen,
-            writes,
-            self._metrics,
-            territory,
-            clock=now,
-            later=queue.add,
-            reader=reader,
-            dispatcher=dispatcher,
-        )
+        loop = Loop(caches, writes, self._metrics, queue.add, dispatcher)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)
@@ -171,9 +155,22 @@ class RunnerController:
                     "does not run these jobs, name it with --ignore-operator"
                 )
 
-    async def _grouping(self) -> Grouping | None:
+    async def _queueing(self) -> QueueingArguments | None:
+        """Return which system schedules gangs and queues pods: Kueue where it is installed and none is named."""
+        chosen, why = self._settings.queueing, "--queueing"
+        if chosen is None:
+            try:
+                found, why = await self._cluster.get(CRDS, KUEUE_CRD), f"the CRD {KUEUE_CRD} is not installed"
+            except Refused as error:
+                found, why = None, f"cannot read the CRD {KUEUE_CRD}: {error}"
+            if found is not None:
+                chosen, why = QueueingArguments(system=System.KUEUE), f"the CRD {KUEUE_CRD} is installed"
+        system = str(chosen.system) if chosen else "none"
+        _logger.info("queueing", extra={"fields": {"system": system, "reason": why}})
+        return chosen
+
+    async def _grouping(self, arguments: QueueingArguments | None) -> Grouping | None:
         """Return how gangs are formed: groups are of the newest version that the API server serves."""
-        arguments = self._settings.queueing
         if arguments is None:
             return None
         found = ""
@@ -222,9 +219,4 @@ def _followed(
 ) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
-    api_version = kind.gvk.api_version
-
-    def keep(found: dict[str, Any]) -> dict[str, Any]:
-        return {**slim(found), "apiVersion": api_version, "kind": kind.kind}
-
-    return kind, resource, Informer(resource, backoff, keep=keep, changed=lambda key: changed((plural, *key)))
+    return kind, resource, Informer(resource, backoff, keep=kept(kind), changed=lambda key: changed((plural, *key)))

@@ -112,6 +112,13 @@ def test_a_runner_that_does_not_renew_its_lease_is_found() -> None:
     assert ids(world) == ["lease-stale"]
 
 
+@pytest.mark.parametrize(("queueing", "found"), [("", ["kueue-discovered"]), ("kueue", [])])
+def test_kueue_that_only_the_runner_uses_is_found(queueing: str, found: list[str]) -> None:
+    world = sound(NOW, run=RUN["run"], queueing=queueing)
+    world.put({"kind": "CustomResourceDefinition", "metadata": {"name": "workloads.kueue.x-k8s.io"}})
+    assert ids(world) == found
+
+
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) -> None:
     planted = FAULTS[sentence]
