@@ -224,7 +224,7 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
         elif stops and not _finished(batch) and mapping(batch.get("spec")).get("suspend") is not True:
             # The pods that run go; those that have ended stay with their logs.
             yield Patch(batch, {"spec": {"suspend": True}})
-    if clean is not Clean.NONE:
+    if clean is not Clean.NONE or not subject.runner.keeps_services:
         yield from (Delete(one) for one in sight.observed.services if not _going(one))
     yield from (Delete(one) for one in sight.observed.groups if not _going(one))
     seconds = subject.runner.ttl(job)

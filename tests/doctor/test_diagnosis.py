@@ -142,7 +142,13 @@ def test_no_fault_of_a_round_hides_another(recorded: World, round_: faults.Round
 def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
     catalogue = [fault.id for family in CATALOGUE.values() for fault in family]
     assert [name for name, count in Counter(catalogue).items() if count > 1] == []
-    elsewhere = {"not-installed", "certificate-expired", "bundle-ca-expired", "server-serves-another"}
+    elsewhere = {
+        "kueue-discovered",
+        "not-installed",
+        "certificate-expired",
+        "bundle-ca-expired",
+        "server-serves-another",
+    }
     assert {one.id for one in FAULTS.values()} | elsewhere == set(catalogue)
 
 
