@@ -17,7 +17,7 @@ from jobgate.kinds.common.runner import runner_of
 from jobgate.runner.queues import Amounts, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
 from jobgate.runner.queues.admission import DEFAULT
 from jobgate.runner.reading import Caches
-from jobgate.runner.seen import Whose
+from jobgate.runner.seen import JobKey
 from jobgate.runner.subject import LONG_AGO, Subject, look, moment
 from webhook import Job, Kind
 
@@ -39,7 +39,7 @@ class Dispatcher:
         queues: Queues,
         caches: Caches,
         changed: asyncio.Event,
-        moved: Callable[[Whose], None],
+        moved: Callable[[JobKey], None],
         backoff: Backoff | None = None,
     ) -> None:
         """Decide nothing yet.
@@ -89,7 +89,7 @@ class Dispatcher:
         Raises:
             LookupError: it is not known which jobs there are.
         """
-        now, entries, keys = self._caches.clock(), list[Entry](), dict[str, Whose]()
+        now, entries, keys = self._caches.clock(), list[Entry](), dict[str, JobKey]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
         limited = self._limited()
         for key, subject in self._subjects():
@@ -141,7 +141,7 @@ class Dispatcher:
                 values.append(0)
         return min(values, default=0)
 
-    def _subjects(self) -> Iterator[tuple[Whose, Subject]]:
+    def _subjects(self) -> Iterator[tuple[JobKey, Subject]]:
         """Yield all jobs that have not ended."""
         for plural, (kind, _, informer) in self._caches.jobs.items():
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping

@@ -13,8 +13,7 @@ from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.runner import Wait
-from jobgate.plugins.queueing import KUEUE_GATE, QUEUES_PODS, Group, System, group_name
-from jobgate.runner.grouping import Grouping
+from jobgate.plugins.queueing import KUEUE_GATE, QUEUES_PODS, Group, Grouping, System, group_name
 from jobgate.runner.subject import Subject
 
 

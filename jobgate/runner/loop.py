@@ -21,11 +21,11 @@ from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
 from jobgate.kinds.common.runner import is_run
-from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches
-from jobgate.runner.seen import Whose
+from jobgate.runner.seen import JobKey
 from jobgate.runner.subject import Subject
 from webhook import Kind
 
@@ -57,7 +57,7 @@ class Loop:
         caches: Caches,
         objects: Writes,
         metrics: ControllerMetrics,
-        later: Callable[[Whose, float], None],
+        later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Look at nothing yet.
@@ -74,9 +74,9 @@ class Loop:
         self._metrics = metrics
         self._later = later
         self._dispatcher = dispatcher
-        self._replaced: dict[Whose, str] = {}
+        self._replaced: dict[JobKey, str] = {}
 
-    async def reconcile(self, key: Whose) -> Outcome:
+    async def reconcile(self, key: JobKey) -> Outcome:
         """Look at a job, and tell what came of it.
 
         Raises:
@@ -101,12 +101,12 @@ class Loop:
         return outcome
 
     async def _carried_out(
-        self, key: Whose, subject: Subject, resource: Resource, actions: list[Action]
+        self, key: JobKey, subject: Subject, resource: Resource, actions: list[Action]
     ) -> tuple[Outcome, list[str]]:
         """Do what can be done; return what came of it, and what is in the way of the rest."""
         outcome, blocked = Outcome.FINE, list[str]()
         for action in actions:
-            if isinstance(action, Later):
+            if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
                 continue
             if isinstance(action, SetStatus) and blocked:
@@ -127,7 +127,7 @@ class Loop:
         # The cache shows what was written in a moment, and the job is looked at then.
         return Outcome.AGAIN if blocked else outcome, blocked
 
-    def _document(self, key: Whose) -> Mapping[str, Any] | None:
+    def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
         plural, namespace, name = key
         if plural not in self._caches.jobs:
@@ -141,7 +141,7 @@ class Loop:
         self._replaced.pop(key, None)
         return document
 
-    def _subject(self, key: Whose, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+    def _subject(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
         subject = self._caches.reader.read(key, kind, document)
         if has_ended(kind, document):
             self._caches.reader.forget(key)  # there may be many, and they are looked at seldom
@@ -150,7 +150,7 @@ class Loop:
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
         return replace(subject, verdict=verdict)
 
-    async def _do(self, key: Whose, subject: Subject, resource: Resource, action: Action) -> None:
+    async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> None:
         document = subject.job.document
         match action:
             case Create(manifest):
@@ -173,7 +173,7 @@ class Loop:
             case Event():
                 await self._tell(document, action)
 
-    def _replaces(self, key: Whose, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be refused."""
         version = metadata_of(before).get("resourceVersion")
         if version and version != metadata_of(now).get("resourceVersion"):

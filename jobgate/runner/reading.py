@@ -13,8 +13,8 @@ from jobgate.cluster import Informer, Resource
 from jobgate.cluster.informer import slim
 from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
-from jobgate.runner.grouping import Grouping
-from jobgate.runner.seen import Seen, Whose
+from jobgate.plugins.queueing import Grouping
+from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject, read
 from webhook import Job, Kind
 
@@ -43,7 +43,7 @@ def kept(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return keep
 
 
-class Reader:
+class JobReader:
     """Reads jobs, and remembers what is made of their specs: checks and defaults cost more than the rest of a look."""
 
     def __init__(self, domain: str, groups: Grouping | None = None, room: int = ROOM) -> None:
@@ -57,13 +57,13 @@ class Reader:
         self._domain = domain
         self._groups = groups
         self._left = room
-        self._known: dict[Whose, tuple[list[Any], Subject | None, int]] = {}
+        self._known: dict[JobKey, tuple[list[Any], Subject | None, int]] = {}
 
     def __len__(self) -> int:
         """How many jobs are remembered."""
         return len(self._known)
 
-    def read(self, key: Whose, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+    def read(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
         """Read a job as it is kept; None where it does not fit its schema."""
         counts = [metadata_of(document).get(word) for word in _COUNTS]
         known, subject, _ = self._known.get(key, (None, None, 0))
@@ -82,7 +82,7 @@ class Reader:
         whole = {**job.document, "metadata": metadata, "status": document.get("status")}
         return replace(subject, job=Job(kind, whole, job.spec))
 
-    def forget(self, key: Whose) -> None:
+    def forget(self, key: JobKey) -> None:
         """Forget a job that is gone, or is looked at seldom."""
         if key in self._known:
             self._left += self._known.pop(key)[2]
@@ -103,5 +103,5 @@ class Caches:
     jobs: Jobs
     seen: Seen
     territory: Territory
-    reader: Reader
+    reader: JobReader
     clock: Callable[[], datetime]

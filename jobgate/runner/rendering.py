@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Event
-from jobgate.kinds.common.runner import Retry
+from jobgate.kinds.common.runner import RUN_BY, RUNNER, Retry, TaskProgress
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.queueing import Grouping
 from jobgate.runner.gangs import Gang, gangs, in_gang
 from jobgate.runner.policies import fatal_codes, takes_the_job
-from jobgate.runner.subject import Subject
+from jobgate.runner.subject import Subject, read
+from webhook import Kind
 
 #: The labels by which a batch Job knows its pods; the API server refuses a template that has others of these keys.
 _BATCH_LABELS: Final = ("job-name", "controller-uid")
@@ -46,6 +48,32 @@ def children(subject: Subject) -> Children:
         if name and subject.replicas(name) > 0
     }
     return Children(services, groups, jobs)
+
+
+def rendered(
+    kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
+) -> list[dict[str, Any]]:
+    """Return what the runner would make of a job in a file: Services, PodGroups and batch Jobs, in their order.
+
+    Args:
+        kind: of the job.
+        document: the job, with its defaults.
+        namespace: that it is in where it names none.
+        domain: of the cluster's Services.
+        groups: how gangs are formed; None where jobs are no gangs.
+    """
+    metadata = document["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), RUN_BY: RUNNER}
+    taken = {**document, "metadata": {"namespace": namespace, **metadata, "annotations": annotations}}
+    subject = read(kind, taken, domain, groups)
+    if subject is None:
+        return []
+    made = children(subject)
+    # Of no task a pod runs yet.
+    begun = {name: TaskProgress(name, 1, 1) for name in subject.tasks}
+    waits = {name: not subject.runner.waits(subject.job, task).over(begun) for name, task in subject.tasks.items()}
+    jobs = [{**job, "spec": {**job["spec"], "suspend": waits[name]}} for name, job in made.jobs.items()]
+    return [*made.services.values(), *made.groups.values(), *jobs]
 
 
 def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, Gang]]:

@@ -18,15 +18,23 @@ from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.plugins.queueing import KUEUE_CRD, QUEUES_PODS, QueueingArguments, System
+from jobgate.plugins.queueing import (
+    KUEUE_CRD,
+    POD_GROUPS,
+    QUEUES_PODS,
+    Grouping,
+    QueueingArguments,
+    System,
+    grouping,
+    versions,
+)
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.grouping import PLURAL, Grouping, grouping, versions
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
-from jobgate.runner.reading import Caches, Reader, kept
+from jobgate.runner.reading import Caches, JobReader, kept
 from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
-from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.seen import JobKey, Seen
 from webhook import Kind
 
 #: The label `controller` of metrics.
@@ -40,7 +48,7 @@ CRDS: Final = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io"
 _logger = logging.getLogger("jobgate")
 
 
-class Beside(Exception):
+class OperatorRunning(Exception):
     """An operator of a kind is alive, and the kind's jobs cannot be run beside it."""
 
 
@@ -52,7 +60,7 @@ class Cluster(Api, Writes, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunnerSettings:
     """How the runner works.
 
     Attributes:
@@ -81,12 +89,14 @@ class Settings:
 class RunnerController:
     """Runs jobs of these kinds while `work` runs."""
 
-    def __init__(self, cluster: Cluster, kinds: Iterable[Kind], settings: Settings, metrics: ControllerMetrics) -> None:
+    def __init__(
+        self, cluster: Cluster, kinds: Iterable[Kind], settings: RunnerSettings, metrics: ControllerMetrics
+    ) -> None:
         self._cluster = cluster
         self._kinds = tuple(kinds)
         self._settings = settings
         self._metrics = metrics
-        self._work: Work[Whose] | None = None
+        self._work: Work[JobKey] | None = None
 
     @property
     def settled(self) -> bool:
@@ -97,7 +107,7 @@ class RunnerController:
         """Work, for ever.
 
         Raises:
-            Beside: an operator of one of the kinds is alive.
+            OperatorRunning: an operator of one of the kinds is alive.
             Refused: the API server does not tell whether one is.
         """
         await self.alone()
@@ -110,17 +120,17 @@ class RunnerController:
             queues = None
         groups = await self._grouping(queueing)
         kept = _resource(groups.api_version) if groups and groups.api_version else None
-        queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0), rest=SETTLE)
+        queue: Queue[JobKey] = Queue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
 
-        def of_a_job(key: Whose, after: float = 0.0) -> None:
+        def of_a_job(key: JobKey, after: float = 0.0) -> None:
             queue.add(key, after)
             changed.set()
 
         seen = Seen(lambda key: of_a_job(key, SETTLE), kept, backoff)
         jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
         territory = Territory(settings.namespace, backoff)
-        caches = Caches(jobs, seen, territory, Reader(settings.domain, groups), now)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now)
         dispatcher = Dispatcher(queues, caches, changed, queue.add, backoff) if queues is not None else None
         writes = PacedWrites(self._cluster, Pace(settings.requests_per_second))
         loop = Loop(caches, writes, self._metrics, queue.add, dispatcher)
@@ -145,12 +155,12 @@ class RunnerController:
         """See that nobody else runs these jobs.
 
         Raises:
-            Beside: an operator of one of the kinds is alive.
+            OperatorRunning: an operator of one of the kinds is alive.
             Refused: the API server does not tell whether one is.
         """
         for kind in self._kinds:
             if found := await rivals(kind, self._cluster, now(), self._settings.ignored_operators):
-                raise Beside(
+                raise OperatorRunning(
                     f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run. If it "
                     "does not run these jobs, name it with --ignore-operator"
                 )
@@ -211,11 +221,11 @@ class PacedWrites(Paced):
 
 def _resource(api_version: str) -> Resource:
     group, _, version = api_version.rpartition("/")
-    return Resource(PLURAL, version, group)
+    return Resource(POD_GROUPS, version, group)
 
 
 def _followed(
-    kind: Kind, changed: Callable[[Whose], None], backoff: Backoff | None
+    kind: Kind, changed: Callable[[JobKey], None], backoff: Backoff | None
 ) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural

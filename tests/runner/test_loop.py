@@ -17,12 +17,12 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.runner.loop import Loop
 from jobgate.runner.plan import report
-from jobgate.runner.reading import Caches, Reader, kept
-from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, Whose
+from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, World, dijob, stored, subject, task
 
-KEY: Whose = (DIJOB.qualified_plural, "lab", "train")
+KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
 
 class Server:
@@ -76,7 +76,7 @@ class Looks:
     def __init__(self, world: World) -> None:
         self.world = world
         self.server = Server()
-        self.reader = Reader("svc.cluster.local")
+        self.reader = JobReader("svc.cluster.local")
         resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
         self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=kept(DIJOB))
         self.seen = Seen(lambda _: None, None)
@@ -245,7 +245,7 @@ def test_a_large_job_takes_its_size_as_json_and_what_there_is_no_room_for_is_rea
     job["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "x" * size
     found = kept(DIJOB)(job)
     assert len(str(found)) < 1.1 * size
-    reader = Reader("svc.cluster.local", room=size - 1)
+    reader = JobReader("svc.cluster.local", room=size - 1)
     first, second = (reader.read(KEY, DIJOB, found) for _ in range(2))
     assert (len(reader), first is not None, second is not None) == (0, True, True)
     small = kept(DIJOB)(dijob())

@@ -10,8 +10,8 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues import read_queues
-from jobgate.runner.reading import Caches, Reader, kept
-from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.seen import JobKey, Seen
 from tests.runner.test_rendering import example
 from tests.runner.world import START, World, dijob, holding, stamp, task
 
@@ -103,12 +103,12 @@ class Cluster:
         """Decide nothing yet."""
         kind = next(one for one in installed() if one.kind == "DIJob")
         self.worlds = {one.job["metadata"]["name"]: one for one in jobs}
-        self.moved: list[Whose] = []
+        self.moved: list[JobKey] = []
         resource = Resource(kind.plural, kind.version, kind.group)
         informer: Informer[dict[str, Any]] = Informer(resource, keep=kept(kind))
         self._seen = Seen(lambda _: None, None)
         jobs_of = {kind.qualified_plural: (kind, resource, informer)}
-        caches = Caches(jobs_of, self._seen, Territory(), Reader("svc.cluster.local"), lambda: START)
+        caches = Caches(jobs_of, self._seen, Territory(), JobReader("svc.cluster.local"), lambda: START)
         self.dispatcher = Dispatcher(read_queues(queues), caches, asyncio.Event(), self.moved.append)
         self._informer = informer
 
