@@ -16,8 +16,7 @@ from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import Rotation, values
 from jobgate.kinds import installed
-from jobgate.runner.queues import Unfit as NoQueues
-from jobgate.runner.queues import read_queues
+from jobgate.runner.queues import InvalidQueues, read_queues
 from jobgate.serving.kind_settings import InvalidSettings, KindFile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -140,7 +139,7 @@ def _queues(path: Path | None) -> str:
     try:
         content = path.read_text(encoding="utf-8")
         read_queues(content)
-    except (NoQueues, OSError, UnicodeDecodeError) as error:
+    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{path}: {error}", param_hint="--queues") from None
     return content
 

@@ -12,9 +12,8 @@ from crdgen.cli.sources import objects
 from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.kinds.common.runner import runner_of
 from jobgate.offline.judge import ReviewOptions, judge
-from jobgate.plugins.queueing import NATIVE_GROUP
-from jobgate.runner.grouping import grouping, versions
-from jobgate.runner.offline import rendered
+from jobgate.plugins.queueing import NATIVE_GROUP, grouping, versions
+from jobgate.runner.rendering import rendered
 
 #: No Kubernetes serves it yet.
 _FUTURE = f"{NATIVE_GROUP}/v1"
