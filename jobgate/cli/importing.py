@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from crdgen import to_yaml
-from jobgate.importing import Imported, Target, Unreadable, imported
+from jobgate.importing import Imported, InvalidDocument, Target, imported
 from webhook.text import line
 
 
@@ -38,8 +38,8 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
     for file in files:
         try:
             found += imported(_text(file), file, Target(target) if target else None)
-        except (Unreadable, OSError, UnicodeDecodeError) as error:
-            faults += str(error).splitlines() if isinstance(error, Unreadable) else [f"{file}: {error}"]
+        except (InvalidDocument, OSError, UnicodeDecodeError) as error:
+            faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {error}"]
     faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]
     if faults:
         click.echo("\n".join(line(fault) for fault in faults), err=True)

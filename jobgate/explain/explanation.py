@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jobgate.explain.pod import Place, Row, Step, command_rows, containers_of, rows
+from jobgate.explain.pod import Location, Row, Step, command_rows, containers_of, rows
 from jobgate.explain.prerequisites import TaskPrerequisites, prerequisites_of
 from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
@@ -37,7 +37,7 @@ class Pods:
     task: str
     count: int
     name: str
-    parts: Mapping[Place, Sequence[Row]]
+    parts: Mapping[Location, Sequence[Row]]
     hosts: Sequence[Row] = ()
     items: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -155,10 +155,10 @@ def _alone(plugin: Any, member: Member, arguments: Any) -> Any:
 
 
 def _with_commands(
-    pod: Mapping[str, Any], given: TaskPrerequisites, parts: Mapping[Place, Sequence[Row]]
-) -> Mapping[Place, Sequence[Row]]:
+    pod: Mapping[str, Any], given: TaskPrerequisites, parts: Mapping[Location, Sequence[Row]]
+) -> Mapping[Location, Sequence[Row]]:
     """Add the commands of all containers."""
-    found: dict[Place, Sequence[Row]] = {place: one for place, one in parts.items() if not place[0]}
+    found: dict[Location, Sequence[Row]] = {place: one for place, one in parts.items() if not place[0]}
     chosen = given.container(pod) if given.items else ""
     for title, container in containers_of(pod):
         hooks = given.content.hooks if title == f"container {chosen}" else ()

@@ -15,8 +15,8 @@ from webhook import Draft
 #: Source of parts that no step added.
 TEMPLATE: Final = "template"
 
-#: Place in a pod: container (empty for the pod itself) and field.
-Place: TypeAlias = tuple[str, str]
+#: Location in a pod: container (empty for the pod itself) and field.
+Location: TypeAlias = tuple[str, str]
 
 
 #: Fields of a variable's reference that identify its target.
@@ -41,7 +41,7 @@ class Step:
     put: Callable[[Draft], object]
 
 
-def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft], object]) -> dict[Place, list[Row]]:
+def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft], object]) -> dict[Location, list[Row]]:
     """Return the parts of a pod.
 
     Args:
@@ -50,12 +50,12 @@ def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft],
         final: makes all changes together, in the order of the pod webhook.
     """
     before = _parts(pod)
-    sources: dict[tuple[Place, str], str] = {}
+    sources: dict[tuple[Location, str], str] = {}
     for step in steps:
         for key, shown in _parts(_after(pod, step.put)).items():
             if before.get(key) != shown:
                 sources.setdefault(key, step.source)
-    found: dict[Place, list[Row]] = {}
+    found: dict[Location, list[Row]] = {}
     for key, shown in _parts(_after(pod, final)).items():
         if key[0] not in _ADDED_ONLY or key in sources:
             found.setdefault(key[0], []).append(Row(shown, sources.get(key, TEMPLATE)))
@@ -93,9 +93,9 @@ def _after(pod: Mapping[str, Any], put: Callable[[Draft], object]) -> Mapping[st
     return draft.value
 
 
-def _parts(pod: Mapping[str, Any]) -> dict[tuple[Place, str], str]:
+def _parts(pod: Mapping[str, Any]) -> dict[tuple[Location, str], str]:
     """Return the parts of a pod as text, by places and names."""
-    found: dict[tuple[Place, str], str] = {}
+    found: dict[tuple[Location, str], str] = {}
     spec, metadata = spec_of(pod), metadata_of(pod)
     for field in ("labels", "annotations"):
         for key, value in mapping(metadata.get(field)).items():
