@@ -88,7 +88,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
 
     from jobgate.cli.leading import lead  # noqa: PLC0415
     from jobgate.cluster.writer import Writer  # noqa: PLC0415
-    from jobgate.controller import Controller, ControllerMetrics, Settings  # noqa: PLC0415
+    from jobgate.controller import Controller, ControllerMetrics, ControllerSettings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
     from jobgate.serving.leader import Place  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415
@@ -96,7 +96,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     sys.stderr = log.open("a", encoding="utf-8")
     configure(logging.INFO)
     kinds = tuple(wired(installed()))
-    settings = Settings("svc.cluster.local", requests_per_second)
+    settings = ControllerSettings("svc.cluster.local", requests_per_second)
 
     async def made(writer: Writer, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)

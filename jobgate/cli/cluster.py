@@ -82,11 +82,11 @@ async def listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
     Raises:
         CannotRead: the API server denies the request.
     """
-    from jobgate.cluster import Refused, Resource
+    from jobgate.cluster import ApiError, Resource
 
     try:
         return (await client.list(Resource.parse(resource)))[0]
-    except Refused as error:
+    except ApiError as error:
         if error.code == _NOT_FOUND:
             return None
         raise CannotRead(f"{resource.rstrip('.')} cannot be listed: {error}") from error

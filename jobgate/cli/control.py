@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 @wiring
 def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float, configured: Configured) -> None:
     """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
-    from jobgate.controller import Controller, Settings
+    from jobgate.controller import Controller, ControllerSettings
     from webhook.server import log
 
     log.configure()
     given = configured.settings
-    settings = Settings(given.domain, requests_per_second, plugins=given.plugins, namespace=place.namespace)
+    settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=place.namespace)
     kinds = tuple(wired(configured.kinds))
 
     async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:

@@ -9,12 +9,11 @@ from datetime import UTC, datetime, timedelta
 from cryptography import x509
 
 from certs import CLOCK_SKEW, ServerNames, Stored
-from certs.authority import AUTHORITY_NAME
 from certs.bundle import read_certificates
+from certs.generation import AUTHORITY_NAME
 from certs.mark import issuing_number
-from certs.pair import Pair, judged
-from certs.state import State, elapsed, read_state
-from certs.store import CERTIFICATE, KEY, NEXT, Stamp
+from certs.places import CERTIFICATE, KEY, NEXT, Stamp
+from certs.state import Pair, State, elapsed, judged, read_state
 from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import APPLY, FoundFault, error, warning

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from certs import Reading, Refusal, Served, Unavailable
-from jobgate.cluster import Refused, Resource
+from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.client import Narrowed
-from jobgate.cluster.clock import ServerClock
 from jobgate.cluster.endpoints import HANDSHAKE, Address, addresses_of, shown
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.server import Server, is_loopback
@@ -225,7 +224,7 @@ class _SnapshotReader:
             CannotDiagnose: the API server does not respond.
         """
         try:
-            self._clock = await self._repeated(ServerClock(self._client).read)
+            self._clock = await self._repeated(Server(self._client).read)
             self._version = await self._repeated(Server(self._client).version)
         except (Refusal, Unavailable) as error:
             raise CannotDiagnose(str(error)) from error
@@ -260,7 +259,7 @@ class _SnapshotReader:
         async def read() -> Sequence[Mapping[str, Any]]:
             try:
                 return (await narrowed.list(ref.resource))[0]
-            except Refused as error:
+            except ApiError as error:
                 if error.code == _NOT_FOUND:
                     return []  # of a kind that is not installed, there is none
                 raise
@@ -300,7 +299,7 @@ class _SnapshotReader:
             try:
                 return await self._repeated(understandable)
             except Refusal as refusal:
-                if isinstance(refusal.__cause__, Refused) and refusal.__cause__.code == _FORBIDDEN:
+                if isinstance(refusal.__cause__, ApiError) and refusal.__cause__.code == _FORBIDDEN:
                     return NotChecked(f"this account cannot {verb} {ref.resource.plural}")
                 return NotChecked(str(refusal))
             except Unavailable as error:

@@ -14,8 +14,8 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec
 from jobgate.kinds.common.runner import is_run
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
-from jobgate.pods.shape import faults
-from jobgate.prerequisites.reference import ANNOTATION, Unreadable, annotated
+from jobgate.pods.shape import fault
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated
 from webhook import Draft, Job, Kind, Objects, Task
 from webhook.view import view
 
@@ -203,12 +203,12 @@ def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Ex
     pod = {"metadata": mapping(template.get("metadata")), "spec": mapping(template.get("spec"))}
     if not _has_containers(pod):
         return None
-    if wrong := [str(one) for one in faults(pod)]:
-        return Explanation(notes=wrong, denied=True)
+    if wrong := fault(pod):
+        return Explanation(notes=[str(wrong)], denied=True)
     annotation = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
         references = () if annotation is None else annotated(annotation)
-    except Unreadable as error:
+    except InvalidReference as error:
         return Explanation(notes=[f"metadata.annotations[{ANNOTATION}]: {error}"], denied=True)
     given = prerequisites_of(references, known, namespace)
     if problems := given.problems(pod):

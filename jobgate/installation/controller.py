@@ -14,9 +14,9 @@ from jobgate.installation.choices import NAMESPACE, RUNS, plugin_on, some_on
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, any_of, begins, joined
+from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of, any_of, begins, joined
 from jobgate.installation.workload import pod_settings
-from jobgate.kinds.common.wiring import wired
+from jobgate.kinds.common.wiring import members_of, wired
 from jobgate.names import MANAGED_BY
 from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS
@@ -76,6 +76,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
                 rule("networking.k8s.io", "networkpolicies", verbs=MANAGE),
             ],
         ),
+        # Which pods are there, of operators that delete any on a scale-down: the lists of svc name these.
+        If(all_of(some_on(_deleting_any(kinds)), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create", "patch")),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
         rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
@@ -87,6 +89,10 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             for system, (api_version, plural) in GROUPS.items()
         ),
     ]
+
+
+def _deleting_any(kinds: Iterable[Kind]) -> list[Kind]:
+    return [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
 
 
 def _secrets() -> list[Any]:

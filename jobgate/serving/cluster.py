@@ -15,9 +15,18 @@ from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
-from jobgate.pods import Access, Digests, ItemReviewer, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer
+from jobgate.pods import (
+    Digests,
+    ItemReviewer,
+    PermissionCache,
+    PodReviewer,
+    Prerequisites,
+    Read,
+    Room,
+    WorkloadReviewer,
+)
 from jobgate.prerequisites.models import RESOURCES
-from jobgate.prerequisites.stored import Stored
+from jobgate.prerequisites.stored import ItemStore
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
@@ -68,9 +77,9 @@ class ClusterView:
         """
         metrics = metrics or Metrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
-        stored = Stored()
+        stored = ItemStore()
         self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
-        self.access = Access(self._may, time.monotonic)
+        self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
         self._pages = pages

@@ -84,7 +84,7 @@ class Cluster:
         collections = {self.stored.path(one).rpartition("/")[0] for one in objects}
         found: list[tuple[int, Key]] = []
         for path in collections:
-            # What has happened already is told at once; what comes later is waited for, for a second.
+            # What has happened already is sent at once; what comes later is waited for, for a second.
             answer = self.api.get(path, {"watch": "1", "resourceVersion": revision, "timeoutSeconds": "1"})[1]
             for line in answer.get("text", json.dumps(answer)).splitlines():
                 event = json.loads(line)

@@ -32,7 +32,7 @@ def test_trials_of_different_values_are_allowed() -> None:
     assert faults(sweep("0.1", "0.01")) == []
 
 
-def test_trials_of_the_same_values_are_refused() -> None:
+def test_trials_of_the_same_values_are_denied() -> None:
     """The message stands at the second of them, and names the first."""
     (fault,) = faults(sweep("0.1", "0.01", "0.1"))
     assert fault == (

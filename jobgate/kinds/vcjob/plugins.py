@@ -10,18 +10,15 @@ from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.plugins import installed
-from jobgate.plugins.flags import Argument, Fault, Flags, Sort, read, value_of
+from jobgate.plugins.flags import Argument, Flags, cause_of, read, value_of
 from webhook import (
     Cause,
     Context,
-    Forbidden,
-    Invalid,
     Job,
     NotFound,
     Notice,
     NotSupported,
     Path,
-    Required,
     rule,
 )
 
@@ -47,28 +44,14 @@ def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterato
             continue
         for argument in read(arguments, flags):
             if argument.fault is not None:
-                yield _told(_PLACE.key(name) / argument.place, name, argument, flags)
+                yield _cause(_PLACE.key(name) / argument.place, name, argument, flags)
 
 
-def _told(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause | Notice:
-    """Say what is wrong with an argument, without its value, which may be a key."""
-    if not flags:
-        return Forbidden(path, f"{plugin} takes no arguments: remove it")
-    if argument.fault is Fault.NO_FLAG:
-        return Forbidden(path, f"{plugin} takes only flags: use {_choices(flags)}")
+def _cause(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause | Notice:
     if (plugin, argument.name) in RETIRED:
         text = f"{plugin} no longer has the flag --{argument.name}, and ignores all arguments after it: remove it"
         return Notice(path, text)
-    if argument.fault is Fault.UNKNOWN:
-        return NotSupported(path, f"--{argument.name}", [f"--{flag}" for flag in flags])
-    sort = flags[argument.name]
-    if argument.fault is Fault.NO_VALUE:
-        return Required(path, f"--{argument.name} takes {sort.value}: use --{argument.name}=<value>")
-    return Invalid(path, f"--{argument.name}", f"its value must be {sort.value}")
-
-
-def _choices(flags: Flags) -> str:
-    return ", ".join(f"--{flag}" + ("" if sort is Sort.SWITCH else "=<value>") for flag, sort in flags.items())
+    return cause_of(path, plugin, argument, flags)
 
 
 class Role(NamedTuple):
