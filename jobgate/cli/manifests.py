@@ -114,7 +114,7 @@ def manifests(
         )
         found = objects(installed(), installation)
     except ValidationError as error:
-        raise click.UsageError("; ".join(map(_said, error.errors(include_input=False)))) from None
+        raise click.UsageError("; ".join(map(_text, error.errors(include_input=False)))) from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo("---\n".join(to_yaml(one) for one in found), nl=False)
@@ -133,7 +133,7 @@ def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:
 
 
 def _queues(path: Path | None) -> str:
-    """Return what the file of queues holds, refused here where the runner would refuse it at its start."""
+    """Return the content of the queues file, validated as the runner validates it at its start."""
     if path is None:
         return ""
     try:
@@ -144,7 +144,7 @@ def _queues(path: Path | None) -> str:
     return content
 
 
-def _said(fault: Any) -> str:
+def _text(fault: Any) -> str:
     place = ".".join(map(str, fault["loc"]))
     return f"{place}: {fault['msg']}" if place else fault["msg"].removeprefix("Value error, ")
 

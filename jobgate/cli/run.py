@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @setting(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
+    help="YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
 )
 @setting(
     "--ignore-operator",
@@ -42,7 +42,7 @@ def run(
     requests_per_second: float,
     configured: Configured,
 ) -> None:
-    """Run the jobs of the kinds named by --run on Kubernetes' own Job controller, until SIGTERM or Ctrl-C."""
+    """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
     from jobgate.runner.queues import InvalidQueues, read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
