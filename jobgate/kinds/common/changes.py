@@ -25,18 +25,18 @@ _QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "s
 
 
 @dataclass(slots=True)
-class _Entry(Generic[T]):
+class _TableNode(Generic[T]):
     """A step that some lines of a table take: the next steps (`*` is any), and what the line that ends here says."""
 
-    below: dict[str | int, _Entry[T]] = field(default_factory=dict)
+    below: dict[str | int, _TableNode[T]] = field(default_factory=dict)
     value: T | None = None
     key: str | None = None
 
-    def at(self, path: str) -> _Entry[T]:
+    def at(self, path: str) -> _TableNode[T]:
         """Return the entry of a path, made where there is none."""
         entry = self
         for step in steps_of(path):
-            entry = entry.below.setdefault(step, _Entry())
+            entry = entry.below.setdefault(step, _TableNode())
         return entry
 
     def says_only(self, values: frozenset[T]) -> bool:
@@ -55,7 +55,7 @@ class Field(Generic[T]):
 
     value: T
     shape: Shape
-    _entries: tuple[_Entry[T], ...]
+    _entries: tuple[_TableNode[T], ...]
     _parent: Field[T] | None = None
     _step: str | int = ""
 
@@ -94,7 +94,7 @@ class Field(Generic[T]):
         return way
 
 
-def table(lines: Mapping[str, T], otherwise: T, keys: Mapping[str, str]) -> _Entry[T]:
+def table(lines: Mapping[str, T], otherwise: T, keys: Mapping[str, str]) -> _TableNode[T]:
     """Return the table of what is said of fields, by their paths; `*` is any item, or any entry of a map.
 
     Args:
@@ -102,7 +102,7 @@ def table(lines: Mapping[str, T], otherwise: T, keys: Mapping[str, str]) -> _Ent
         otherwise: what is said of a field that is below none of them.
         keys: by path of a list, the field by which its items are known.
     """
-    root: _Entry[T] = _Entry(value=otherwise)
+    root: _TableNode[T] = _TableNode(value=otherwise)
     for path, value in lines.items():
         root.at(path).value = value
     for path, key in keys.items():
@@ -110,7 +110,7 @@ def table(lines: Mapping[str, T], otherwise: T, keys: Mapping[str, str]) -> _Ent
     return root
 
 
-class Sort(Enum):
+class ChangeType(Enum):
     """What happens: a value changes; an item of a list or an entry of a map comes or goes; items change places."""
 
     VALUE = "value"
@@ -127,13 +127,13 @@ class FieldChange(Generic[T]):
         place: where it is: of items that come, go or change places, their list.
         before: the value before, or None; of items that come or go, what they are known by.
         after: the value after.
-        sort: what happens.
+        type: what happens.
     """
 
     place: Field[T]
     before: Any
     after: Any
-    sort: Sort = Sort.VALUE
+    type: ChangeType = ChangeType.VALUE
 
 
 def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = frozenset()) -> Iterator[FieldChange[T]]:
@@ -191,7 +191,7 @@ def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any]) ->
         if was == is_now or not _nothing(after if is_now else before, place.shape):
             yield FieldChange(place, before, after), False
         else:
-            yield FieldChange(place, before, after, Sort.COMES if is_now else Sort.GOES), True
+            yield FieldChange(place, before, after, ChangeType.COMES if is_now else ChangeType.GOES), True
 
 
 def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[tuple[FieldChange[T], bool]]:
@@ -204,7 +204,7 @@ def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterat
     same = [places.pop(name, None) for name in after]
     gone = {at: name for name, at in places.items()}
     if (order := [at for at in same if at is not None]) != sorted(order):
-        yield FieldChange(here, one, other, Sort.ORDER), True
+        yield FieldChange(here, one, other, ChangeType.ORDER), True
     stay = []
     for at, name in enumerate(after):
         was = same[at]
@@ -212,11 +212,11 @@ def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterat
             del gone[at]
             was = at
         if was is None:
-            yield FieldChange(here, None, name[0], Sort.COMES), True
+            yield FieldChange(here, None, name[0], ChangeType.COMES), True
         elif not _same(one[was], other[at]):
             stay.append(FieldChange(here.below(at), one[was], other[at]))
     for name in gone.values():
-        yield FieldChange(here, name[0], None, Sort.GOES), True
+        yield FieldChange(here, name[0], None, ChangeType.GOES), True
     yield from ((change, False) for change in stay)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from sys import intern
 from typing import Any, Final, TypeVar, cast
 
@@ -124,7 +124,11 @@ def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any
 def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
     """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
     corrects = operator.members.corrects if operator.members else frozenset()
-    alike = _Alike()
+    seen: dict[Any, Any] = {}
+
+    def alike(value: T) -> T:
+        return cast("T", seen.setdefault(value, value))
+
     named = {one.task.steps: one for one in asked_of(job)}
     for task in job.tasks:
         if not task.broken.isdisjoint(_NEEDED) or not task.name:
@@ -149,18 +153,9 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
         )
 
 
-class _Alike:
-    """Gives of equal values always the same one."""
-
-    def __init__(self) -> None:
-        self._seen: dict[Any, Any] = {}
-
-    def __call__(self, value: T) -> T:
-        found: T = self._seen.setdefault(value, value)
-        return found
-
-
-def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike) -> Iterator[CrewContainer]:
+def _containers(
+    spec: Mapping[str, Any], corrects: frozenset[str], alike: Callable[[CrewContainer], CrewContainer]
+) -> Iterator[CrewContainer]:
     for field, init in (("containers", False), ("initContainers", True)):
         for _, one in objects(spec.get(field)):
             if isinstance(name := one.get("name"), str):

@@ -93,7 +93,7 @@ def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """Tasks that depend on each other never start. Volcano refuses every cycle, even with iteration any.
+    """Tasks that depend on each other never start. Volcano rejects every cycle, even with iteration any.
 
     Each cycle is reported once, at the dependency that closes it.
     """

@@ -58,10 +58,11 @@ def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterat
 
 @rule("min_available", whole=("tasks.min_available", "tasks.replicas"))
 def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """The job's minimum decides: below the sum of its tasks' minima these are not enforced, above it more is needed.
+    """The job's minimum takes precedence: below the sum of the tasks' minimums, these are not enforced.
 
-    A minimum that equals its task's replicas is what defaulting stores, and says nothing of the user's mind: only a
-    task that asks for fewer than it has shows that the minima are meant.
+    Above the sum, more pods are needed. A task's minimum that equals its replicas is the default; only a lower one
+    shows
+    that the minimums are meant.
     """
     least: int | None = job.word("min_available")
     minima = [(task.min_available, task.replicas) for task in job.tasks]
@@ -70,7 +71,7 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     if least > sum(replicas for _, replicas in minima) or any(
         minimum is not None and minimum > replicas for minimum, replicas in minima
     ):
-        return  # refused; these sums would only confuse
+        return  # denied; these sums would only confuse
     total = sum_of_minima(job)
     if least < total:
         yield Notice(

@@ -37,7 +37,7 @@ def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
 
-    The largest index counts. Of a pod name that is too long, the longer part is blamed: the job's name or the task's.
+    The largest index counts. If a pod name is too long, the longer of job name and task name is reported.
     """
     operator = operator_of(job)
     name = expected_name(context)

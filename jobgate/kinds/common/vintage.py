@@ -1,7 +1,7 @@
 """What an operator built from older Kubernetes types loses of a pod template.
 
 A typed client reads a job into structs, and what they do not list is gone when it makes pods of it, without a word.
-A job that could then not run, or would run with less security than asked for, is refused; other losses are
+A job that could then not run, or would run with less security than asked for, is denied; other losses are
 warnings.
 """
 
@@ -32,7 +32,7 @@ _Table: TypeAlias = "Mapping[str, NewField | _Table]"
 
 
 def vintage_findings(template: Mapping[str, Any], path: Path, *, minor: int, operator: str) -> Iterator[Cause | Notice]:
-    """Report every field that the operator drops, and refuse it if the job needs it."""
+    """Report every field that the operator drops, and deny the job if it needs it."""
     for place, field, loss in dropped(template, minor, path):
         drops = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since})"
         if loss is not Loss.NONE:

@@ -49,7 +49,7 @@ def _missing(part: BaseModel, required: Mapping[str, str], path: Path) -> Iterat
 
 @rule("model_version", reads=("model_version.spec",))
 def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """The operator reads all of it, and dies of a job that leaves some out."""
+    """The operator crashes on a job whose model version is incomplete."""
     if job.spec.model_version is None:
         return
     if (spec := _spec(job)) is None:
@@ -60,7 +60,7 @@ def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[C
 
 @rule("model_version.spec.model_name")
 def a_model_has_a_legal_name(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """It is the name of an object, and the value of a label."""
+    """The model name is the name of an object and the value of a label."""
     spec = _spec(job)
     name = spec.model_name if spec is not None else None
     if name and len(name) > LABEL_LIMIT:
@@ -85,7 +85,7 @@ def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
 
 @rule("model_version.spec.storage")
 def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """Both sorts of storage are a folder somewhere, and one in the containers."""
+    """A storage needs a directory, and a mount path in the containers."""
     storage = _storage(job)
     for name, required in _OF_STORAGES.items():
         folder: NFS | LocalStorage | None = getattr(storage, name, None)
@@ -109,7 +109,7 @@ def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Ca
     ),
 )
 def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """The operator adds a volume of this name to every pod, and mounts it into every container: pods need it unique."""
+    """The operator adds a volume with this name to every pod, and mounts it into every container."""
     if job.spec.model_version is None:
         return
     storage = _storage(job)
@@ -133,7 +133,7 @@ def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context
 
 @rule("model_version")
 def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
-    """The field holds a whole object, and the operator makes one of its own from the spec."""
+    """The operator uses only the spec, and generates the rest of the object."""
     for name in ("metadata", "status"):
         if getattr(job.spec.model_version, name, None):
             yield Notice(MODEL_VERSION / name, "torch-on-k8s ignores this field and generates the value")

@@ -22,7 +22,7 @@ OF_JOBS = (
 OF_ELASTIC_POLICIES = (("num_workers_per_node_policy", "nproc_per_node"),)
 
 
-class Field(NamedTuple):
+class SpelledField(NamedTuple):
     """A field in one of its spellings; the value is None where the job does not have it."""
 
     path: Path
@@ -32,7 +32,7 @@ class Field(NamedTuple):
 
 @rule(reads=("torch_elastic_policy",))
 def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Of two spellings of one word the operator reads one, and not always the one that the user changes."""
+    """The operator reads only one of two spellings, which may not be the one that the user changes."""
     for old, canonical in _words(job):
         if old.value is not None and canonical.value is not None:
             other = "" if old.value == canonical.value else f" to {shown(canonical.value)}"
@@ -49,7 +49,7 @@ def old_spellings_are_deprecated(job: Job[TorchJobSpec], _: Context) -> Iterator
 
 @rule(reads=("torch_elastic_policy",))
 def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
-    """torch-on-k8s reads the old spellings only: a time limit that it does not see must not be lost in silence."""
+    """torch-on-k8s reads only the old spellings: a time limit in the canonical spelling has no effect."""
     if CANONICAL_SPELLINGS in context.settings.operator_can:
         return
     for old, canonical in _words(job):
@@ -61,7 +61,7 @@ def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> It
             )
 
 
-def _words(job: Job[TorchJobSpec]) -> Iterator[tuple[Field, Field]]:
+def _words(job: Job[TorchJobSpec]) -> Iterator[tuple[SpelledField, SpelledField]]:
     """Yield the two fields of each word that can be read in both spellings: the old one, and the canonical one."""
     parts: list[tuple[BaseModel | None, Path, tuple[tuple[str, str], ...]]] = [
         (job.spec, Path("spec"), OF_JOBS),
@@ -71,7 +71,7 @@ def _words(job: Job[TorchJobSpec]) -> Iterator[tuple[Field, Field]]:
         for old, canonical in spellings:
             for _, one in readable([part] if part is not None else (), old, canonical):
                 fields = [(json_name(type(one), name), getattr(one, name)) for name in (old, canonical)]
-                first, second = (Field(path / name, name, value) for name, value in fields)
+                first, second = (SpelledField(path / name, name, value) for name, value in fields)
                 yield first, second
 
 

@@ -41,7 +41,7 @@ from webhook import (
 
 @rule(reads=("tasks.replicas",))
 def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
-    """Volcano makes no pod of a task that does not say how many: a slip, more often than a plan."""
+    """Volcano creates no pods for a task without replicas, which is most likely a mistake."""
     if context.operation is not Operation.CREATE:
         return
     for task in job.tasks:
@@ -51,7 +51,7 @@ def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
 
 @rule("min_success", whole=("tasks.replicas",))
 def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
-    """Volcano takes a job that asks for more successes than it has pods: whatever becomes of these, it fails."""
+    """A job that requires more succeeded pods than it has always fails."""
     total = sum(task.replicas for task in job.tasks)
     if job.spec.min_success is not None and job.spec.min_success > total:
         yield Notice("spec.minSuccess", f"must be at most {total}, the total replicas of all tasks")
@@ -59,7 +59,7 @@ def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
 
 @rule("tasks")
 def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
-    """Volcano calls a task without a name by its place; a name that is written and empty cannot be overwritten."""
+    """Volcano names a task without a name by its index, but does not replace an empty name."""
     for index, task in readable(job.spec.tasks, "name"):
         if task.name == "":
             path = Path("spec") / "tasks" / index / "name"
@@ -68,9 +68,9 @@ def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
 
 @rule(reads=("tasks.name", "tasks.replicas"))
 def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """The name of a pod holds those of its job and its task, and is cut nowhere: the largest index counts.
+    """A pod name contains the names of the job and the task, and is never shortened; the largest index counts.
 
-    A job's name may hold dots, as a pod's may; what is called by it and may not is judged by the next rule.
+    The name of a job may contain dots if nothing is named after it that may not, which the next rule checks.
     """
     yield from (cause for cause in derived_names_are_legal(job, context) if isinstance(cause, TooLong))
 
@@ -86,7 +86,7 @@ _BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", 
 
 @rule("plugins", "volumes")
 def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """Under a job's name that its Service or its volumes cannot have, the job would stay Pending."""
+    """A job stays Pending if its Service or its volumes cannot be named after it."""
     plugins = {f"plugin {plugin}" for plugin in job.word("plugins") or {}}
     derived = [one for one in _BY_PLUGINS if one.maker in plugins]
     derived += [_BY_VOLUMES] if job.word("volumes") else []
@@ -111,16 +111,16 @@ def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterat
 
 @rule("queue")
 def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
-    """The root queue shares out the cluster among the others, and takes no jobs itself."""
+    """The root queue is the parent of all queues and accepts no jobs."""
     if job.spec.queue == ROOT_QUEUE:
         yield Forbidden(_QUEUE, f"{ROOT_QUEUE} accepts no jobs: use a child queue, such as default")
 
 
 @rule("queue")
 def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """A job in a queue that is not there, or not open, is never scheduled.
+    """A job in a queue that does not exist, or is not open, is never scheduled.
 
-    A stored job stays in its queue, whatever becomes of that.
+    Stored jobs are not checked again.
     """
     if context.operation is not Operation.CREATE or job.spec.queue in {"", ROOT_QUEUE}:
         return
@@ -139,7 +139,7 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
 
 @rule("queue")
 def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
-    """Volcano labels every pod with its queue: under a longer name, no pod can be made."""
+    """Volcano labels every pod with its queue: with a longer name, no pod can be created."""
     if len(job.spec.queue) > LABEL_LIMIT:
         yield TooLong(_QUEUE, job.spec.queue, LABEL_LIMIT, "used as a label on every pod")
 

@@ -22,7 +22,7 @@ from jobgate.kinds.common.fitting import Never, surely
 from jobgate.kinds.common.pod.reading import NEW_CONTAINERS, Json, containers, metadata_of, spec_of
 from webhook.path import Path
 
-Finding = TypeVar("Finding")
+F = TypeVar("F")
 
 #: The plain shape of a key that has none: the family looks at every value.
 LOOK: Final = Never
@@ -43,7 +43,7 @@ class Keys:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family(Keys, Generic[Finding]):
+class Family(Keys, Generic[F]):
     """A family of checks, and the keys without which it finds nothing in a pod.
 
     Attributes:
@@ -54,7 +54,7 @@ class Family(Keys, Generic[Finding]):
             surely finds nothing in how their values go together.
     """
 
-    check: Callable[[Json, Path], Iterable[Finding]]
+    check: Callable[[Json, Path], Iterable[F]]
     needs: frozenset[str] = frozenset()
     agree: Callable[[Json, Sequence[Json]], bool] = always
 
@@ -65,11 +65,11 @@ class Family(Keys, Generic[Finding]):
         return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # as the shape says
 
 
-class Families(Generic[Finding]):
+class Families(Generic[F]):
     """Families that judge a pod together, in the order in which a reader looks at it."""
 
-    def __init__(self, families: Iterable[Family[Finding]], unruled: Keys) -> None:
-        """Take the families, and the keys that none of them minds.
+    def __init__(self, families: Iterable[Family[F]], unruled: Keys) -> None:
+        """Take the families, and the keys in which none of them finds anything.
 
         Raises:
             ValueError: a key has two plain shapes, and it is not known which of them is right.
@@ -87,15 +87,15 @@ class Families(Generic[Finding]):
         """Return whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
         return _agree(self._agreements, spec)
 
-    def __iter__(self) -> Iterator[Family[Finding]]:
+    def __iter__(self) -> Iterator[Family[F]]:
         return iter(self._families)
 
-    def check(self, pod: Json, path: Path) -> Iterator[Finding]:
+    def check(self, pod: Json, path: Path) -> Iterator[F]:
         """Yield what all families find in a Pod whose template stands at `path`."""
         if not self.plain(pod):
             yield from self.look(pod, path)
 
-    def look(self, pod: Json, path: Path) -> Iterator[Finding]:
+    def look(self, pod: Json, path: Path) -> Iterator[F]:
         """Yield what all families find in a Pod that is not plain."""
         metadata, spec = metadata_of(pod).keys(), spec_of(pod).keys()
         container = {key for one in containers(pod, path) for key in one.json}

@@ -13,8 +13,8 @@ from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, items, 
 from jobgate.kinds.common.pod_security.violation import (
     ALWAYS,
     Level,
+    PodSecurityViolation,
     SecurityContext,
-    Violation,
     of_all,
     of_containers,
     on_windows,
@@ -30,25 +30,25 @@ _REACHING: Final = ("httpGet", "tcpSocket")
 _OWN_HOST_SINCE: Final = 34
 
 
-def host(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def host(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """Yield what a pod shares with its host."""
     spec, here = spec_of(pod), path / "spec"
     for field in NAMESPACES:
         if spec.get(field) is True:
-            yield Violation(here / field, True, "must be false or not set", Level.BASELINE)
+            yield PodSecurityViolation(here / field, True, "must be false or not set", Level.BASELINE)
     for context in of_all(pod, path):
         if mapping(context.json.get("windowsOptions")).get("hostProcess") is True:
             where = context.path / "windowsOptions" / "hostProcess"
-            yield Violation(where, True, "must be false or not set", Level.BASELINE)
+            yield PodSecurityViolation(where, True, "must be false or not set", Level.BASELINE)
     for container in containers(pod, path, ALL_CONTAINERS):
         for index, port in objects(container.json.get("ports")):
             if whole(port.get("hostPort")):
                 place = container.path / "ports" / index / "hostPort"
-                yield Violation(place, port["hostPort"], "must not be set", Level.BASELINE)
+                yield PodSecurityViolation(place, port["hostPort"], "must not be set", Level.BASELINE)
         yield from _hosts_of_handlers(container.json, container.path)
 
 
-def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     lifecycle = mapping(container.get("lifecycle"))
     handlers = [(mapping(container.get(probe)), path / probe) for probe in PROBES]
     handlers += [(mapping(lifecycle.get(hook)), path / "lifecycle" / hook) for hook in HOOKS]
@@ -56,7 +56,7 @@ def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Vio
         for way in _REACHING:
             if host := mapping(handler.get(way)).get("host"):
                 right = "must not be set"
-                yield Violation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
+                yield PodSecurityViolation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
 
 
 #: What container runtimes give by default, except NET_RAW.
@@ -86,29 +86,31 @@ _CAPABILITIES_SINCE: Final = 22
 _WINDOWS_EXEMPT_SINCE: Final = 25
 
 
-def privileges(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def privileges(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """Yield what containers are privileged to do, or are not kept from."""
     until = _WINDOWS_EXEMPT_SINCE if on_windows(pod) else ALWAYS
     for context in of_containers(pod, path):
         if context.json.get("privileged") is True:
-            yield Violation(context.path / "privileged", True, "must be false or not set", Level.BASELINE)
+            yield PodSecurityViolation(context.path / "privileged", True, "must be false or not set", Level.BASELINE)
         escalation = context.json.get("allowPrivilegeEscalation")
         if escalation is not False:
             where = context.path / "allowPrivilegeEscalation"
-            yield Violation(where, escalation, "must be false", Level.RESTRICTED, _ESCALATION_SINCE, until)
+            yield PodSecurityViolation(where, escalation, "must be false", Level.RESTRICTED, _ESCALATION_SINCE, until)
         yield from _capabilities(context, until)
 
 
-def _capabilities(context: SecurityContext, until: int) -> Iterator[Violation]:
+def _capabilities(context: SecurityContext, until: int) -> Iterator[PodSecurityViolation]:
     capabilities, here = mapping(context.json.get("capabilities")), context.path / "capabilities"
     for index, name in enumerate(items(capabilities.get("add"))):
         where = here / "add" / index
         if name != _BINDING:
             right = f"must be {_BINDING}, or not be set"
-            yield Violation(where, name, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
+            yield PodSecurityViolation(where, name, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
         if name not in DEFAULT:
-            yield Violation(where, name, f"must be one of {', '.join(DEFAULT)}", Level.BASELINE)
+            yield PodSecurityViolation(where, name, f"must be one of {', '.join(DEFAULT)}", Level.BASELINE)
     dropped = items(capabilities.get("drop"))
     if "ALL" not in dropped:
         shown = list(dropped) or None
-        yield Violation(here / "drop", shown, 'must include "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until)
+        yield PodSecurityViolation(
+            here / "drop", shown, 'must include "ALL"', Level.RESTRICTED, _CAPABILITIES_SINCE, until
+        )

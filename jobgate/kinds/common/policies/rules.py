@@ -93,7 +93,7 @@ def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano refuses `*` together with other events."""
+    """Volcano rejects `*` together with other events."""
     for policies in lists_of(job):
         places: dict[Event, Path] = {}
         for place, event, _policy in policies.events():
