@@ -1,4 +1,4 @@
-"""Runs a controller: waits for its caches, then gives jobs from the work queue to its workers."""
+"""What a controller does with its caches and its work queue: wait until it knows, then look at job after job."""
 
 from __future__ import annotations
 
@@ -22,9 +22,17 @@ _logger = logging.getLogger("jobgate")
 
 @dataclass(frozen=True)
 class Work(Generic[K]):
-    """The work of a controller. `name` is the label `controller` of metrics, `resync` in seconds.
+    """The work of a controller.
 
-    Each informer has the client that it uses.
+    Attributes:
+        name: the label `controller` of metrics.
+        queue: of what is to be looked at.
+        reconcile: looks at a job.
+        keys: gives all jobs.
+        resync: after so many seconds each job is looked at, whatever is known.
+        workers: how many jobs are looked at at once.
+        metrics: what is counted.
+        informers: the caches, each with the API server that it asks.
     """
 
     name: str
@@ -38,16 +46,16 @@ class Work(Generic[K]):
 
     @property
     def settled(self) -> bool:
-        """Whether all caches are filled."""
+        """Whether it is known what there is."""
         return all(informer.settled for informer, _ in self.informers)
 
     async def run(self, *beside: Callable[[], Awaitable[None]]) -> None:
-        """Work until cancelled. Functions in `beside` start when all caches are filled."""
+        """Work, for ever; beside it, do this, as soon as it is known what there is."""
         self.metrics.follow(self.name, depth=lambda: len(self.queue), struggling=lambda: self.queue.struggling)
         async with asyncio.TaskGroup() as group:
             for informer, api in self.informers:
                 group.create_task(informer.run(api))
-            # Before that, everything would seem to be missing.
+            # Before it is known what there is, everything would seem to be missing.
             while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
                 await asyncio.sleep(0.05)
             for one in (self._resync, *beside, *[self._serve] * self.workers):
@@ -65,7 +73,7 @@ class Work(Generic[K]):
             outcome, began = Outcome.AGAIN, time.monotonic()
             try:
                 outcome = await self.reconcile(key)
-            except Exception as error:  # noqa: BLE001  # it is retried, and others go on
+            except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and others go on
                 self._failed(key, error)
             finally:
                 self.queue.done(key, outcome)
@@ -74,7 +82,7 @@ class Work(Generic[K]):
 
     def _failed(self, key: K, error: Exception) -> None:
         self.metrics.errors.labels(self.name).inc()
-        # The text of other errors may quote an object.
+        # The text of what is no answer of the API server's may quote an object.
         known = isinstance(error, ApiError | OSError | TimeoutError | LookupError)
         reason = f"{type(error).__qualname__}: {error}" if known else type(error).__qualname__
         plural, namespace, name = key

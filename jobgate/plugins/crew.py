@@ -51,7 +51,7 @@ class Part:
     Attributes:
         name: of the task, as in the labels of pods.
         type: role in the job, as the kind names it; empty if the kind has no types.
-        replicas: number of pods.
+        replicas: how many pods it has.
         least: number of pods that must run together, or None.
         containers: containers of its template.
         hostname, subdomain, scheduler: as the template sets them; else empty.
@@ -189,15 +189,15 @@ class Crew:
         return f"{part.hostname or self.pod_name(part, index)}.{part.subdomain or self.service}"
 
     def hosts(self, part: Part) -> list[str]:
-        """Return the DNS names of all pods of a part; a single one if the template fixes it."""
+        """Return the names of all pods of a part, running or not; a single one where the template fixes it."""
         return [self.host(part, index) for index in range(self.count_hosts(part))]
 
     def count_hosts(self, part: Part) -> int:
-        """Return how many DNS names the pods of a part have."""
+        """Return how many names the pods of a part have: one where the template fixes it."""
         return min(part.replicas, 1) if part.hostname else part.replicas
 
     def length_of_hosts(self, part: Part) -> int:
-        """Return the length of all these names without making them: a job may have any number."""
+        """Return how many characters these names have together, without making them: a job may say any number."""
         count = self.count_hosts(part)
         if part.hostname or not count:
             return count * len(self.host(part, 0))
