@@ -1,4 +1,4 @@
-"""The metadata of objects and of embedded resources: what of it is kept, and what Kubernetes refuses in it.
+"""The metadata of objects and of embedded resources: what of it is kept, and what Kubernetes rejects in it.
 
 Source: k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go. Unlike what else a schema says,
 embedded resources are checked at every write, also where nothing changed.

@@ -25,7 +25,7 @@ class SchemaError(ValueError):
         self.fix = fix
 
 
-class Faults:
+class SchemaErrors:
     """Collects errors of independent parts, to raise them together."""
 
     def __init__(self) -> None:

@@ -11,12 +11,12 @@ import click
 from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
-from jobgate.cli.reading import objects
-from jobgate.cli.report import name_of
+from jobgate.cli.report import name_of, objects
 from jobgate.cli.settings import Configured, installation
-from jobgate.explain import Circumstances, Explanation, report
+from jobgate.explain import Explanation, report
 from jobgate.explain import explain as explained
-from jobgate.offline.files import Files
+from jobgate.offline.files import FileObjects
+from jobgate.offline.judge import ReviewOptions
 from webhook.text import short
 
 
@@ -41,12 +41,12 @@ def explain(
     except UsageError as error:
         click.echo(str(error), err=True)
         context.exit(2)
-    known = Files([manifest.object for manifest in manifests], namespace)
-    circumstances = Circumstances(configured.kinds, configured.settings, known, namespace)
+    known = FileObjects([manifest.object for manifest in manifests], namespace)
+    options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
     found = [
         (manifest, explanation)
         for manifest in manifests
-        if (explanation := explained(manifest.object, circumstances)) is not None
+        if (explanation := explained(manifest.object, options)) is not None
     ]
     if not found:
         click.echo("nothing was explained: no object makes pods", err=True)

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from crdgen import to_yaml
 from jobgate.cli.kind_settings import kind_files
 from jobgate.cli.settings import CLUSTER_DOMAIN, checked_queueing
+from jobgate.installation import Installation, committed, objects
+from jobgate.installation.files import stale, surplus, write
+from jobgate.installation.installation import Rotation, values
 from jobgate.kinds import installed
-from jobgate.render import Installation, committed, objects
-from jobgate.render.files import stale, surplus, write
-from jobgate.render.installation import Rotation, values
 from jobgate.runner.queues import Unfit as NoQueues
 from jobgate.runner.queues import read_queues
 from jobgate.serving.kind_settings import InvalidSettings, KindFile

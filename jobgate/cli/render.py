@@ -11,7 +11,7 @@ from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.kinds.common.runner import runner_of
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.queueing import NATIVE_GROUP
 from jobgate.runner.grouping import grouping, versions
 from jobgate.runner.offline import rendered
@@ -50,7 +50,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
                 continue
             verdict = judge(
                 manifest.object,
-                Circumstances(kinds=configured.kinds, namespace=namespace, settings=configured.settings),
+                ReviewOptions(kinds=configured.kinds, namespace=namespace, settings=configured.settings),
             )
             if not verdict.allowed:
                 denied = True

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobgate.cli.extras import NotInstalled
+from jobgate.cli.cluster import own_namespace
+from jobgate.cli.extras import not_installed
 from jobgate.cli.limits import limits_of
-from jobgate.cli.pod import own_namespace
 from jobgate.cli.settings import Configured, installation, setting
 from jobgate.names import dns_subdomain
-from jobgate.serving.reload import Reloader
+from jobgate.serving.reload import SettingsReloader
 from webhook import Kind
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def serve(  # noqa: PLR0913 - one argument an option
             stack.enter_context(server.stopping_on_signals(stop))
             if sockets is not None:
                 stop_with_parent(stop)
-            await stack.enter_async_context(_beside(Reloader(endpoint, configured.kind_files).run()))
+            await stack.enter_async_context(_beside(SettingsReloader(endpoint, configured.kind_files).run()))
             await stack.enter_async_context(_beside(known.run()))
             await stack.enter_async_context(_beside(source.run()))
             drain = server.Drain(delay=drain_seconds)
@@ -212,7 +212,7 @@ def _opened(
 
 def _need_client() -> None:
     if find_spec("kubernetes") is None:
-        raise NotInstalled("kubernetes", "cluster")
+        raise not_installed("kubernetes", "cluster")
 
 
 def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:

@@ -21,6 +21,7 @@ from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.owned import Owned, is_partial
+from jobgate.controller.present import PresentPods
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
@@ -50,6 +51,7 @@ class Loop:
         self,
         jobs: Jobs,
         owned: Owned,
+        present: PresentPods,
         objects: ObjectClient,
         events: Events,
         metrics: ControllerMetrics,
@@ -57,6 +59,7 @@ class Loop:
     ) -> None:
         self._jobs = jobs
         self._owned = owned
+        self._present = present
         self._objects = objects
         self._events = events
         self._metrics = metrics
@@ -77,6 +80,7 @@ class Loop:
             await self._events.warn(crew, NOT_RUN, _NOT_RUN)
         if remembered.erased:
             await self._events.warn(crew, ERASED, _ERASED.format(remembered.erased))
+        crew = self._present.in_lists(key, crew)
         wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
         undeclared = self._undeclared(crew, wanted) if remembered.understood else []

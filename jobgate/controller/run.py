@@ -16,11 +16,13 @@ from jobgate.controller.loop import Loop
 from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace, Paced
+from jobgate.controller.present import PresentPods
 from jobgate.controller.queue import Queue
 from jobgate.controller.statuses import Statuses
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.names import MANAGED_BY
+from jobgate.plugins import offered
 from webhook import Kind, Settings
 
 #: Jobs that are reconciled at the same time.
@@ -77,12 +79,15 @@ class Controller:
         owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), settings.backoff)
         paced = Paced(self._cluster, Pace(settings.requests_per_second))
         territory = Territory(settings.namespace, settings.backoff)
-        loop = Loop(jobs, owned, paced, Events(paced), self._metrics, territory)
+        listed = self._kinds if "svc" in offered() else ()
+        present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), settings.backoff)
+        loop = Loop(jobs, owned, present, paced, Events(paced), self._metrics, territory)
         statuses = Statuses(paced, settings.backoff)
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         of_jobs: list[Informer[Any]] = [territory.namespaces, *jobs.informers.values()]
         informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_jobs]
         informers += [(one, ours) for one in owned.informers.values()]
+        informers += [(one, self._cluster.labelled(selector)) for selector, one in present.informers]
         self._work = Work(NAME, queue, loop.reconcile, lambda: jobs, settings.resync, WORKERS, self._metrics, informers)
         try:
             async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""Jobs that nobody runs, without a status for minutes, and jobs that lost fields to a client's full update."""
+"""Checks for jobs that are not run, and for jobs that lost fields when a client updated them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 
 from jobgate.cluster import Resource
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import Finding, warning
-from jobgate.doctor.observed import Observed, place
+from jobgate.doctor.finding import FoundFault, warning
+from jobgate.doctor.observed import ClusterSnapshot, place
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.runner import is_run, runner_of
 from webhook import Kind
@@ -27,10 +27,8 @@ ERASED = warning(
     "again; the default is DI-orchestrator's own, `system:serviceaccount:di-system:di-orchestrator`",
 )
 
-FAULTS = (NOT_RUN, ERASED)
-
-#: An operator writes a status within seconds.
-PATIENCE: Final = timedelta(minutes=5)
+#: Age of a job without a status that is reported. An operator writes a status within seconds.
+WITHOUT_STATUS: Final = timedelta(minutes=5)
 
 
 def resource_of(kind: Kind) -> Resource:
@@ -38,8 +36,8 @@ def resource_of(kind: Kind) -> Resource:
     return Resource(kind.plural, kind.version, kind.group)
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield the kinds of which jobs wait for an operator or the runner, and those of which jobs have lost fields."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield the first job that is not run, for each kind, and the first that lost fields, for each client."""
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue
@@ -56,9 +54,9 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
             yield NOT_RUN.at(where, f"no operator has taken up this job{more}")
 
 
-def _erased(observed: Observed, kind: Kind) -> Iterator[Finding]:
+def _erased(observed: ClusterSnapshot, kind: Kind) -> Iterator[FoundFault]:
     """Yield the first job of each writer that erased fields."""
-    writers: dict[str, Finding] = {}
+    writers: dict[str, FoundFault] = {}
     for one in observed.all(resource_of(kind)) or ():
         if found := erased(kind, one):
             metadata = one["metadata"]
@@ -67,7 +65,7 @@ def _erased(observed: Observed, kind: Kind) -> Iterator[Finding]:
     yield from writers.values()
 
 
-def _is_old(timestamp: object, observed: Observed) -> bool:
+def _is_old(timestamp: object, observed: ClusterSnapshot) -> bool:
     if observed.now is None or not isinstance(timestamp, str):
         return False
-    return observed.now - datetime.fromisoformat(timestamp) > PATIENCE
+    return observed.now - datetime.fromisoformat(timestamp) > WITHOUT_STATUS

@@ -6,8 +6,8 @@
 - `text`: as a person reads it
 """
 
-from jobgate.explain.explanation import Circumstances, Explanation, explain
+from jobgate.explain.explanation import Explanation, explain
 from jobgate.explain.pod import Row
 from jobgate.explain.text import report
 
-__all__ = ["Circumstances", "Explanation", "Row", "explain", "report"]
+__all__ = ["Explanation", "Row", "explain", "report"]

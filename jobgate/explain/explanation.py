@@ -12,30 +12,12 @@ from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
 from jobgate.kinds.common.runner import is_run
-from jobgate.offline import judge as offline
-from jobgate.offline.files import Files
+from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import fault
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated
-from webhook import Draft, Job, Kind, Registry, Settings, Task
+from webhook import Draft, Job, Kind, Objects, Task
 from webhook.view import view
-
-
-@dataclass(frozen=True, slots=True)
-class Circumstances:
-    """What the explanation shall assume.
-
-    Attributes:
-        kinds: of jobs that are known.
-        settings: of the installation.
-        files: the prerequisites that are known.
-        namespace: of objects that name none.
-    """
-
-    kinds: Registry
-    settings: Settings
-    files: Files
-    namespace: str = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +60,17 @@ class Explanation:
     denied: bool = False
 
 
-def explain(document: dict[str, Any], circumstances: Circumstances) -> Explanation | None:
+def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | None:
     """Return what becomes of an object; None of one that makes no pods."""
-    kind = circumstances.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
-    namespace = text(metadata_of(document).get("namespace")) or circumstances.namespace
+    kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
+    namespace = text(metadata_of(document).get("namespace")) or options.namespace
     if kind is None:
-        return _workload(document, namespace, circumstances.files)
-    assumed = offline.Circumstances(
-        kinds=circumstances.kinds,
-        namespace=circumstances.namespace,
-        settings=circumstances.settings,
-        objects=circumstances.files,
-    )
-    verdict = offline.judge(document, assumed)
+        return _workload(document, namespace, options.objects)
+    verdict = judge(document, options)
     if verdict.status is not None:
         causes = verdict.status["details"]["causes"]
         return Explanation(notes=[f"{one['field']}: {one['message']}" for one in causes], denied=True)
-    return _job(kind, document, dict(verdict.document), namespace, circumstances)
+    return _job(kind, document, dict(verdict.document), namespace, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +86,7 @@ class _Origin:
 
 
 def _job(
-    kind: Kind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, circumstances: Circumstances
+    kind: Kind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, options: ReviewOptions
 ) -> Explanation:
     """Explain a job that is allowed.
 
@@ -119,17 +95,15 @@ def _job(
         written: the job as its author wrote it.
         document: the same with defaults.
         namespace: that it is in.
-        circumstances: beside it.
+        options: of the review.
     """
     job = Job(kind, document, view(kind.spec, document.get("spec"))[0])
-    operator, settings = operator_of(job), circumstances.settings
+    operator, settings = operator_of(job), options.settings
     name = text(metadata_of(document).get("name")) or f"{text(metadata_of(document).get('generateName'))}…"
     crew = crew_of(job, namespace, name, domain=settings.domain, imposed=settings.plugins)
     own = written_plugins(kind, written)
     tasks = {operator.task_name(task): task for task in job.tasks}
-    given = {
-        part.name: brought(part.prerequisites, circumstances.files, namespace, part.container) for part in crew.parts
-    }
+    given = {part.name: brought(part.prerequisites, options.objects, namespace, part.container) for part in crew.parts}
     sources = {plugin: _plugin_source(plugin, own, given.values()) for plugin in crew.plugins}
     maker = "the runner" if is_run(document) else operator.name
     origin = _Origin(maker, sources)
@@ -226,7 +200,7 @@ def _beside(crew: Crew, origin: _Origin) -> Iterator[Row]:
             yield Row(f"{manifest['kind']} {manifest['metadata']['name']}", origin.of(plugin.name))
 
 
-def _workload(document: Mapping[str, Any], namespace: str, files: Files) -> Explanation | None:
+def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Explanation | None:
     """Explain a Pod, or what has the template of pods: nothing but prerequisites is put into them."""
     spec = mapping(document.get("spec"))
     if document.get("kind") == "Pod":
@@ -245,7 +219,7 @@ def _workload(document: Mapping[str, Any], namespace: str, files: Files) -> Expl
         references = () if said is None else annotated(said)
     except InvalidReference as error:
         return Explanation(notes=[f"metadata.annotations[{ANNOTATION}]: {error}"], denied=True)
-    given = brought(references, files, namespace)
+    given = brought(references, known, namespace)
     if problems := given.problems(pod):
         return Explanation(notes=problems, denied=True)
     name = text(metadata_of(document).get("name")) or text(metadata_of(document).get("generateName"))

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobgate.explain.pod import Step
-from jobgate.offline.files import Files
 from jobgate.prerequisites.content import Content, content_of
 from jobgate.prerequisites.inject import inject, target
 from jobgate.prerequisites.problem import Problem
 from jobgate.prerequisites.reference import Reference
 from jobgate.prerequisites.resolve import Instance, Resolution, finder, resolve
-from webhook import Draft
+from webhook import Draft, Objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +54,18 @@ class Brought:
         return next((source for use, source in uses if use is not None and use.name == name), None)
 
 
-def brought(references: Sequence[Reference], files: Files, namespace: str, wish: str = "") -> Brought:
+def brought(references: Sequence[Reference], objects: Objects, namespace: str, wish: str = "") -> Brought:
     """Return what prerequisites bring.
 
     Args:
         references: that a task names.
-        files: that hold them.
+        objects: the known objects.
         namespace: of the job.
         wish: the container that the job names for them.
     """
     if not references:
         return Brought()
-    resolution = resolve(references, finder(files, namespace), partial=True)
+    resolution = resolve(references, finder(objects, namespace), partial=True)
     content, conflicts = content_of(resolution)
     missing = ", ".join(dict.fromkeys(item for item, _ in resolution.unknown))
     note = f"not among the files, so not shown: {missing}; name the files that have them, too"

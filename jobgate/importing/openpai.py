@@ -15,7 +15,7 @@ from jobgate.importing.job import Target, jobs
 from jobgate.importing.notes import Notes, word
 from jobgate.kinds import installed
 from jobgate.kinds.common import pod
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.prerequisites.item import faults as item_faults
 from jobgate.prerequisites.models import RESOURCES, PrerequisiteSpec
 from webhook import Cause, Path
@@ -69,7 +69,7 @@ def _refused(document: dict[str, Any]) -> Iterator[str]:
         findings = pod.check(spec["template"], Path("spec") / "template")
         found = (str(finding) for finding in findings if isinstance(finding, Cause))
     else:
-        status = judge(document, Circumstances(kinds=installed())).status
+        status = judge(document, ReviewOptions(kinds=installed())).status
         causes = status["details"]["causes"] if status else ()
         found = (f"{cause['field']}: {cause['message']}" for cause in causes)
     return (f"{title}: {fault}" for fault in found)

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
 from jobgate.kinds.common.schema import shape_of
-from jobgate.offline.sample import sample
 from webhook import Context, Kind
 from webhook.review import mutated
 from webhook.text import shown
@@ -31,6 +30,11 @@ _UNREAD: Final = (".template.metadata.creationTimestamp", ".template.metadata.ge
 
 #: What each type takes of the values of others.
 _TAKES: Final = {"number": {"integer", "number"}}
+
+#: Pod template of the sample job: templates are alike in all kinds, and too large to go through.
+_POD: Final = {"spec": {"containers": [{"name": "main", "image": "image"}]}}
+#: Depth to which a sample job is made. No part of a job is deeper.
+_DEPTH: Final = 8
 
 
 class MisfitOutcome(StrEnum):
@@ -158,7 +162,7 @@ def _drops(theirs: Schema) -> bool:
 
 def _written(kind: Kind, ours: Schema, theirs: Schema) -> Iterator[Misfit]:
     """Judge what the kind's defaults write into a job as the CRD would."""
-    before = sample(kind, ours)
+    before = _sample(kind, ours)
     job = mutated(kind, before, Context(namespace="default", name="job")).value
     stands = Evaluator(dict(theirs))
     already = {violation.path for violation in stands.validate(before)}
@@ -178,3 +182,51 @@ def _types(schema: Schema) -> set[str]:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _sample(kind: Kind, schema: Schema) -> dict[str, Any]:
+    """Return the smallest job with one of each part, to see what defaults write. It may be invalid."""
+    spec = _value(schema.get("properties", {}).get("spec", {}), _DEPTH)
+    metadata = {"name": "job", "namespace": "default"}
+    return {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
+
+
+def _value(schema: Schema, depth: int) -> Any:
+    if "default" in schema:
+        return schema["default"]
+    if values := schema.get("enum"):
+        return values[0]
+    sort = schema.get("type")
+    if sort == "object":
+        return _object(schema, depth)
+    if sort == "array":
+        return [_value(schema.get("items", {}), depth - 1)] if depth else []
+    if sort in {"integer", "number"}:
+        return max(1, schema.get("minimum", 1))
+    return {"boolean": False, "string": "x"}.get(str(sort), 1)
+
+
+def _object(schema: Schema, depth: int) -> dict[str, Any]:
+    """Return an object with what it must have, and with every part that holds pods somewhere below."""
+    required = schema.get("required", ())
+    found: dict[str, Any] = {}
+    for name, child in schema.get("properties", {}).items():
+        if name == "template" and "spec" in child.get("properties", {}):
+            found[name] = _POD
+        elif depth and (name in required or _holds_pods(child, depth - 1)):
+            found[name] = _value(child, depth - 1)
+    entry = schema.get("additionalProperties")
+    if depth and isinstance(entry, Mapping) and _holds_pods(entry, depth - 1):
+        found["x"] = _value(entry, depth - 1)
+    return found
+
+
+def _holds_pods(schema: Schema, depth: int) -> bool:
+    """Return whether a part of a job has a pod template."""
+    if not depth:
+        return False
+    properties = schema.get("properties", {})
+    if "template" in properties:
+        return True
+    inner = [*properties.values(), schema.get("items"), schema.get("additionalProperties")]
+    return any(_holds_pods(one, depth - 1) for one in inner if isinstance(one, Mapping))

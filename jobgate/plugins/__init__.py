@@ -5,8 +5,7 @@
 - `arguments`, `flags`: their arguments
 - `pod`: a pod while it is wired
 - `limits`, `weight`: how much can be put into a pod, and how much memory a job may take
-- `env`, `svc`, `ssh`: the built-in ones
-- `queueing`: what the installation asks for, for all jobs
+- the built-in plugins: one file each, listed in `BUILT_IN`
 
 A package adds a `Plugin` by the entry point `jobgate.plugins`.
 """

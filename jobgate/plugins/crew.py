@@ -51,11 +51,12 @@ class Part:
     Attributes:
         name: of the task, as in the labels of pods.
         type: role in the job, as the kind names it; empty if the kind has no types.
-        replicas: how many pods it has.
+        replicas: number of pods.
+        indices: of its pods, if they are not the first ones; else empty.
         least: number of pods that must run together, or None.
         containers: containers of its template.
         hostname, subdomain, scheduler: as the template sets them; else empty.
-        volumes: names of volumes in its template. Those that the job adds to every pod are in `Crew.volumes`.
+        volumes: names of volumes in its template. For those that the job adds to every pod: `Crew.has_volume`.
         fs_group: the `fsGroup` of its pods, or None.
         prerequisites: that its pods get.
         container: the container that these go into, if the template names it.
@@ -73,6 +74,7 @@ class Part:
     fs_group: int | None = None
     prerequisites: tuple[Reference, ...] = ()
     container: str = ""
+    indices: tuple[int, ...] = ()
 
     @property
     def variable(self) -> str:
@@ -189,18 +191,21 @@ class Crew:
         return f"{part.hostname or self.pod_name(part, index)}.{part.subdomain or self.service}"
 
     def hosts(self, part: Part) -> list[str]:
-        """Return the names of all pods of a part, running or not; a single one where the template fixes it."""
-        return [self.host(part, index) for index in range(self.count_hosts(part))]
+        """Return the DNS names of all pods of a part; a single one if the template fixes it."""
+        return [self.host(part, index) for index in part.indices or range(part.replicas)][: self.count_hosts(part)]
 
     def count_hosts(self, part: Part) -> int:
-        """Return how many names the pods of a part have: one where the template fixes it."""
-        return min(part.replicas, 1) if part.hostname else part.replicas
+        """Return how many DNS names the pods of a part have."""
+        count = len(part.indices) or part.replicas
+        return min(count, 1) if part.hostname else count
 
     def length_of_hosts(self, part: Part) -> int:
-        """Return how many characters these names have together, without making them: a job may say any number."""
+        """Return the length of all these names without making them: a job may have any number."""
         count = self.count_hosts(part)
         if part.hostname or not count:
             return count * len(self.host(part, 0))
+        if part.indices:
+            return sum(len(host) for host in self.hosts(part))
         digits = sum(max(count - int(10**power), 0) for power in range(1, len(str(count))))
         return count * len(self.host(part, 0)) + digits
 

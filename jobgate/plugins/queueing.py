@@ -1,7 +1,6 @@
-"""The plugin `queueing`: jobs whose operator knows no queues and no gangs get both through their pods.
+"""The plugin `queueing`: jobs whose operator supports no queues and no gangs get both through their pods.
 
-No job asks for it: the installation says which system queues pods in this cluster, and it holds for every job whose
-operator does not see to queues itself.
+The installation requests it, and says which system queues pods in this cluster.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.plugin import Declared, Plugin
 from jobgate.plugins.pod import Pod
 
-#: What Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
+#: Labels and gates that Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
 KUEUE_COUNT = "kueue.x-k8s.io/pod-group-total-count"
 KUEUE_MANAGED = "kueue.x-k8s.io/managed"
 KUEUE_GATE = "kueue.x-k8s.io/admission"
 
-#: What the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
+#: The label that the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
 COSCHEDULING_GROUP = "scheduling.x-k8s.io/pod-group"
 
-#: What the scheduler of Volcano reads of pods that are no Volcano Job's.
+#: Annotations that the scheduler of Volcano reads of pods of other jobs.
 VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 
@@ -38,7 +37,7 @@ _LABEL_LIMIT = 63
 
 
 class System(StrEnum):
-    """What queues pods, or schedules them as gangs. Kubernetes' own does so for jobs that jobgate runs."""
+    """A system that queues pods or schedules gangs. `kubernetes` is its own scheduler, for jobs that jobgate runs."""
 
     KUBERNETES = "kubernetes"
     KUEUE = "kueue"
@@ -46,7 +45,7 @@ class System(StrEnum):
     VOLCANO = "volcano"
 
 
-#: Which scheduler each needs, where the installation does not say otherwise; Kueue works with any.
+#: The default scheduler of each; Kueue works with any.
 _SCHEDULERS: Mapping[System, str] = {
     System.KUBERNETES: "",
     System.KUEUE: "",
@@ -55,7 +54,7 @@ _SCHEDULERS: Mapping[System, str] = {
 }
 
 
-#: The words of jobs that each acts on.
+#: The words of jobs that each supports.
 _HEEDS: Mapping[System, frozenset[str]] = {
     System.KUBERNETES: frozenset(),
     System.KUEUE: frozenset({"queue"}),
@@ -63,10 +62,10 @@ _HEEDS: Mapping[System, frozenset[str]] = {
     System.VOLCANO: frozenset({"queue", "min_available", "priority_class_name"}),
 }
 
-#: Those that have queues of their own.
+#: Those that have queues.
 QUEUES_PODS = frozenset({System.KUEUE, System.VOLCANO})
 
-#: The groups of pods that a system has as objects: their apiVersion, and the plural of the resource.
+#: The PodGroups of a system: their apiVersion, and the plural of the resource.
 GROUPS: Mapping[System, tuple[str, str]] = {
     System.COSCHEDULING: ("scheduling.x-k8s.io/v1alpha1", "podgroups"),
     System.VOLCANO: ("scheduling.volcano.sh/v1beta1", "podgroups"),
@@ -74,7 +73,7 @@ GROUPS: Mapping[System, tuple[str, str]] = {
 
 
 class QueueingArguments(Arguments):
-    """What the installation says of queues."""
+    """The queueing system of the installation."""
 
     system: Annotated[System, Takes("kubernetes, kueue, coscheduling or volcano")]
     scheduler: Annotated[str, Takes("the name of a scheduler"), Field(max_length=_LABEL_LIMIT)] = ""
@@ -109,10 +108,10 @@ class Queueing(Plugin[QueueingArguments]):
                 pod.label(KUEUE_GROUP, group_name(crew.name, crew.uid[:8]))
                 pod.annotate(KUEUE_COUNT, str(crew.size))
                 pod.gate(KUEUE_GATE)
-            case System.COSCHEDULING if _is_gang(crew):
+            case System.COSCHEDULING if crew.least:
                 pod.label(COSCHEDULING_GROUP, crew.name)
                 pod.schedule_by(crew.scheduler or arguments.scheduled_by)
-            case System.VOLCANO if crew.queue or _is_gang(crew):
+            case System.VOLCANO if crew.queue or crew.least:
                 pod.annotate(VOLCANO_GROUP, crew.name)
                 if crew.queue:
                     pod.annotate(VOLCANO_QUEUE, crew.queue)
@@ -128,10 +127,10 @@ class Queueing(Plugin[QueueingArguments]):
         """
         if crew.run:
             return
-        if arguments.system is System.COSCHEDULING and _is_gang(crew):
+        if arguments.system is System.COSCHEDULING and crew.least:
             yield Declared(_pod_group(arguments.system, crew, {"minMember": crew.least}))
-        if arguments.system is System.VOLCANO and (crew.queue or _is_gang(crew)):
-            spec: dict[str, Any] = {"minMember": crew.least if _is_gang(crew) else 1}
+        if arguments.system is System.VOLCANO and (crew.queue or crew.least):
+            spec: dict[str, Any] = {"minMember": crew.least or 1}
             if crew.queue:
                 spec["queue"] = crew.queue
             if crew.priority_class:
@@ -140,20 +139,12 @@ class Queueing(Plugin[QueueingArguments]):
 
 
 def group_name(name: str, which: str) -> str:
-    """Return what Kueue shall call a group: the job, and the beginning of its uid, say.
+    """Return the name of a job's group for Kueue: the job's name, and `which`, such as the beginning of its uid.
 
-    So a job that is created again under its name does not meet the workload that Kueue has kept of the former one.
-
-    Args:
-        name: of the job.
-        which: of its name it is; empty where that is not known yet.
+    So a job that is created again does not get the workload that Kueue has kept of the former one.
     """
     suffix = f"-{which}" if which else ""
     return name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix
-
-
-def _is_gang(crew: Crew) -> bool:
-    return bool(crew.least)
 
 
 def _pod_group(system: System, crew: Crew, spec: Mapping[str, Any]) -> dict[str, Any]:

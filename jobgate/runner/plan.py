@@ -27,6 +27,8 @@ from jobgate.runner.subject import Observed, Sight, Subject, later, look, moment
 _ENDED: Final = ("completionTime", "completionTimestamp")
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
+#: In these phases nothing has happened but that pods were asked for.
+_STARTING: Final = frozenset({Phase.PENDING, Phase.STARTING})
 #: What a change is judged without: it is of the write, not of what is written.
 _TIMES: Final = frozenset({"lastUpdateTime"})
 
@@ -74,10 +76,12 @@ def status(subject: Subject, observed: Observed) -> dict[str, Any]:
     return subject.runner.status(subject.job, progress)
 
 
-def report(subject: Subject, observed: Observed) -> list[Action]:
-    """Return what says how a job is that lacks what could not be made, and when it is looked at again."""
+def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
+    """Return what says how a job is of which something cannot be written, and when it is looked at again."""
+    if _ended(subject) is not None or not is_run(subject.job.document):
+        return []
     sight = look(subject, observed)
-    return list(_report(subject, sight, outcome(subject, sight)))
+    return list(_report(subject, sight, outcome(subject, sight), blocked))
 
 
 def _ended(subject: Subject) -> Phase | None:
@@ -185,15 +189,16 @@ def _covers(found: Any, wanted: Any) -> bool:
     return bool(found == wanted)
 
 
-def _report(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
-    yield from _written(subject, subject.runner.status(subject.job, progress_of(subject, sight)))
+def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -> Iterator[Action]:
+    progress = replace(progress_of(subject, sight), blocked=blocked)
+    yield from _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     if found.later is not None:
         yield Later(max(found.later, 0.0))
 
 
-def _written(subject: Subject, wanted: Mapping[str, Any]) -> list[Action]:
+def _written(subject: Subject, wanted: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
     stored = mapping(subject.job.document.get("status"))
-    return [] if _same(wanted, stored) else [SetStatus(wanted)]
+    return [] if _same(wanted, stored) else [SetStatus(wanted, starting)]
 
 
 def _same(one: Any, other: Any) -> bool:

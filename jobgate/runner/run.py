@@ -31,7 +31,7 @@ from webhook import Kind
 #: The label `controller` of metrics.
 NAME: Final = "jobgate-runner"
 #: How many jobs are looked at at once.
-WORKERS: Final = 8
+WORKERS: Final = 32
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
 

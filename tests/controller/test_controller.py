@@ -17,6 +17,7 @@ from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
 from jobgate.controller.loop import NOBODY
 from jobgate.controller.owned import Owned
+from jobgate.controller.present import PODS
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Room
@@ -116,6 +117,53 @@ async def test_host_lists_follow_a_scaled_job() -> None:
     found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
     assert found
     assert found["data"]["work.host"].count("\n") == 2
+
+
+def di_pod(job: Mapping[str, Any], index: int, uid: str = "") -> dict[str, Any]:
+    """A pod of a DIJob, as its operator makes it."""
+    labels = {"diengine/operator": "di-operator", "diengine/job": "train", "diengine/task-name": "work"}
+    owner = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "uid": uid or job["metadata"]["uid"]}
+    name = {"name": f"train-work-{index}", "namespace": "ada"}
+    return {"metadata": {**name, "labels": labels, "ownerReferences": [owner]}}
+
+
+async def test_host_lists_name_the_pods_that_the_operator_left() -> None:
+    def hosts() -> list[str]:
+        found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+        assert found
+        return [host.partition(".")[0].rpartition("-")[2] for host in found["data"]["work.host"].split("\n")]
+
+    cluster = MemoryCluster()
+    stored = cluster.put(DIJOBS, job(replicas=6))
+    for index in range(6):
+        cluster.put(PODS, di_pod(stored, index))
+    async with controlling(cluster):
+        await quiet(cluster)
+        assert hosts() == list("012345")
+        cluster.put(DIJOBS, job(replicas=3))
+        for index in (2, 3, 4):
+            cluster.drop(PODS, "ada", f"train-work-{index}")
+        await quiet(cluster)
+        assert hosts() == list("015")
+        cluster.edit(PODS, "ada", "train-work-1", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+        cluster.put(PODS, di_pod(stored, 7, uid="of an earlier job"))
+        await quiet(cluster)
+        assert hosts() == list("015")
+        cluster.drop(PODS, "ada", "train-work-5")
+        await quiet(cluster)
+        assert hosts() == list("012")
+
+
+async def test_a_pod_that_changes_no_host_list_has_no_job_looked_at() -> None:
+    cluster = MemoryCluster()
+    stored = cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await quiet(cluster)
+        before = len(cluster.calls)
+        for index in range(2):
+            cluster.put(PODS, di_pod(stored, index))
+        await quiet(cluster)
+        assert len(cluster.calls) == before
 
 
 @pytest.mark.parametrize("resource, name", MINE[:3])

@@ -36,16 +36,10 @@ def crew_of(
     imposed: Mapping[str, Any] | None = None,
     plugins: Mapping[str, Plugin[Any]] | None = None,
 ) -> Crew:
-    """Return what plugins know of a job. Parts of it that are broken are left out, and so are plugins.
+    """Return what plugins know of a job, without its broken parts and plugins.
 
-    Args:
-        job: that is reviewed or stored.
-        namespace: that it is in.
-        name: of the job; it may be one that is expected.
-        uid: of the job; empty before it is stored.
-        domain: of the cluster's Services.
-        imposed: the plugins that the installation asks for, each with its arguments.
-        plugins: those that jobs may ask for; by default all that are installed.
+    `imposed` are the plugins that the installation asks for, with their arguments; `plugins` those that jobs may ask
+    for, by default all that are installed.
     """
     operator = operator_of(job)
     members = operator.members
@@ -104,10 +98,6 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
     """Return the plugins that a job asks for, each with its arguments, and what is wrong with these.
 
     Plugins that are not known are left out of both.
-
-    Args:
-        job: that asks.
-        plugins: those that it may ask for; by default all that are installed.
     """
     written = mapping(job.word("plugins"))
     place: Path = job.at("plugins")
@@ -140,9 +130,9 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
         if not task.broken.isdisjoint(_NEEDED) or not task.name:
             continue
         spec = spec_of(task.template)
-        kept = {
-            name: "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
-        }
+        hostname, subdomain = (
+            "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
+        )
         yield Part(
             name=operator.task_name(task),
             type=alike(text(task.get("type"))),
@@ -154,7 +144,8 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
             prerequisites=alike(one.references) if (one := named.get(task.path.steps) if named else None) else (),
             container=alike(one.container) if one else "",
-            **kept,
+            hostname=hostname,
+            subdomain=subdomain,
         )
 
 

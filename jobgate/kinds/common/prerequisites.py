@@ -62,9 +62,7 @@ _RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     """Return the default by which a job has what its prerequisites need of it.
 
-    Args:
-        tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
-        in_spec: whether job and tasks have a field `prerequisites`.
+    `tasks` are the fields that lead to the list, or map, of tasks; `in_spec`: job and tasks have `prerequisites`.
     """
     here = Where(tasks, in_spec)
 

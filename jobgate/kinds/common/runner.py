@@ -138,6 +138,7 @@ class Progress:
         phase: where it is.
         reason: why, in one word, where it is not obvious.
         message: why, in a sentence.
+        blocked: what is in the way of objects of the job; empty for nothing.
         now: the time.
         generation: of the job that this was seen of.
         restarts: how many times pods, tasks or the job were restarted.
@@ -149,8 +150,14 @@ class Progress:
     generation: int = 0
     reason: str = ""
     message: str = ""
+    blocked: str = ""
     restarts: int = 0
     tasks: Mapping[str, TaskProgress] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        """The message, with what is in the way."""
+        return "; ".join(filter(None, (self.message, self.blocked)))
 
     @property
     def stamp(self) -> str:

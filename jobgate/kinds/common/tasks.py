@@ -62,12 +62,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
 
 
 def labels_can_begin_with_the_name(context: Context, uses: Callable[[], str]) -> Iterator[Cause]:
-    """Yield what of a job's name cannot be in a DNS label that begins with it; its length is another matter.
-
-    Args:
-        context: of the review.
-        uses: says what is called so, for the message.
-    """
+    """Yield what of a job's name cannot be in a DNS label that begins with it; its length is another matter."""
     name = expected_name(context)
     if name and (fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name)):
         yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {uses()}")

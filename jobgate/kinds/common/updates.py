@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from jobgate.kinds.common.changes import FieldChange, Sort, changes
-from jobgate.kinds.common.fields import Field, Table
+from jobgate.kinds.common.changes import Field, FieldChange, Sort, changes, table
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.schema import shape_of
 from webhook import Cause, Context, Forbidden, Job, Rule
@@ -62,7 +61,7 @@ class MayChange:
         """
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
-        self._table = Table(fields, When.NEVER, keys or {})
+        self._table = table(fields, When.NEVER, keys or {})
 
     def rule(self, check: Check | None = None) -> UpdateRule:
         """Return the rule that fields change only when they may.
@@ -88,7 +87,7 @@ class MayChange:
         status = old.get("status")
         if not self._runs(status if isinstance(status, Mapping) else {}):
             allowed.add(When.BEFORE_IT_RUNS)
-        spec = self._table.object(shape_of(job.kind)).below("spec")
+        spec = Field(When.NEVER, shape_of(job.kind), (self._table,)).below("spec")
         for change in changes(spec, old.get("spec"), job.document.get("spec"), frozenset(allowed)):
             when = _decisive(change).value
             if when not in allowed:

@@ -101,7 +101,8 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
         if isinstance(old, int) and task.replicas is not None and task.replicas < old:
             yield Notice(
                 f"spec.tasks[{index}].replicas",
-                "DI-orchestrator deletes pods of any index, and host lists name the first ones: pods may not be found",
+                "DI-orchestrator deletes pods of any index, and creates none again that is lost later. The host lists "
+                "of svc in /etc/volcano name the pods that stay; DI_NODES and other variables name the first ones",
             )
 
 

@@ -50,7 +50,7 @@ def status(job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
     for one in conditions:
         if one["type"] != phase and one.get("status") == "True":
             conditions = set_condition(conditions, {"type": one["type"], "status": "False"}, progress)
-    condition = {"type": phase, "status": "True", "reason": reason, "message": progress.message}
+    condition = {"type": phase, "status": "True", "reason": reason, "message": progress.sentence}
     former = dict(job.document.get("status") or {})
     tasks = progress.tasks.values()
     made = {

@@ -190,7 +190,8 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
             new |= {"reason": stored.get("reason", ""), "message": stored.get("message", "")}
         conditions = set_condition(conditions, new, progress, last=true)
 
-    put("Created", message=f"TorchJob {job.document['metadata']['name']} is created")
+    created = f"TorchJob {job.document['metadata']['name']} is created"
+    put("Created", message="; ".join(filter(None, (created, progress.blocked))))
     held = phase in _HELD
     kind = "Queuing" if held else {Phase.TERMINATED: "Failed"}.get(phase, str(phase))
     if held or phase in {Phase.RUNNING, Phase.RESTARTING} or phase.ended:
@@ -201,7 +202,7 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         opposite = {"Running": "Restarting", "Restarting": "Running"}.get(kind)
         conditions = [one for one in conditions if one["type"] != opposite]
         reason = progress.reason or (f"Job{phase}" if held or phase is Phase.TERMINATED else "")
-        put(kind, reason=ENQUEUED if phase is Phase.QUEUED else reason, message=progress.message)
+        put(kind, reason=ENQUEUED if phase is Phase.QUEUED else reason, message=progress.sentence)
     elif any(one["type"] == "Queuing" and one.get("reason") == ENQUEUED for one in conditions):
         put("Queuing", reason=DEQUEUED, message="the job has left its queue")
     # By type, in whichever case the key is written.

@@ -66,7 +66,7 @@ def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -
     if context.old is None:
         return
     before, after = _by_type(context.old), _by_type(job.document)
-    common = before.keys() & after.keys()
+    common = [name for name in before if name in after]
     old = _comparable(context.old, {name: before[name] for name in common})
     new = _comparable(job.document, {name: after[name] for name in common})
     written = {_canonical(name): key for name, key in after.items()}

@@ -90,12 +90,7 @@ def plain(pod: Mapping[str, Any]) -> bool:
 
 
 def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
-    """Yield what is wrong with a Pod.
-
-    Args:
-        pod: the Pod that an operator makes of a template; its shape has been checked by the schema.
-        path: of the template in the job.
-    """
+    """Yield what is wrong with a Pod."""
     return FAMILIES.check(pod, path)
 
 

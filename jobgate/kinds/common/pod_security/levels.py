@@ -11,15 +11,15 @@ from msgspec import UNSET, Meta, UnsetType, defstruct
 from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.shapes import PartialObject, whole_text
-from jobgate.kinds.common.pod_security import host, limits, privileges, profiles
+from jobgate.kinds.common.pod_security import limits, privileges, profiles
 from jobgate.kinds.common.pod_security.violation import CONTEXT, Level, Violation
 from webhook.path import Path
 
 _Nothing: TypeAlias = Never | UnsetType
 #: In the order in which a reader looks at a template.
 CHECKS: Final = (
-    host.check,
-    privileges.check,
+    privileges.host,
+    privileges.privileges,
     limits.users,
     profiles.check,
     limits.sysctls,
@@ -120,11 +120,11 @@ def _each_has_a_profile_and_is_not_root(spec: Mapping[str, Any], containers: Seq
 
 
 _CONTAINER: Final = {
-    **dict.fromkeys(host.PROBES, _OwnHandler),
+    **dict.fromkeys(privileges.PROBES, _OwnHandler),
     "lifecycle": _OwnHooks,
     "ports": list[_OwnPort],
 }
-_SPEC: Final = {**dict.fromkeys(host.NAMESPACES, LOOK), "ephemeralContainers": LOOK}
+_SPEC: Final = {**dict.fromkeys(privileges.NAMESPACES, LOOK), "ephemeralContainers": LOOK}
 _FAMILIES: Final[Mapping[Level, Family[Violation]]] = {
     Level.BASELINE: Family(
         check=_check,
@@ -144,13 +144,7 @@ _FAMILIES: Final[Mapping[Level, Family[Violation]]] = {
 
 
 def violations(pod: Mapping[str, Any], path: Path, level: Level = Level.RESTRICTED) -> Iterator[Violation]:
-    """Yield what a level minds in a Pod, in some version; among it may be what only a higher level minds.
-
-    Args:
-        pod: the Pod as an operator makes it.
-        path: of its template in the job.
-        level: the level.
-    """
+    """Yield what a level minds in a Pod, in some version; among it may be what only a higher level minds."""
     if not keeps_to(level, pod):
         yield from _FAMILIES[level].check(pod, path)
 

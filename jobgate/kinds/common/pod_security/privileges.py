@@ -1,7 +1,7 @@
-"""What containers may do beyond others: all, by capability, or by gaining privileges.
+"""What pods may do beyond others: share namespaces and ports of their host, gain privileges, add capabilities.
 
-From the checks privileged, capabilities_baseline, capabilities_restricted and allowPrivilegeEscalation of Pod Security
-admission.
+From the checks hostNamespaces, hostPorts, windowsHostProcess, hostProbesAndHostLifecycle, privileged,
+capabilities_baseline, capabilities_restricted and allowPrivilegeEscalation of Pod Security admission.
 """
 
 from __future__ import annotations
@@ -9,16 +9,55 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, items, mapping, objects, spec_of, whole
 from jobgate.kinds.common.pod_security.violation import (
     ALWAYS,
     Level,
     SecurityContext,
     Violation,
+    of_all,
     of_containers,
     on_windows,
 )
 from webhook.path import Path
+
+NAMESPACES: Final = ("hostNetwork", "hostPID", "hostIPC")
+PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+HOOKS: Final = ("postStart", "preStop")
+_REACHING: Final = ("httpGet", "tcpSocket")
+
+#: Since then a probe may not be pointed at another host: the kubelet would knock there for who wrote the pod.
+_OWN_HOST_SINCE: Final = 34
+
+
+def host(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+    """Yield what a pod shares with its host."""
+    spec, here = spec_of(pod), path / "spec"
+    for field in NAMESPACES:
+        if spec.get(field) is True:
+            yield Violation(here / field, True, "must be false or not set", Level.BASELINE)
+    for context in of_all(pod, path):
+        if mapping(context.json.get("windowsOptions")).get("hostProcess") is True:
+            where = context.path / "windowsOptions" / "hostProcess"
+            yield Violation(where, True, "must be false or not set", Level.BASELINE)
+    for container in containers(pod, path, ALL_CONTAINERS):
+        for index, port in objects(container.json.get("ports")):
+            if whole(port.get("hostPort")):
+                place = container.path / "ports" / index / "hostPort"
+                yield Violation(place, port["hostPort"], "must not be set", Level.BASELINE)
+        yield from _hosts_of_handlers(container.json, container.path)
+
+
+def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+    lifecycle = mapping(container.get("lifecycle"))
+    handlers = [(mapping(container.get(probe)), path / probe) for probe in PROBES]
+    handlers += [(mapping(lifecycle.get(hook)), path / "lifecycle" / hook) for hook in HOOKS]
+    for handler, where in handlers:
+        for way in _REACHING:
+            if host := mapping(handler.get(way)).get("host"):
+                right = "must not be set"
+                yield Violation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
+
 
 #: What container runtimes give by default, except NET_RAW.
 Capability: TypeAlias = Literal[
@@ -47,7 +86,7 @@ _CAPABILITIES_SINCE: Final = 22
 _WINDOWS_EXEMPT_SINCE: Final = 25
 
 
-def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def privileges(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     """Yield what containers are privileged to do, or are not kept from."""
     until = _WINDOWS_EXEMPT_SINCE if on_windows(pod) else ALWAYS
     for context in of_containers(pod, path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, mapping, metadata_of, text
 from jobgate.kinds.common.pod_security.violation import (
     ALWAYS,
     Level,
@@ -71,7 +71,7 @@ def _seccomp(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
 def _seccomp_annotations(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     """Before there were fields, annotations said the profile; a namespace may be held to the rules of that time."""
     annotations = mapping(metadata_of(pod).get("annotations"))
-    names = [container.get("name") for container, _ in containers(spec_of(pod), path)]
+    names = [container.json.get("name") for container in containers(pod, path, ALL_CONTAINERS)]
     for key in dict.fromkeys((_SECCOMP_POD, *(f"{_SECCOMP_CONTAINER}{name}" for name in names))):
         profile = annotations.get(key)
         if profile in (None, "runtime/default", "docker/default"):

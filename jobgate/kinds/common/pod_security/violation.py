@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
-from jobgate.kinds.common.pod.reading import containers, mapping, spec_of
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, mapping, spec_of
 from webhook.path import Path
 
 #: Above all minors that there are: of a violation that no version has stopped to mind.
@@ -65,8 +65,8 @@ def of_pod(pod: Mapping[str, Any], path: Path) -> SecurityContext:
 
 def of_containers(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:
     """Yield the security context of each container of a pod."""
-    for container, where in containers(spec_of(pod), path / "spec"):
-        yield SecurityContext(mapping(container.get(CONTEXT)), where / CONTEXT)
+    for container in containers(pod, path, ALL_CONTAINERS):
+        yield SecurityContext(mapping(container.json.get(CONTEXT)), container.path / CONTEXT)
 
 
 def of_all(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:
