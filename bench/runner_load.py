@@ -34,7 +34,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import has_account
 from jobgate.kinds.dijob import DIJOB
-from jobgate.runner.offline import rendered
+from jobgate.runner.rendering import rendered
 
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "runner-load.md"
 #: Pods that a simulated node takes, with some room.

@@ -1,4 +1,4 @@
-"""What of an object would be changed, as RFC 6902 operations and as a person reads them."""
+"""Differences of two JSON objects, as RFC 6902 operations and as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SIGNS = {"add": "+", "remove": "-", "replace": "~"}
 
 
 def difference(before: Any, after: Any) -> list[dict[str, Any]]:
-    """Return the operations that make `after` of `before`.
+    """Return the operations that turn `before` into `after`.
 
     Lists of the same length are compared item by item, others are replaced whole: admission adds fields, not items.
     """
@@ -21,7 +21,7 @@ def difference(before: Any, after: Any) -> list[dict[str, Any]]:
 
 
 def readable(before: Any, after: Any) -> Iterator[tuple[str, str]]:
-    """Yield the changes as lines, each with its sign: `+`, `-` or `~`."""
+    """Yield the changes as text, each with its sign: `+`, `-` or `~`."""
     for kind, steps, value in _changes(before, after, ()):
         yield _SIGNS[kind], f"{join(steps)}: {shown(_at(before, steps) if kind == 'remove' else value)}"
 

@@ -65,7 +65,7 @@ def compiled(
         optional_old_self: Whether the rule says `optionalOldSelf`.
 
     Raises:
-        Rejected: The API server would not compile it.
+        CompilationError: The API server would not compile it.
         NotEvaluated: The library is not installed, or does not take the expression.
     """
     if not available():

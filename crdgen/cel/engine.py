@@ -27,7 +27,7 @@ from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
 from crdgen.schema.look import as_read
 
-_FAULT: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
+_ERROR: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
 #: What the library's parser says of an expression that is too deep or too large for it, though not for the API server.
 _TOO_LARGE: Final = re.compile(r"recursion limit|recursion depth|node count")
 #: Each of these macros doubles what is before it when it is expanded.
@@ -80,7 +80,7 @@ class CompiledExpression:
         """Return what the expression gives; the variables are `activation`'s, and `old` says whether one is oldSelf.
 
         Raises:
-            Fault: The expression fails, as it would on the API server.
+            EvaluationError: The expression fails, as it would on the API server.
             NotEvaluated: It takes more steps than the library takes.
         """
         if self.optional:
@@ -104,7 +104,7 @@ def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> Com
     """Return the compiled expression; the schema is that of `self`, as JSON.
 
     Raises:
-        Rejected: The API server would not compile it.
+        CompilationError: The API server would not compile it.
         NotEvaluated: The library cannot compile it.
     """
     if len(_DOUBLING.findall(expression)) > _MOST_DOUBLED:
@@ -118,8 +118,8 @@ def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> Com
         raise CompilationError(_sentences(str(error), environment.objects)) from None
     serialized = compiled.serialize()
     tree, types = read(serialized)
-    if faults := [fault for node in _literals(tree) for fault in _faults(node)]:
-        raise CompilationError(faults)
+    if problems := [problem for node in _literals(tree) for problem in _literal_problems(node)]:
+        raise CompilationError(problems)
     returns = compiled.return_type().name()
     return CompiledExpression(expression, schema, root, optional, tree, types, returns, environment.kind, serialized)
 
@@ -151,12 +151,12 @@ def _running() -> Any:
 
 
 def _sentences(text: str, objects: Mapping[str, Type]) -> list[str]:
-    found = _FAULT.findall(text)
+    found = _ERROR.findall(text)
     if not found:
         return [text.rpartition(" [")[0] or text]
-    # What follows from another fault is of the type `*error*`.
-    own = [(int(column), fault) for _, column, fault in found if "*error*" not in fault]
-    return list(dict.fromkeys(sentence(fault, column, objects) for column, fault in own))
+    # What follows from another problem is of the type `*error*`.
+    own = [(int(column), problem) for _, column, problem in found if "*error*" not in problem]
+    return list(dict.fromkeys(sentence(problem, column, objects) for column, problem in own))
 
 
 def _unlike(tree: Expression) -> str:
@@ -179,7 +179,7 @@ def _literals(tree: Expression) -> Iterator[Expression]:
     return (node for node in walk(tree) if node.id not in free)
 
 
-def _faults(node: Expression) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
+def _literal_problems(node: Expression) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
     """Return literals that Kubernetes rejects when a rule is made (cel-go, cel/validator.go)."""
     match node:
         case CelCall(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):

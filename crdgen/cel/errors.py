@@ -55,16 +55,16 @@ def failed(status: str) -> EvaluationError | NotEvaluated:
     return EvaluationError(text)
 
 
-def sentence(fault: str, column: int, objects: Mapping[str, Type]) -> str:
-    """Return the fault as a sentence; `column` counts from 1, and the messages are named by what they stand for."""
-    if found := _UNKNOWN_FIELD.match(fault):
+def sentence(error: str, column: int, objects: Mapping[str, Type]) -> str:
+    """Return the error as a sentence; `column` counts from 1, and the messages are named by what they stand for."""
+    if found := _UNKNOWN_FIELD.match(error):
         return _unknown_field(found[1], objects.get(found[2]))
-    if found := _OVERLOAD.match(fault):
+    if found := _OVERLOAD.match(error):
         name = _NAMED.get(found[1]) or _OPERATOR.sub(r"\1\2", found[1])
         return f"at character {column}: {name} does not take ({_readable(found[2], objects)})"
-    if found := _UNDECLARED.match(fault):
+    if found := _UNDECLARED.match(error):
         return f"at character {column}: {found[1]} is not known"
-    return f"at character {column}: {_readable(fault, objects)}"
+    return f"at character {column}: {_readable(error, objects)}"
 
 
 def _unknown_field(name: str, kind: Type | None) -> str:

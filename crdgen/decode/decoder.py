@@ -46,9 +46,9 @@ class DecodingProblem(NamedTuple):
 
 @dataclass
 class Decoder:
-    """Decodes one document; collects `faults`."""
+    """Decodes one document; collects `problems`."""
 
-    faults: list[DecodingProblem] = field(default_factory=list)
+    problems: list[DecodingProblem] = field(default_factory=list)
 
     def read(self, value: Any, shape: Shape, path: str) -> Any:
         """Return the decoded value, or its zero value where it cannot be read."""
@@ -83,7 +83,7 @@ class Decoder:
             if known is None:
                 fix = shape.hints.get(name, "remove it") if shape.hints else "remove it, or correct its spelling"
                 problem = f"{name} is unknown to the API server"
-                self.faults.append(DecodingProblem(at, problem, fix, child, unknown=True, unseen=not seen))
+                self.problems.append(DecodingProblem(at, problem, fix, child, unknown=True, unseen=not seen))
                 continue
             decoded = self._read(child, known, at, seen=seen)
             if decoded is not _ABSENT:
@@ -129,7 +129,7 @@ class Decoder:
             fix = _ONE_TYPE
         else:
             fix = f"write {wanted}"
-        self.faults.append(DecodingProblem(path, f"{keyword} must be {wanted}", fix, value))
+        self.problems.append(DecodingProblem(path, f"{keyword} must be {wanted}", fix, value))
         return _ABSENT
 
 

@@ -219,8 +219,8 @@ def _own(
             holds = run.of(rule.compiled, variables, most, old=old is not None) is True
         except cel.NotEvaluated as error:
             run.unchecked.append(f"{rule.where} was not checked: it {error}")
-        except cel.EvaluationError as fault:
-            yield Violation((), Reason.INVALID, kind, _failure(fault, rule))
+        except cel.EvaluationError as error:
+            yield Violation((), Reason.INVALID, kind, _failure(error, rule))
         else:
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule that does not compare is not held against a part that is as it was.
@@ -228,11 +228,11 @@ def _own(
                 yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
 
 
-def _failure(fault: cel.EvaluationError, rule: _Rule) -> str:
-    if str(fault) == "no such overload":
+def _failure(error: cel.EvaluationError, rule: _Rule) -> str:
+    if str(error) == "no such overload":
         why = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{fault}': {why}: {rule.name}"
-    return f"{fault} evaluating rule: {rule.name}"
+        return f"'{error}': {why}: {rule.name}"
+    return f"{error} evaluating rule: {rule.name}"
 
 
 def _message(rule: _Rule, run: _Run, variables: Any, most: int, *, old: bool) -> str:

@@ -16,25 +16,25 @@ _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "s
 
 def tidy(schema: Schema, path: str) -> Schema:
     """Return the schema, all stages behind it, without private notes."""
-    faults = SchemaErrors()
-    result = _tidied(schema, path, faults)
-    faults.tell()
+    errors = SchemaErrors()
+    result = _tidied(schema, path, errors)
+    errors.raise_all()
     return result
 
 
-def _tidied(schema: Schema, path: str, faults: SchemaErrors) -> Schema:
+def _tidied(schema: Schema, path: str, errors: SchemaErrors) -> Schema:
     if isinstance(schema, CompleteSchema):
         return schema
-    with faults.gathered():
+    with errors.collecting():
         if schema.get("type") not in _TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
             raise SchemaError(path, *_untyped(schema.get("type")))
     result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
     for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(schema.get(keyword), dict):
-            result[keyword] = _tidied(schema[keyword], f"{path}{step}", faults)
+            result[keyword] = _tidied(schema[keyword], f"{path}{step}", errors)
     if "properties" in schema:
         properties: dict[str, Schema] = schema["properties"]
-        result["properties"] = {name: _tidied(child, f"{path}.{name}", faults) for name, child in properties.items()}
+        result["properties"] = {name: _tidied(child, f"{path}.{name}", errors) for name, child in properties.items()}
     return result
 
 

@@ -12,19 +12,19 @@ Stage: TypeAlias = Callable[[Schema, str], Schema]
 
 def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
     """Return the schema with every node rewritten, children before their parents; the input is not changed."""
-    faults = SchemaErrors()
-    result = _rewritten(schema, path, stage, faults)
-    faults.tell()
+    errors = SchemaErrors()
+    result = _rewritten(schema, path, stage, errors)
+    errors.raise_all()
     return result
 
 
-def _rewritten(schema: Schema, path: str, stage: Stage, faults: SchemaErrors) -> Schema:
+def _rewritten(schema: Schema, path: str, stage: Stage, errors: SchemaErrors) -> Schema:
     if isinstance(schema, CompleteSchema):
         return schema
-    before = len(faults)
-    inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, faults))
-    if len(faults) == before:
-        with faults.gathered():
+    before = len(errors)
+    inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, errors))
+    if len(errors) == before:
+        with errors.collecting():
             return stage(inner, path)
     return schema
 

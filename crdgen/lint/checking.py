@@ -38,9 +38,9 @@ _KEYWORD: Final = re.compile(r"(.*?)\.?(?<![^.])[A-Za-z$-]+(?:\[\d+\](?:\.[A-Za-
 _PATH_STEP: Final = re.compile(r"[.\[]")
 
 
-def _independent(findings: Iterable[Finding], faults: Iterable[DecodingProblem]) -> list[Finding]:
+def _independent(findings: Iterable[Finding], problems: Iterable[DecodingProblem]) -> list[Finding]:
     """Return the findings that are not mere consequences of a decoding error."""
-    unread = {fault.path for fault in faults if not fault.unknown}
+    unread = {found.path for found in problems if not found.unknown}
     lists = {found[1] for found in map(_OF_ITEM.fullmatch, unread) if found}
     schemas = {found[1] for found in map(_DECISIVE.fullmatch, unread) if found}
     return [
@@ -70,31 +70,31 @@ def document_is_nested_reasonably(_: Any) -> Iterator[Problem]:
 
 
 @error("apiextensions types.go, types_jsonschema.go and marshal.go of v1")
-def value_has_the_right_type(fault: DecodingProblem) -> Iterator[Problem]:
+def value_has_the_right_type(found: DecodingProblem) -> Iterator[Problem]:
     """The API server decodes the document into typed values before it validates them."""
-    yield Problem("", fault.problem, fault.fix)
+    yield Problem("", found.problem, found.fix)
 
 
 @error("k8s.io/apimachinery, pkg/runtime/serializer/json")
-def field_is_known(fault: DecodingProblem) -> Iterator[Problem]:
+def field_is_known(found: DecodingProblem) -> Iterator[Problem]:
     """Strict decoding, which kubectl requests, rejects unknown fields; otherwise they are dropped with a warning."""
-    yield Problem("", fault.problem, fault.fix)
+    yield Problem("", found.problem, found.fix)
 
 
 @warning("apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool")
-def field_within_items_is_known(fault: DecodingProblem) -> Iterator[Problem]:
+def field_within_items_is_known(found: DecodingProblem) -> Iterator[Problem]:
     """Below items and additionalProperties, unknown fields are dropped even with strict decoding."""
-    yield Problem("", f"{fault.problem}, and silently dropped", fault.fix)
+    yield Problem("", f"{found.problem}, and silently dropped", found.fix)
 
 
-def _of_fault(fault: DecodingProblem, *, strict: bool) -> Iterator[Finding]:
-    """Yield what is to be said of a fault."""
+def _of_problem(found: DecodingProblem, *, strict: bool) -> Iterator[Finding]:
+    """Yield the finding of a decoding problem."""
     rule = value_has_the_right_type
-    if fault.unseen:
+    if found.unseen:
         rule = field_within_items_is_known
-    elif fault.unknown:
+    elif found.unknown:
         rule = field_is_known if strict else replace(field_is_known, severity=Severity.WARNING)
-    yield from rule.findings(fault, fault.path)
+    yield from rule.findings(found, found.path)
 
 
 _OF_DECODING: Final = (
@@ -138,8 +138,8 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
     for one in whole.versions:
         read += _apply(_OF_VERSION, one, one.path)
         read += _in_schema(one.nodes)
-    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=strict)]
-    return found + _independent(read, decoder.faults)
+    found = [finding for found in decoder.problems for finding in _of_problem(found, strict=strict)]
+    return found + _independent(read, decoder.problems)
 
 
 def _apply(rules: Iterable[LintRule[Any]], subject: Any, path: str) -> Iterator[Finding]:
@@ -157,8 +157,8 @@ def check_structural(schema: Schema) -> list[Finding]:
         return list(document_is_nested_reasonably.findings(schema, ""))
     decoder = Decoder()
     decoded = decoder.read(schema, SCHEMA, "")
-    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=True)]
-    found += _independent(_errors(nodes(decoded, ""), stop=bool(found)), decoder.faults)
+    found = [finding for found in decoder.problems for finding in _of_problem(found, strict=True)]
+    found += _independent(_errors(nodes(decoded, ""), stop=bool(found)), decoder.problems)
     return [
         Finding(field_path(finding.path), finding.problem, finding.fix, finding.severity, finding.rule)
         for finding in found

@@ -51,8 +51,10 @@ KUBECONFIG: Final = click.option(
 OUTPUT: Final = click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 
 
-class CannotRead(Exception):
-    """What a command needs cannot be read, from the cluster or from files."""
+class CannotRead(click.ClickException):
+    """The cluster or a file cannot be read; exit status 2."""
+
+    exit_code = 2
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, CannotRead, connect
 
 if TYPE_CHECKING:
     from jobgate.doctor import ClusterSnapshot, Expected, FoundFault
@@ -56,14 +56,10 @@ def doctor(
     """
     given = _given(values) | ({"namespace": namespace} if namespace else {})
     from jobgate.doctor.diagnosis import diagnose
-    from jobgate.doctor.look import CannotDiagnose, ServerAccess
+    from jobgate.doctor.look import ServerAccess
 
-    try:
-        servers = ServerAccess(kubeconfig is None, addresses, handshake_seconds)
-        observed, expected = asyncio.run(_look(kubeconfig, given, servers))
-    except CannotDiagnose as error:
-        click.echo(f"Error: {error}", err=True)
-        context.exit(2)
+    servers = ServerAccess(kubeconfig is None, addresses, handshake_seconds)
+    observed, expected = asyncio.run(_look(kubeconfig, given, servers))
     findings = diagnose(observed, expected)
     if output == "json":
         click.echo(json.dumps(_document(findings, observed, expected), indent=2))
@@ -79,11 +75,10 @@ async def _look(
     from jobgate.kinds import installed
 
     try:
-        client = await connect(kubeconfig)
-    except click.ClickException as error:
-        raise CannotDiagnose(error.message) from error
-    async with client:
-        return await look(client, installed(), given, servers)
+        async with await connect(kubeconfig) as client:
+            return await look(client, installed(), given, servers)
+    except (click.ClickException, CannotDiagnose) as error:
+        raise CannotRead(str(error)) from error
 
 
 def _given(values: TextIO | None) -> dict[str, Any]:

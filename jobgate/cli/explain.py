@@ -1,4 +1,4 @@
-"""`jobgate explain`: what the pods of a job will be, and where each part comes from."""
+"""`jobgate explain`: shows the pods of a job, with the source of each part."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from webhook.text import short
 def explain(
     context: click.Context, *, files: tuple[str, ...], namespace: str, output: str, configured: Configured
 ) -> None:
-    """Show what the pods of the jobs in FILEs will be, with no cluster.
+    """Show the pods of the jobs in FILEs, without a cluster.
 
-    For each task: command, variables, mounts and hosts of its first pod, and the Services and other objects beside the
-    pods, each with the plugin or the prerequisite that it comes from. Prerequisites are looked up in FILEs, too. FILE
-    may be - for standard input. Exit status: 0; 1 where a job would be denied, 2 where the input is not usable, or
-    makes no pods.
+    Shows command, variables, mounts and hosts of the first pod of each task, and the Services and other objects of the
+    job, each with the plugin or prerequisite that it comes from. Prerequisites are looked up in FILEs. FILE may be -
+    for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid, or no object makes pods.
     """
     try:
         manifests = [manifest for file in files for manifest in objects(file)]
@@ -67,7 +66,7 @@ def _title(manifest: Manifest) -> str:
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation as JSON: places become two fields."""
+    """Return an explanation as JSON, in which a place is two fields."""
     pods = [
         {
             **{key: value for key, value in asdict(one).items() if key != "parts"},

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @setting(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
+    help="YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
 )
 @setting(
     "--ignore-operator",
@@ -42,9 +42,9 @@ def run(
     requests_per_second: float,
     configured: Configured,
 ) -> None:
-    """Run the jobs of the kinds named by --run on Kubernetes' own Job controller, until SIGTERM or Ctrl-C."""
-    from jobgate.runner.queues import Unfit, read_queues
-    from jobgate.runner.run import Beside, RunnerController, Settings
+    """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
+    from jobgate.runner.queues import InvalidQueues, read_queues
+    from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
 
     log.configure()
@@ -53,12 +53,12 @@ def run(
         raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
     try:
         waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
-    except (Unfit, OSError, UnicodeDecodeError) as error:
+    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
-    settings = Settings(
+    settings = RunnerSettings(
         given.domain,
         queueing,
         requests_per_second,
@@ -76,5 +76,5 @@ def run(
 
     try:
         asyncio.run(lead(kinds, kubeconfig, place, runner, "runner started"))
-    except Beside as error:
+    except OperatorRunning as error:
         raise click.ClickException(str(error)) from None

@@ -63,7 +63,7 @@ NOWHERE = error(
     "install the software that serves the conversion webhook, or set `spec.conversion.strategy` to `None`",
 )
 
-_OUTCOMES = {MisfitOutcome.DROPPED: LACKS_FIELDS, MisfitOutcome.REFUSED: REFUSES, MisfitOutcome.DIFFERS: DEFAULTS}
+_OUTCOMES = {MisfitOutcome.DROPPED: LACKS_FIELDS, MisfitOutcome.REJECTED: REFUSES, MisfitOutcome.DIFFERS: DEFAULTS}
 
 #: Most places that are listed.
 _NAMED = 5

@@ -8,10 +8,11 @@ from typing import Final
 
 from jobgate.cluster import Resource
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import FoundFault, warning
-from jobgate.doctor.observed import ClusterSnapshot, place
+from jobgate.doctor.finding import FoundFault, notice, warning
+from jobgate.doctor.observed import CRDS, ClusterSnapshot, place
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.runner import is_run, runner_of
+from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind
 
 NOT_RUN = warning(
@@ -27,6 +28,13 @@ ERASED = warning(
     "again; the default is DI-orchestrator's own, `system:serviceaccount:di-system:di-orchestrator`",
 )
 
+KUEUE = notice(
+    "kueue-discovered",
+    "Kueue is installed, and the installation names no system for queueing: the runner uses Kueue, and own queues are "
+    "ignored. The webhook does not know of it, and warns that nothing acts on `queue`.",
+    "name the system for all: `--queueing kueue`, or another one of docs/reference/plugins/queueing.md",
+)
+
 #: Age of a job without a status that is reported. An operator writes a status within seconds.
 WITHOUT_STATUS: Final = timedelta(minutes=5)
 
@@ -38,6 +46,9 @@ def resource_of(kind: Kind) -> Resource:
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
     """Yield the first job that is not run, for each kind, and the first that lost fields, for each client."""
+    installation = expected.installation
+    if installation.run and not installation.queueing and observed.get(CRDS, KUEUE_CRD) is not None:
+        yield KUEUE.at(f"customresourcedefinitions/{KUEUE_CRD}", "Kueue is installed, and --queueing is not set")
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue

@@ -48,6 +48,7 @@ from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
 from jobgate.kinds.common.runner import runner_of
+from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind, Registry
 
 T = TypeVar("T")
@@ -139,6 +140,7 @@ def _of_installation(namespace: str) -> list[Ref]:
             for name in (certificates.ACCOUNT, controller.ACCOUNT, runner.ACCOUNT, f"{runner.ACCOUNT}-jobs")
         ),
         Ref(CLUSTER_ROLES, VIEW),
+        Ref(CRDS, KUEUE_CRD),
         Ref(BINDINGS),
         Ref(PODS, "", namespace),
     ]

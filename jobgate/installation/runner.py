@@ -17,7 +17,7 @@ from jobgate.installation.tree import ForEach, If, LoopItem, Setting, begins, ha
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.kinds.common.runner import RUN_BY, runner_of
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
-from jobgate.plugins.queueing import GROUPS, NATIVE_GROUP, System
+from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
 from webhook import Kind
 
 ACCOUNT: Final = "jobgate-runner"
@@ -93,6 +93,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         rule("", "namespaces", verbs=("list", "watch")),
         # To find out whether an operator of a kind is running, and has its permissions.
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
+        # Whether Kueue is installed.
+        rule("apiextensions.k8s.io", "customresourcedefinitions", verbs=("get",), names=(KUEUE_CRD,)),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
     ]

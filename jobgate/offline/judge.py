@@ -1,4 +1,4 @@
-"""What the API server and our webhook would make of an object together, with neither of them there."""
+"""The verdict of API server and webhook on an object, without either of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from webhook import (
 from webhook.context import NoObjects
 from webhook.kind import Schema
 
-#: From which likeness on a group is taken for a slip of another; that of `batch` and `batch.volcano.sh` is 0.48.
+#: Similarity from which a group is taken for a misspelling; that of `batch` and `batch.volcano.sh` is 0.48.
 _NEAR = 0.8
 #: Group, apiVersion and kind of prerequisites.
 _ITEMS = tuple((GROUP, items.API_VERSION, kind) for kind in items.SCHEMAS)
@@ -44,16 +44,16 @@ _ITEMS = tuple((GROUP, items.API_VERSION, kind) for kind in items.SCHEMAS)
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    """What the review shall assume.
+    """What a review without a cluster assumes.
 
     Attributes:
         kinds: the kinds that are reviewed.
         operation: CREATE, or UPDATE of the object of the same name in `stored`.
-        namespace: of objects that name none.
-        user: who applies.
-        settings: of the installation.
+        namespace: namespace of objects that set none.
+        user: name of the user who applies the objects.
+        settings: settings of the installation.
         stored: the objects before an UPDATE.
-        objects: what is known of other objects of the cluster.
+        objects: other objects of the cluster.
     """
 
     kinds: Registry
@@ -118,7 +118,7 @@ def _judge(document: dict[str, Any], kind: Kind, schema: Schema, options: Review
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
     result = result | {"apiVersion": document["apiVersion"]}
-    if causes := _refused_by_schema(kind, schema, result, old):
+    if causes := _denied_by_schema(kind, schema, result, old):
         every = {str(cause): cause for cause in (*causes, *validation.causes)}
         validation = replace(validation, causes=list(every.values()), rules=())
     return Verdict(
@@ -136,7 +136,7 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     sent = schema.default(pruned)
     old = _old(sent, schema, options)
     subject = (str(document["kind"]), GROUP, str(_identity(document)[2]))
-    response = Response("offline", items.refused(sent, old), subject=subject)
+    response = Response("offline", items.denied(sent, old), subject=subject)
     if response.allowed:
         found = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
         response = replace(response, notices=[Notice("spec.require", one) for one in found])
@@ -152,7 +152,7 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
 
 
 def _served(document: Mapping[str, Any], kinds: Registry) -> tuple[Kind, Schema] | None:
-    """Return the kind of an object, of any served version, and the schema of that version."""
+    """Return the kind of an object of any served version, and the schema of the version."""
     kind = kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     if kind is not None:
         return kind, kind.schema
@@ -165,10 +165,10 @@ def _served(document: Mapping[str, Any], kinds: Registry) -> tuple[Kind, Schema]
     return None
 
 
-def _refused_by_schema(
+def _denied_by_schema(
     kind: Kind, schema: Schema, result: Mapping[str, Any], old: Mapping[str, Any] | None
 ) -> list[Cause]:
-    """Return what only the API server refuses: by the rules of an update, by the schema of another version."""
+    """Return causes of the API server alone: transition rules, and the schema of another version."""
     causes = [] if schema is kind.schema else schema.check(result)
     if old is not None and isinstance(schema, StructuralSchema):
         causes += schema.transitions(result, {**old, "apiVersion": result["apiVersion"]})
@@ -176,9 +176,9 @@ def _refused_by_schema(
 
 
 def _failed(document: Mapping[str, Any], kind: Kind, error: Exception) -> Verdict:
-    """Return the denial of an object on which a rule or a default of its kind raised an error.
+    """Return the denial of an object for which a rule or a default raised an error.
 
-    In a cluster the webhook answers 500 there, and the API server denies the object.
+    In a cluster, the webhook answers 500, and the API server denies the object.
     """
     functions: list[tuple[str, object]] = [(f"rule {rule.name}", rule.check) for rule in kind.rules]
     functions += [(f"default {getattr(default, '__name__', '')}", default) for default in kind.defaults]
@@ -191,7 +191,7 @@ def _failed(document: Mapping[str, Any], kind: Kind, error: Exception) -> Verdic
 
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
-    """Return the verdict on an object of an unknown kind: denied if a known one was probably meant, else ignored."""
+    """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
     names = [*((one.group, one.gvk.api_version, one.kind) for one in kinds), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
     if any(one.conversion is not None and one.conversion(document) is not None for one in kinds):
@@ -214,7 +214,7 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
 
 
 def _meant(document: Mapping[str, Any], kinds: Iterable[tuple[str, str]]) -> bool:
-    """Tell whether an object seems to be meant as one of ours: in another case or version, or with a slip."""
+    """Return whether an object is probably meant to be of a known kind: with another case or version, or misspelt."""
     group, _, _ = str(document.get("apiVersion")).rpartition("/")
     name = str(document.get("kind")).lower()
     return any(kind.lower() == name and get_close_matches(group, [of], cutoff=_NEAR) for of, kind in kinds)
@@ -244,7 +244,7 @@ def _old(document: Mapping[str, Any], schema: Schema, options: ReviewOptions) ->
     if options.operation is not Operation.UPDATE:
         return None
     namesakes = [stored for stored in options.stored if _identity(stored) == _identity(document)]
-    # An exported object says its namespace, the file that it came from often does not.
+    # An exported object has a namespace, the file that it came from often has none.
     written = _namespace(document)
     fitting = [stored for stored in namesakes if not written or _namespace(stored) in {"", written}]
     fitting.sort(key=lambda stored: _namespace(stored) != (written or options.namespace))

@@ -44,7 +44,7 @@ def places(client: Writer, scope: RotationScope) -> Places:
     return Places(
         store=TlsSecret(client, selection.namespace, scope.secret),
         targets=Bundles(client, selection),
-        # The name that API servers ask for.
+        # The server name that API servers use.
         probe=Endpoints(
             fixed(scope.addresses)
             if scope.addresses

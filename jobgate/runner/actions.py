@@ -48,10 +48,10 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class RequeueAfter:
     """Look again in so many seconds: something becomes due then that nobody writes."""
 
     seconds: float
 
 
-Action: TypeAlias = Create | Delete | Patch | SetStatus | Event | Later
+Action: TypeAlias = Create | Delete | Patch | SetStatus | Event | RequeueAfter

@@ -10,24 +10,22 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
-from jobgate.cluster import Informer, Resource, slim
+from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
-from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
 from jobgate.kinds.common.runner import is_run
-from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
-from jobgate.runner.reading import Reader
-from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.reading import Caches, kept
+from jobgate.runner.seen import JobKey
 from jobgate.runner.subject import Observed, Subject, moment
 from webhook import Kind
 
@@ -65,44 +63,31 @@ class _Done:
 class Loop:
     """Looks at jobs."""
 
-    def __init__(  # noqa: PLR0913 - what it needs
+    def __init__(
         self,
-        jobs: Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]],
-        seen: Seen,
+        caches: Caches,
         objects: Writes,
         metrics: ControllerMetrics,
-        territory: Territory,
-        *,
-        clock: Callable[[], datetime],
-        later: Callable[[Whose, float], None],
-        reader: Reader,
+        later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Look at nothing yet.
 
         Args:
-            jobs: by `<plural>.<group>`: a kind, its resource, and what is known of its jobs.
-            seen: what is there of them.
+            caches: what is known of jobs.
             objects: the API server.
             metrics: what is counted.
-            territory: the namespaces in which anything is done.
-            clock: gives the time.
             later: has a job looked at again in so many seconds.
-            reader: reads jobs.
             dispatcher: of queues; None where there are none.
         """
-        self._jobs = jobs
-        self._seen = seen
+        self._caches = caches
         self._objects = objects
         self._metrics = metrics
-        self._territory = territory
-        self._clock = clock
         self._later = later
-        self._reader = reader
         self._dispatcher = dispatcher
-        self._replaced: dict[Whose, set[str]] = {}
+        self._replaced: dict[JobKey, set[str]] = {}
 
-    async def reconcile(self, key: Whose) -> Outcome:
+    async def reconcile(self, key: JobKey) -> Outcome:
         """Look at a job, and tell what came of it.
 
         Raises:
@@ -120,7 +105,7 @@ class Loop:
         return outcome
 
     async def _looked(
-        self, key: Whose, document: Mapping[str, Any], *, written: bool = False
+        self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
     ) -> tuple[Outcome, Mapping[str, Any] | None]:
         """Look at a job as it is stored; return what came of it, and the job where it was patched.
 
@@ -130,17 +115,17 @@ class Loop:
             written: whether it was written a moment ago, and is therefore there.
         """
         plural, namespace, _ = key
-        kind, resource, _ = self._jobs[plural]
+        kind, resource, _ = self._caches.jobs[plural]
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
             return Outcome.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return Outcome.FINE, None  # it is looked at as soon as something is decided
-        observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
+        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         actions = plan(subject, observed)
-        makes = any(isinstance(one, Create) for one in actions)
-        if makes and not written and not await self._exists(subject, resource):
+        creates = any(isinstance(one, Create) for one in actions)
+        if creates and not written and not await self._exists(subject, resource):
             return Outcome.FINE, None
         done = await self._carried_out(key, subject, resource, observed, actions)
         if done.blocked:
@@ -149,12 +134,12 @@ class Loop:
         return done.outcome, done.stored
 
     async def _carried_out(
-        self, key: Whose, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
+        self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
         """Do what can be done, and return what came of it."""
         outcome, blocked, stored = Outcome.FINE, list[str](), None
         for action in actions:
-            if isinstance(action, Later):
+            if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
                 continue
             if isinstance(action, SetStatus) and blocked:
@@ -178,46 +163,46 @@ class Loop:
         # The cache shows what was written in a moment, and the job is looked at then.
         return _Done(Outcome.AGAIN if blocked else outcome, blocked, stored)
 
-    def _document(self, key: Whose) -> Mapping[str, Any] | None:
+    def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
         plural, namespace, name = key
-        if plural not in self._jobs:
+        if plural not in self._caches.jobs:
             return None
-        document = self._jobs[plural][2].get(name, namespace)
-        if document is None or namespace not in self._territory:
-            self._reader.forget(key)
+        document = self._caches.jobs[plural][2].get(name, namespace)
+        if document is None or namespace not in self._caches.territory:
+            self._caches.reader.forget(key)
             document = None
         elif document["metadata"].get("resourceVersion") in self._replaced.get(key, ()):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)
         return document
 
-    def _subject(self, key: Whose, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
-        subject = self._reader.read(key, kind, document)
+    def _subject(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+        subject = self._caches.reader.read(key, kind, document)
         if has_ended(kind, document):
-            self._reader.forget(key)  # there may be many, and they are looked at seldom
+            self._caches.reader.forget(key)  # there may be many, and they are looked at seldom
         if subject is None or self._dispatcher is None:
             return subject
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
         return replace(subject, verdict=verdict)
 
-    async def _do(self, key: Whose, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
+    async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
         """Do it; return the job where it is patched."""
         document = subject.job.document
         match action:
             case Create(manifest):
-                await self._objects.create(self._seen.resource(manifest["kind"]), manifest)
+                await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
                 self._wrote(manifest, "create")
             case Delete(found, foreground):
-                of = resource if found is document else self._seen.resource(found["kind"])
+                of = resource if found is document else self._caches.seen.resource(found["kind"])
                 await self._remove(of, found, "Foreground" if foreground else "Background")
             case Patch(found, changes):
-                of = resource if found is document else self._seen.resource(found["kind"])
+                of = resource if found is document else self._caches.seen.resource(found["kind"])
                 stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
                 self._wrote(found, "patch")
                 if found is document:
                     self._replaces(key, document, stored)
-                    return slim({**stored, "apiVersion": document["apiVersion"], "kind": document["kind"]})
+                    return kept(subject.job.kind)({**stored})
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
@@ -236,7 +221,7 @@ class Loop:
         found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
         return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
-    def _replaces(self, key: Whose, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be refused."""
         version = metadata_of(before).get("resourceVersion")
         if version and version != metadata_of(now).get("resourceVersion"):
@@ -277,7 +262,7 @@ class Loop:
     async def _foreign(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
         """Return that an object of another owner has the name of one to be created; None where it is the job's own."""
         kind, name = manifest["kind"], manifest["metadata"]["name"]
-        there = await self._objects.get(self._seen.resource(kind), name, document["metadata"]["namespace"])
+        there = await self._objects.get(self._caches.seen.resource(kind), name, document["metadata"]["namespace"])
         owners = objects(metadata_of(there or {}).get("ownerReferences"))
         if there is None or any(one.get("uid") == document["metadata"]["uid"] for _, one in owners):
             return None
@@ -300,7 +285,7 @@ class Loop:
         seal = f"{metadata['uid']}\0{told.reason}\0{told.message}\0{metadata.get('generation')}"
         digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
         name = {"name": f"{metadata['name'][:230].rstrip('.-')}.{digest}", "namespace": metadata["namespace"]}
-        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._clock())
+        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._caches.clock())
         try:
             await self._objects.create(EVENTS, made)
         except (ApiError, OSError, TimeoutError) as error:

@@ -11,17 +11,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Action as Wish
 from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
-from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
-from jobgate.runner.grouping import IMMUTABLE
+from jobgate.plugins.queueing import IMMUTABLE
+from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside
-from jobgate.runner.state import COMMAND, State
-from jobgate.runner.subject import Observed, Sight, Subject, later, look, moment
+from jobgate.runner.state import COMMAND, RunState
+from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
 
 #: Where kinds say when a job ended.
 _ENDED: Final = ("completionTime", "completionTimestamp")
@@ -96,7 +96,7 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = replace(state, held=found.message, admitted=False)
     elif found.action is Wish.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
-        again = State(state.attempt + 1, {}, state.restarts + replaced)
+        again = RunState(state.attempt + 1, {}, state.restarts + replaced)
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
@@ -193,7 +193,7 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
     progress = replace(progress_of(subject, sight), blocked=blocked)
     yield from _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     if found.later is not None:
-        yield Later(max(found.later, 0.0))
+        yield RequeueAfter(max(found.later, 0.0))
 
 
 def _written(subject: Subject, wanted: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
@@ -226,7 +226,7 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
         elif stops and not _finished(batch) and mapping(batch.get("spec")).get("suspend") is not True:
             # The pods that run go; those that have ended stay with their logs.
             yield Patch(batch, {"spec": {"suspend": True}})
-    if clean is not Clean.NONE:
+    if clean is not Clean.NONE or not subject.runner.keeps_services:
         yield from (Delete(one) for one in sight.observed.services if not _going(one))
     yield from (Delete(one) for one in sight.observed.groups if not _going(one))
     seconds = subject.runner.ttl(job)
@@ -234,12 +234,11 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
     ended = next((found for word in _ENDED if (found := moment(stored.get(word)))), None)
     if seconds is not None and ended is not None:
         left = (later(ended, seconds) - sight.observed.now).total_seconds()
-        yield Later(left) if left > 0 else Delete(job.document, foreground=True)
+        yield RequeueAfter(left) if left > 0 else Delete(job.document, foreground=True)
 
 
 def _finished(batch: Mapping[str, Any]) -> bool:
-    conditions = objects(mapping(batch.get("status")).get("conditions"))
-    return any(one.get("type") in ("Complete", "Failed") and one.get("status") == "True" for _, one in conditions)
+    return any(condition(mapping(batch.get("status")), kind) for kind in ("Complete", "Failed"))
 
 
 def _going(found: Mapping[str, Any]) -> bool:

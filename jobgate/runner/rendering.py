@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Event
-from jobgate.kinds.common.runner import Retry
+from jobgate.kinds.common.runner import RUN_BY, RUNNER, Retry, TaskProgress
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
-from jobgate.runner.gangs import Gang, gangs, in_gang, pod_group
+from jobgate.plugins.queueing import Grouping
+from jobgate.runner.gangs import Gang, gangs, in_gang
 from jobgate.runner.policies import fatal_codes, takes_the_job
-from jobgate.runner.subject import Subject
+from jobgate.runner.subject import Subject, read
+from webhook import Kind
 
 #: The labels by which a batch Job knows its pods; the API server refuses a template that has others of these keys.
 _BATCH_LABELS: Final = ("job-name", "controller-uid")
@@ -48,6 +50,32 @@ def children(subject: Subject) -> Children:
     return Children(services, groups, jobs)
 
 
+def rendered(
+    kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
+) -> list[dict[str, Any]]:
+    """Return what the runner would make of a job in a file: Services, PodGroups and batch Jobs, in their order.
+
+    Args:
+        kind: of the job.
+        document: the job, with its defaults.
+        namespace: that it is in where it names none.
+        domain: of the cluster's Services.
+        groups: how gangs are formed; None where jobs are no gangs.
+    """
+    metadata = document["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), RUN_BY: RUNNER}
+    taken = {**document, "metadata": {"namespace": namespace, **metadata, "annotations": annotations}}
+    subject = read(kind, taken, domain, groups)
+    if subject is None:
+        return []
+    made = children(subject)
+    # Of no task a pod runs yet.
+    begun = {name: TaskProgress(name, 1, 1) for name in subject.tasks}
+    waits = {name: not subject.runner.waits(subject.job, task).over(begun) for name, task in subject.tasks.items()}
+    jobs = [{**job, "spec": {**job["spec"], "suspend": waits[name]}} for name, job in made.jobs.items()]
+    return [*made.services.values(), *made.groups.values(), *jobs]
+
+
 def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, Gang]]:
     """Return what a job is made of beside batch Jobs: Services and groups, and the gang of each task."""
     services = [
@@ -56,7 +84,9 @@ def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[
     ]
     found, grouping = gangs(subject), subject.groups
     groups = [
-        _marked(subject, pod_group(subject, gang, grouping)) for gang in found if grouping and grouping.api_version
+        _marked(subject, gang.group.manifest(grouping.system, grouping.api_version))
+        for gang in found
+        if grouping and grouping.api_version
     ]
     return _named(services), _named(groups), {task: gang for gang in found for task in gang.tasks}
 
@@ -68,7 +98,7 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None) -> dict[str
     replicas = subject.replicas(name)
     template = _template(subject, name, retry)
     if gang is not None and subject.groups is not None:
-        template = in_gang(subject, gang, subject.groups, template)
+        template = in_gang(gang, subject.groups, template)
     spec = {
         "completionMode": "Indexed",
         "completions": replicas,

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ class ClusterView:
             kinds: kinds that are served.
             settings: settings of the installation.
             reached: whether a cluster is used. Without one, nothing is waited for, and pods that belong to a job are
-                denied: they might lack what the job asks for.
+                denied: they might lack what the job requests.
             kubeconfig: credentials, or None for the pod's service account.
             metrics: receives cache ages and pod lookups.
             pages: page size of lists.
@@ -109,7 +109,6 @@ class ClusterView:
         self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         asks = (self.cache, self.access) if reached else (None, None)
         self.items = ItemReviewer(*asks, enforces=self.enforces)
-        self._settings: Callable[[], Settings] = lambda: settings or Settings()
         self.scales = [
             (
                 kind,
@@ -117,7 +116,7 @@ class ClusterView:
                     kind,
                     kinds,
                     partial(self._job, kind) if reached else None,
-                    self._current,
+                    lambda: settings or Settings(),
                     self.cache,
                     access=self.access if reached else None,
                 ),
@@ -135,12 +134,9 @@ class ClusterView:
         endpoint.waits_for = self.waits_for
         for _, scale in self.scales:
             scale.limits, scale.worker = endpoint.limits, endpoint.worker
-        self._settings = lambda: endpoint.settings
+            scale.settings = lambda: endpoint.settings
         if self.reached:
             endpoint.access, endpoint.needs = self.access, self.needs
-
-    def _current(self) -> Settings:
-        return self._settings()
 
     def waits_for(self) -> str:
         """Return the kinds whose jobs must still be listed before pods can be reviewed; empty when all are."""

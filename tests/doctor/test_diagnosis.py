@@ -112,6 +112,13 @@ def test_a_runner_that_does_not_renew_its_lease_is_found() -> None:
     assert ids(world) == ["lease-stale"]
 
 
+@pytest.mark.parametrize(("queueing", "found"), [("", ["kueue-discovered"]), ("kueue", [])])
+def test_kueue_that_only_the_runner_uses_is_found(queueing: str, found: list[str]) -> None:
+    world = sound(NOW, run=RUN["run"], queueing=queueing)
+    world.put({"kind": "CustomResourceDefinition", "metadata": {"name": "workloads.kueue.x-k8s.io"}})
+    assert ids(world) == found
+
+
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) -> None:
     planted = FAULTS[sentence]
@@ -135,7 +142,13 @@ def test_no_fault_of_a_round_hides_another(recorded: World, round_: faults.Round
 def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
     catalogue = [fault.id for family in CATALOGUE.values() for fault in family]
     assert [name for name, count in Counter(catalogue).items() if count > 1] == []
-    elsewhere = {"not-installed", "certificate-expired", "bundle-ca-expired", "server-serves-another"}
+    elsewhere = {
+        "kueue-discovered",
+        "not-installed",
+        "certificate-expired",
+        "bundle-ca-expired",
+        "server-serves-another",
+    }
     assert {one.id for one in FAULTS.values()} | elsewhere == set(catalogue)
 
 

@@ -301,7 +301,7 @@ def test_an_ended_job_is_deleted_in_time(space: Space) -> None:
 
 def test_what_is_in_the_way_is_reported(space: Space) -> None:
     container = {"name": "other", "image": "other"}
-    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    spec = {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
     space.create(
         "jobs", {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "taken-work"}, "spec": spec}, "batch/v1"
     )

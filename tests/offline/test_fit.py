@@ -76,7 +76,7 @@ def older(spec: dict[str, Any], _: dict[str, Any]) -> None:
 
 DROPPED, REFUSED, DIFFERS, UNSERVED = (
     MisfitOutcome.DROPPED,
-    MisfitOutcome.REFUSED,
+    MisfitOutcome.REJECTED,
     MisfitOutcome.DIFFERS,
     MisfitOutcome.UNSERVED,
 )

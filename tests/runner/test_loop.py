@@ -1,6 +1,7 @@
 """One look at one job, against an API server that only remembers what it was asked."""
 
 import copy
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -18,12 +19,12 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.runner.loop import Loop
 from jobgate.runner.plan import report
-from jobgate.runner.reading import Reader
-from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, Whose
+from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task
 
-KEY: Whose = (DIJOB.qualified_plural, "lab", "train")
+KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
 
 class Server:
@@ -80,23 +81,22 @@ class Looks:
         self.world = world
         self.server = Server()
         self.server.there["train"] = world.job
-        self.reader = Reader("svc.cluster.local")
+        self.reader = JobReader("svc.cluster.local")
         resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
-        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=lambda found: found)
+        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=kept(DIJOB))
         self.seen = Seen(lambda _: None, None)
         self.territory = Territory()
         self.later: list[float] = []
         self.now = START + timedelta(minutes=1)
-        self.loop = Loop(
+        caches = Caches(
             {DIJOB.qualified_plural: (DIJOB, resource, self.jobs)},
             self.seen,
-            self.server,
-            ControllerMetrics(),
             self.territory,
-            clock=lambda: self.now,
-            later=lambda _, seconds: self.later.append(seconds),
-            reader=self.reader,
+            self.reader,
+            lambda: self.now,
         )
+        later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
+        self.loop = Loop(caches, self.server, ControllerMetrics(), later)
 
     def show(self, version: str, *, there: bool = True) -> None:
         """Let the loop know what there is."""
@@ -284,7 +284,7 @@ async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
 
 async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
     looks = Looks(World(dijob()))
-    reader, job = looks.reader, looks.world.job
+    reader, job = looks.reader, kept(DIJOB)(looks.world.job)
     first = reader.read(KEY, DIJOB, job)
     status = {**job, "status": {"phase": "Running"}, "metadata": {**job["metadata"], "resourceVersion": "9"}}
     second = reader.read(KEY, DIJOB, status)
@@ -299,6 +299,23 @@ async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
         other = reader.read(KEY, DIJOB, {**job, "metadata": {**job["metadata"], **change}})
         assert other is not None
         assert other.job.spec is not first.job.spec
+
+
+def test_a_large_job_takes_its_size_as_json_and_what_there_is_no_room_for_is_read_again() -> None:
+    tasks = [task(1, name=f"work-{number}") for number in range(400)]
+    job = dijob(*tasks)
+    size = len(json.dumps(job["spec"], separators=(",", ":")))
+    job["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "x" * size
+    found = kept(DIJOB)(job)
+    assert len(str(found)) < 1.1 * size
+    reader = JobReader("svc.cluster.local", room=size - 1)
+    first, second = (reader.read(KEY, DIJOB, found) for _ in range(2))
+    assert (len(reader), first is not None, second is not None) == (0, True, True)
+    small = kept(DIJOB)(dijob())
+    assert reader.read(KEY, DIJOB, small) is not None
+    assert len(reader) == 1
+    reader.forget(KEY)
+    assert reader._left == size - 1
 
 
 async def test_a_job_that_is_gone_or_has_ended_is_not_remembered() -> None:

@@ -17,9 +17,8 @@ from jobgate.kinds.common.runner import adoption
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
-from jobgate.plugins.queueing import Queueing, QueueingArguments, System
+from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
 from jobgate.pods.whose import whose
-from jobgate.runner.grouping import Grouping
 from jobgate.runner.rendering import children
 from jobgate.runner.subject import Subject
 from tests.operators.conftest import env_of

@@ -150,6 +150,12 @@ def succeeded(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
     return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
 
 
+def running(tasks: Mapping[str, TaskProgress]) -> bool:
+    """Tell whether the job is running: its master or AIMaster is, however many workers are, and no pod has failed."""
+    failed = any(task.phases.get("Failed") for task in tasks.values())
+    return not failed and any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)
+
+
 def gang(job: Job[TorchJobSpec]) -> int:
     """Return the pods that start together; those of an AIMaster are scheduled by themselves."""
     stated = job.word("min_available")
@@ -248,6 +254,7 @@ RUNNER = Runner(
     clean=clean,
     waits=waits,
     succeeded=succeeded,
+    running=running,
     gang=gang,
     priority=priority,
     orphaned="torch-on-k8s as published does not start",

@@ -149,7 +149,7 @@ class Odd(BaseModel):
 def test_what_is_said_of_a_field_is_linted_where_it_stands(annotation: Any, at: str, words: str) -> None:
     with pytest.raises(SchemaError) as raised:
         whole(field(annotation))
-    assert any(fault.path == f"Thing.spec.value{at}" and words in fault.problem for fault in raised.value.faults)
+    assert any(fault.path == f"Thing.spec.value{at}" and words in fault.problem for fault in raised.value.errors)
 
 
 def test_old_self_is_known_in_lists_merged_by_key_and_in_every_map() -> None:

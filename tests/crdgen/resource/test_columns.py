@@ -146,7 +146,7 @@ def test_a_column_says_more_where_it_is_asked_to() -> None:
 def test_a_column_that_would_print_nothing_is_rejected(column: Column, words: str) -> None:
     with pytest.raises(SchemaError) as raised:
         versioned(columns=(column,))
-    (fault,) = raised.value.faults
+    (fault,) = raised.value.errors
     assert fault.path.startswith("Thing spec.versions[0].additionalPrinterColumns[0].")
     assert words in str(fault)
 

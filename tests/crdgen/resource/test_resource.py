@@ -115,7 +115,7 @@ def rejects(resource: CustomResource, at: str, words: str) -> None:
     """Check that one of the faults is at a place of the definition, and says these words."""
     with pytest.raises(SchemaError) as raised:
         crd(resource)
-    found = [fault for fault in raised.value.faults if fault.path.startswith(f"{resource.names.kind} {at}")]
+    found = [fault for fault in raised.value.errors if fault.path.startswith(f"{resource.names.kind} {at}")]
     assert any(words in fault.problem for fault in found), str(raised.value)
 
 
