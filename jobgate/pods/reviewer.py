@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Crew, Member, Pod, wire
 from jobgate.pods import shape
-from jobgate.pods.lookup import Lookup, Result, Verdict
+from jobgate.pods.lookup import Lookup, LookupVerdict, Result
 from jobgate.pods.prerequisites import Prerequisites, Wanted, removed, wanted
 from jobgate.pods.whose import Whose, whose
 from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
@@ -90,7 +90,7 @@ class PodReviewer:
         return replace(response, causes=[*lacking, *(removed(named) if asked else ())])
 
 
-def _answered(response: Response, found: Whose, verdict: Verdict) -> Response:
+def _answered(response: Response, found: Whose, verdict: LookupVerdict) -> Response:
     """Return the answer with the verdict on the pod's job in it."""
     claim = found.claim
     match verdict.result:
