@@ -21,7 +21,7 @@ from certs.keys import KeyType
 from certs.mark import number_of
 from certs.names import ServerNames
 from certs.places import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, Stored, Target
-from certs.state import State, elapsed, expired, highest, read_state, write_time
+from certs.state import RotationState, elapsed, expired, highest, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 from certs.validity import LIFETIME, renewal
 
@@ -76,13 +76,13 @@ def plan(observed: Observed, settings: Settings) -> Step:
         _heal(state, observed.targets)
         or _clocks(observed.skew, settings)
         or _revocation(state, settings)
-        or _towards_promotion(state, observed.targets, now, settings)
+        or _promote(state, observed.targets, now, settings)
         or _stage(state, observed.targets, now, settings)
-        or _towards_rest(state, observed.targets, now, settings)
+        or _finish(state, observed.targets, now, settings)
     )
 
 
-def _heal(state: State, targets: Sequence[Target]) -> Trust | None:
+def _heal(state: RotationState, targets: Sequence[Target]) -> Trust | None:
     """Return the step that makes the first target trust all that it must."""
     for target in targets:
         if target.fault or not any(lacking(entry.bundle, state.trusted) for entry in target.entries):
@@ -93,7 +93,7 @@ def _heal(state: State, targets: Sequence[Target]) -> Trust | None:
     return None
 
 
-def _stage(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Stage | None:
+def _stage(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Stage | None:
     """Return the step that begins a rotation, if there is a reason for one."""
     why = next(_reasons(state, targets, now, settings), "")
     if not why:
@@ -102,7 +102,7 @@ def _stage(state: State, targets: Sequence[Target], now: datetime, settings: Set
     return Stage(why, number, emergency=state.current is None or bool(state.current.faults))
 
 
-def _reasons(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Iterator[str]:
+def _reasons(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Iterator[str]:
     """Yield why there must be another generation than the current, the most urgent first."""
     current = state.current
     if current is None:
@@ -120,7 +120,7 @@ def _reasons(state: State, targets: Sequence[Target], now: datetime, settings: S
         yield f"the certificate expires at {write_time(current.validity.not_after)}"
 
 
-def _revocation(state: State, settings: Settings) -> Note | None:
+def _revocation(state: RotationState, settings: Settings) -> Note | None:
     """Return the note that a generation is revoked, if another exists already; staging notes it, too."""
     if not settings.revoke or settings.beyond is None or state.revoked >= settings.beyond:
         return None
@@ -132,7 +132,7 @@ def _revocation(state: State, settings: Settings) -> Note | None:
     return Note(f"revoking generations up to {settings.beyond}", changes)
 
 
-def _towards_promotion(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+def _promote(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
     """Return the step after staging, when every target that can be written trusts the staged generation."""
     staged = state.staged
     if staged is None or staged.authority is None:
@@ -153,7 +153,7 @@ def _towards_promotion(state: State, targets: Sequence[Target], now: datetime, s
     return Promote(f"generation {staged.number} has been trusted since {write_time(since)}", promotion(state, now))
 
 
-def _nobody_is_served(state: State, now: datetime) -> bool:
+def _nobody_is_served(state: RotationState, now: datetime) -> bool:
     """Whether it was so when the generation was staged, or is so now because the current certificate is not valid."""
     if state.stored.stamps.get(Stamp.EMERGENCY) == "true":
         return True
@@ -161,7 +161,7 @@ def _nobody_is_served(state: State, now: datetime) -> bool:
     return validity is not None and not validity.not_before <= now <= validity.not_after
 
 
-def promotion(state: State, now: datetime) -> Changes:
+def promotion(state: RotationState, now: datetime) -> Changes:
     """The one write that makes the staged generation the current one."""
     staged = state.staged
     assert staged is not None
@@ -182,7 +182,7 @@ def _digest(authority: x509.Certificate, targets: Sequence[Target]) -> str:
     return hashlib.sha256("\n".join([fingerprint(authority).hex(), *parts]).encode()).hexdigest()
 
 
-def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step:
+def _finish(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step:
     """Return the step when the current generation is trusted everywhere: former ones are removed when not needed."""
     current = state.current
     assert current is not None
@@ -192,7 +192,7 @@ def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settin
         return Blocked(faults)
     if step := _retire(state, targets, now, settings):
         return step
-    if changes := _tidied(state):
+    if changes := _tidy(state):
         return Note("removing data of former generations", changes)
     assert current.validity is not None
     return Wait(
@@ -203,7 +203,7 @@ def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settin
     )
 
 
-def _retire(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+def _retire(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
     """Return the step that removes what the first target no longer needs, after the soak."""
     retirement = next((step for target in targets if (step := _retirement(state, target, now))), None)
     if retirement is None:
@@ -218,7 +218,7 @@ def _retire(state: State, targets: Sequence[Target], now: datetime, settings: Se
     return retirement
 
 
-def _retirement(state: State, target: Target, now: datetime) -> Retire | None:
+def _retirement(state: RotationState, target: Target, now: datetime) -> Retire | None:
     """Return what removes our former generations, and expired CAs, from a target. CAs of others stay."""
     ending = state.previous if state.previous_ends else None
     bundles, gone = [], 0
@@ -235,7 +235,7 @@ def _retirement(state: State, target: Target, now: datetime) -> Retire | None:
     return Retire(f"{target} trusts CAs that are no longer needed", target, tuple(bundles))
 
 
-def _tidied(state: State) -> Changes | None:
+def _tidy(state: RotationState) -> Changes | None:
     """Return the changes that remove data of former generations from the store."""
     contents: dict[str, bytes | None] = {}
     stamps: dict[str, str | None] = {}

@@ -29,7 +29,7 @@ from certs.places import (
     Unavailable,
 )
 from certs.plan import Observed, Settings, plan, without_right
-from certs.state import State, elapsed, read_state, write_time
+from certs.state import RotationState, elapsed, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 
 # How often in a row something may have changed under our hands, or not answered, before a pass gives up.
@@ -196,14 +196,14 @@ class Rotation:
         assert state.current.leaf is not None
         served = await self._places.probe.look()
         if why := unserved(served, state.current.leaf):
-            return self._looked_in_vain(why, state, now)
+            return self._unserved_yet(why, state, now)
         if isinstance(step, Retire):
             return step if await self._written(step) else None
         stamps = {Stamp.VERIFIED: fingerprint(state.current.leaf).hex(), Stamp.VERIFIED_AT: write_time(now)}
         await self._places.store.write(observed.stored, Changes(stamps=stamps))
         return step
 
-    def _looked_in_vain(self, why: str, state: State, now: datetime) -> Wait:
+    def _unserved_yet(self, why: str, state: RotationState, now: datetime) -> Wait:
         passed = elapsed(state.stamped(Stamp.PROMOTED_AT), now)
         pause = min(_SELDOM, max(_LOOK, passed.total_seconds() / 4))
         return Wait(
@@ -219,7 +219,7 @@ class Rotation:
         await self._places.clock.sleep(max(jittered, min(least or 0.0, _ASKED_PAUSE)))
 
 
-def staging(state: State, generation: Generation, number: int, *, hasty: bool) -> Changes:
+def staging(state: RotationState, generation: Generation, number: int, *, hasty: bool) -> Changes:
     """The changes that store a generation beside the current one."""
     authorities = read_certificates(generation.ca_certificate)
     contents: dict[str, bytes | None] = {

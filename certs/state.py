@@ -128,7 +128,7 @@ def _missing(leaf: x509.Certificate, names: ServerNames) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class State:
+class RotationState:
     """The generations in a store.
 
     Attributes:
@@ -176,7 +176,7 @@ class State:
         return read_time(self.stored.stamps.get(name, ""))
 
 
-def read_state(stored: Stored, names: ServerNames, now: datetime) -> State:
+def read_state(stored: Stored, names: ServerNames, now: datetime) -> RotationState:
     """Read a store, whatever is in it."""
     current = judged(stored.contents, names, now)
     staged = judged(stored.contents, names, now, NEXT)
@@ -185,7 +185,7 @@ def read_state(stored: Stored, names: ServerNames, now: datetime) -> State:
     kept = (one for one in read_certificates(stored.contents.get(PREVIOUS, b"")) if is_authority(one))
     revoked = stored.stamps.get(Stamp.REVOKED, "")
     leaf = current.leaf if current else None
-    return State(
+    return RotationState(
         stored=stored,
         current=current,
         staged=staged,

@@ -3,10 +3,10 @@
 import jobgate.cluster.writer
 import jobgate.serving.leader  # noqa: F401
 from controlplane.jobs import dijob
-from jobgate.controller.jobs import JobReader
+from jobgate.controller.jobs import JobDigests
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 
 for kind in installed():
     kind.schema.check({})
-JobReader(DIJOB).remember(dijob("train", "default", 2, {}))
+JobDigests(DIJOB).remember(dijob("train", "default", 2, {}))

@@ -57,14 +57,14 @@ class Jobs:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
         room = Room()
         self._kinds: dict[tuple[str, str], Resource] = {}
-        self._readers: dict[Resource, JobReader] = {}
+        self._readers: dict[Resource, JobDigests] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
         for kind in kinds:
             if (kind.group, kind.kind) in self._kinds:
                 continue  # another version of it: the API server gives every job in each
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
-            reader = self._readers[resource] = JobReader(kind, settings, room)
+            reader = self._readers[resource] = JobDigests(kind, settings, room)
             self.informers[resource] = Informer(
                 resource, backoff, keep=reader.remember, changed=partial(_changed, resource, changed)
             )
@@ -107,7 +107,7 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-class JobReader:
+class JobDigests:
     """Reads the jobs of a kind, as the pod webhook reads them."""
 
     def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:

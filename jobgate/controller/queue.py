@@ -29,7 +29,7 @@ class Outcome(Enum):
     AGAIN = "something is left to be done"
 
 
-class Queue(Generic[K]):
+class WorkQueue(Generic[K]):
     """Gives work to workers when it is due.
 
     What failed is retried with backoff. So is work that has to be repeated at once because another client reverts it.

@@ -17,7 +17,7 @@ from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace, Paced
 from jobgate.controller.present import PresentPods
-from jobgate.controller.queue import Queue
+from jobgate.controller.queue import WorkQueue
 from jobgate.controller.statuses import Statuses
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
@@ -71,7 +71,7 @@ class Controller:
 
     async def work(self) -> None:
         """Work until cancelled."""
-        queue: Queue[Key] = Queue()
+        queue: WorkQueue[Key] = WorkQueue()
         settings = self._settings
         jobs = Jobs(
             self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add, settings.backoff

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from jobgate.cluster import Api, Informer
 from jobgate.cluster.informer import ApiError
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.queue import Outcome, WorkQueue
 
 K = TypeVar("K", bound=tuple[Any, ...])
 
@@ -28,7 +28,7 @@ class Work(Generic[K]):
     """
 
     name: str
-    queue: Queue[K]
+    queue: WorkQueue[K]
     reconcile: Callable[[K], Awaitable[Outcome]]
     keys: Callable[[], Iterable[K]]
     resync: float

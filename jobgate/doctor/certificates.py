@@ -13,7 +13,7 @@ from certs.bundle import read_certificates
 from certs.generation import AUTHORITY_NAME
 from certs.mark import issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
-from certs.state import Pair, State, elapsed, judged, read_state
+from certs.state import Pair, RotationState, elapsed, judged, read_state
 from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import APPLY, FoundFault, error, warning
@@ -224,7 +224,7 @@ def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -
         yield STANDS_STILL.at(where, what)
 
 
-def _is_unverified(state: State, now: datetime) -> bool:
+def _is_unverified(state: RotationState, now: datetime) -> bool:
     return not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL
 
 

@@ -41,7 +41,7 @@ class Env(Plugin[NoArguments]):
     def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
         """Set the variables of the kind's contract, and those of the place in the task and in the job.
 
-        Of a job that nobody has checked, those of the contract are left out where no pod can hold them.
+        Variables of an unchecked job that no pod can hold are omitted.
         """
         del arguments
         contract = list(member.crew.contract(member)) if member.crew.size <= MOST_PODS else []

@@ -5,10 +5,9 @@
 - `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
 - `budget`: how often the API server is asked, whose turn it is, and which references are known to be forged
 - `shape`: whether a pod can be read
-- `review`: what is put into a pod, and whether it is all there
 - `access`: who may use which prerequisite
 - `prerequisites`: which of them a pod names, and what goes into it; `workloads`: the same for Deployments and the like
-- `reviewer`: these together, as the server calls them
+- `reviewer`: what a pod gets, whether it has all of it, and the answer of the server
 """
 
 from jobgate.pods.access import PermissionCache

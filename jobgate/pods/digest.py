@@ -31,7 +31,7 @@ _logger = logging.getLogger("jobgate")
 
 @dataclass(frozen=True, slots=True)
 class UnreadableJob:
-    """What is remembered of a job that we fail to read: its pods cannot be told from half-wired ones."""
+    """What is remembered of a job that cannot be read: its pods are denied, as they might be half-wired."""
 
     uid: str
 

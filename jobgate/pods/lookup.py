@@ -57,7 +57,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LookupVerdict:
     """What a lookup found out about a pod.
 
     Attributes:
@@ -72,7 +72,7 @@ class Verdict:
     reason: str = ""
 
 
-UNASKED, UNKNOWN = Verdict(Result.UNASKED), Verdict(Result.UNKNOWN)
+UNASKED, UNKNOWN = LookupVerdict(Result.UNASKED), LookupVerdict(Result.UNKNOWN)
 
 
 class Lookup:
@@ -91,7 +91,7 @@ class Lookup:
         self._fetch = fetch
         self._budget = budget or Budget(clock)
         self._queue = FairQueue()
-        self._flights: dict[tuple[str, str, str], asyncio.Task[Read | Verdict | None]] = {}
+        self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
         self._forged = Forgeries(clock)
 
     def part(self, namespace: str, claim: Claim) -> Part | None:
@@ -102,7 +102,7 @@ class Lookup:
             return None
         return known.part(claim.task) if isinstance(known, Crew) and not _is_another(known, claim) else None
 
-    async def find(self, namespace: str, claim: Claim) -> Verdict:
+    async def find(self, namespace: str, claim: Claim) -> LookupVerdict:
         """Return the verdict on a pod's claim, with at most one request."""
         try:
             known = self._known.get(claim.job, namespace)
@@ -119,7 +119,7 @@ class Lookup:
             return self._refused(claim) if claim.owned else UNKNOWN
         return await self._ask(namespace, claim)
 
-    async def _ask(self, namespace: str, claim: Claim) -> Verdict:
+    async def _ask(self, namespace: str, claim: Claim) -> LookupVerdict:
         """Read the job, because the cache does not know it or may be behind."""
         # By the uid too: a lookup before the job was created again does not apply to the new one.
         key = namespace, claim.job, claim.uid
@@ -135,8 +135,8 @@ class Lookup:
         except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
             fields = {"kind": self._kind, "reason": f"{type(error).__qualname__}: {error}"}
             _logger.warning("failed to look up the job", extra={"fields": fields})
-            return Verdict(Result.LATER, reason=f"failed to look up {self._job(claim)}")
-        if isinstance(found, Verdict):
+            return LookupVerdict(Result.LATER, reason=f"failed to look up {self._job(claim)}")
+        if isinstance(found, LookupVerdict):
             return found
         if found is None or _is_another(found, claim):
             if claim.owned:  # a uid is never given to another job
@@ -144,9 +144,9 @@ class Lookup:
             return self._refused(claim) if claim.owned else UNKNOWN
         if isinstance(found, UnreadableJob | OversizedJob):
             return self._unusable(found, claim)
-        return _judged(found, claim) or Verdict(Result.LATER, reason=self._behind(claim))
+        return _judged(found, claim) or LookupVerdict(Result.LATER, reason=self._behind(claim))
 
-    async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Read | Verdict | None:
+    async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Read | LookupVerdict | None:
         """Wait for the turn, and read the job."""
         await asyncio.wait({turn}, timeout=TIMEOUT)
         if not turn.done():
@@ -157,13 +157,13 @@ class Lookup:
         finally:
             self._queue.done(namespace)
 
-    def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | Verdict | None]) -> None:
+    def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | LookupVerdict | None]) -> None:
         del self._flights[key]
         if not flight.cancelled():
             flight.exception()  # else asyncio logs an unretrieved exception
 
-    def _too_many(self, claim: Claim) -> Verdict:
-        return Verdict(Result.LATER, reason=f"too many lookups in progress; {self._job(claim)} is not known yet")
+    def _too_many(self, claim: Claim) -> LookupVerdict:
+        return LookupVerdict(Result.LATER, reason=f"too many lookups in progress; {self._job(claim)} is not known yet")
 
     def _behind(self, claim: Claim) -> str:
         """Return why the job, as it is stored, has no such pod; its operator may be ahead of that."""
@@ -172,20 +172,20 @@ class Lookup:
             return f"cannot determine the index of the pod in task {task} of {self._job(claim)}"
         return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
-    def _refused(self, claim: Claim) -> Verdict:
-        return Verdict(Result.REFUSED, reason=f"no {self._job(claim)} with this uid exists in the namespace")
+    def _refused(self, claim: Claim) -> LookupVerdict:
+        return LookupVerdict(Result.REFUSED, reason=f"no {self._job(claim)} with this uid exists in the namespace")
 
-    def _unusable(self, job: UnreadableJob | OversizedJob, claim: Claim) -> Verdict:
+    def _unusable(self, job: UnreadableJob | OversizedJob, claim: Claim) -> LookupVerdict:
         if isinstance(job, OversizedJob):
             why = "is too large for plugins: use fewer tasks with more replicas each, or remove plugins"
-            return Verdict(Result.REFUSED, reason=f"{self._job(claim)} {why}")
-        return Verdict(Result.REFUSED, reason=f"jobgate cannot read {self._job(claim)}; see its log")
+            return LookupVerdict(Result.REFUSED, reason=f"{self._job(claim)} {why}")
+        return LookupVerdict(Result.REFUSED, reason=f"jobgate cannot read {self._job(claim)}; see its log")
 
     def _job(self, claim: Claim) -> str:
         return f"{self._kind} {claim.job[:253]}"
 
 
-def _judged(crew: Crew, claim: Claim) -> Verdict | None:
+def _judged(crew: Crew, claim: Claim) -> LookupVerdict | None:
     """Return the verdict of a job on a claim, or None where the job may have changed since it was read."""
     if _is_another(crew, claim):
         return None
@@ -198,7 +198,7 @@ def _judged(crew: Crew, claim: Claim) -> Verdict | None:
         return None
     if any(key not in crew.facts for key in claim.facts):
         return None
-    return Verdict(Result.FOUND, Member(crew, part, claim.index))
+    return LookupVerdict(Result.FOUND, Member(crew, part, claim.index))
 
 
 def _is_another(job: Read, claim: Claim) -> bool:

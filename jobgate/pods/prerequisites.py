@@ -32,12 +32,12 @@ class Wanted:
     """What a pod or a pod template names.
 
     Attributes:
-        references: as it, or its job, says.
-        container: that its job names for them; empty where the pod says so itself.
-        trusted: whether the right to them was checked when the pod's job or workload was created.
-        start: whose chain messages begin with.
-        plugins: whether plugins may be among them: the pod is of a job.
-        place: of the annotation.
+        references: of the pod or its job.
+        container: the container that its job names for them, or empty.
+        trusted: whether the permission was checked when the pod's job or workload was created.
+        start: beginning of the chain in messages.
+        plugins: whether items may have plugins, as those of a job's pod.
+        place: path of the annotation.
     """
 
     references: tuple[Reference, ...]
@@ -49,16 +49,10 @@ class Wanted:
 
 
 def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: Path = PLACE) -> Wanted | Cause | None:
-    """Return what a pod names, or what is wrong with that; None where it names nothing.
+    """Return what a pod, or the template of a workload, names, or what is wrong with that; None if it names nothing.
 
-    Of a job's pod the job says it, by the `part` that the pod belongs to: who created the job may use it. What a pod
-    says beside has to be allowed to who creates the pod.
-
-    Args:
-        pod: a pod, or the template of a workload.
-        part: of the job that it belongs to.
-        request: whose object is the pod or the workload: that one's owner counts, not what a template says of owners.
-        place: of the annotation.
+    For a pod of a job, the `part` of the job names it: the permission of the job's author was checked. For what a pod
+    names by itself, its own author needs the permission. Owners are those of the request's object, not of a template.
     """
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from jobgate.kinds.common.pod.reading import metadata_of, text
-from jobgate.plugins import Member, Pod, wire
+from jobgate.plugins import Crew, Member, Pod, wire
 from jobgate.pods import shape
-from jobgate.pods.lookup import Lookup, Result, Verdict
+from jobgate.pods.lookup import Lookup, LookupVerdict, Result
 from jobgate.pods.prerequisites import Prerequisites, Wanted, removed, wanted
-from jobgate.pods.review import missing
 from jobgate.pods.whose import Whose, whose
-from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Phase, Request, Response
+from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
+from webhook.text import short
 
 _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
+
+#: What messages call the items of a list.
+_THINGS = {"env": "variable", "volumeMounts": "mount", "volumes": "volume", "labels": "label"}
 
 
 class PodReviewer:
@@ -82,11 +86,11 @@ class PodReviewer:
                 return replace(response, later="the prerequisites of the cluster are not known yet: retry in 1s")
         if phase is Phase.MUTATE or causes:
             return replace(response, causes=causes, patch=() if causes else draft.patch)
-        lacking = list(missing(pod, member)) if member is not None and member.crew.ours else []
+        lacking = missing(pod, draft.patch, member.crew) if member is not None else ()
         return replace(response, causes=[*lacking, *(removed(named) if asked else ())])
 
 
-def _answered(response: Response, found: Whose, verdict: Verdict) -> Response:
+def _answered(response: Response, found: Whose, verdict: LookupVerdict) -> Response:
     """Return the answer with the verdict on the pod's job in it."""
     claim = found.claim
     match verdict.result:
@@ -100,3 +104,51 @@ def _answered(response: Response, found: Whose, verdict: Verdict) -> Response:
             return replace(response, causes=[Invalid(where, what, verdict.reason)])
         case _:
             return response
+
+
+def missing(pod: Mapping[str, Any], operations: Iterable[Mapping[str, Any]], crew: Crew) -> Iterator[Cause]:
+    """Yield what a pod lacks of its job's plugins, container by container, by the operations that would add it."""
+    lacks: dict[tuple[str, Path], list[str]] = {}
+    for operation in operations:
+        where, path, what = _place(pod, operation)
+        lacks.setdefault((where, path), []).extend(what)
+    for (where, path), what in lacks.items():
+        yield Required(
+            path,
+            f"{where} lacks {', '.join(what)}, set by the plugins of {crew.kind} {short(crew.name)}; check for "
+            "a webhook or client that removes it",
+        )
+
+
+def _place(pod: Mapping[str, Any], operation: Mapping[str, Any]) -> tuple[str, Path, list[str]]:
+    """Return where an operation adds something, in words and as a path, and what."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation["path"]).split("/")[1:]]
+    where, depth = "the pod", 2
+    part: Mapping[str, Any] = pod
+    if steps[:2] in (["spec", "containers"], ["spec", "initContainers"]) and len(steps) > 3:
+        part = pod["spec"][steps[1]][int(steps[2])]
+        where, depth = f"container {short(str(part.get('name')))}", 4
+    depth = min(depth, len(steps))
+    path = Path(steps[0])
+    for step in steps[1:depth]:
+        path /= int(step) if step.isdigit() else step
+    return where, path, list(_added(part, steps[depth - 1], steps[depth:], operation))
+
+
+def _added(part: Mapping[str, Any], field: str, rest: Sequence[str], operation: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of what an operation adds to a field of a part, or of what it corrects there."""
+    thing, value = _THINGS.get(field, field), operation["value"]
+    if operation["op"] == "replace":
+        yield f"the correct value of {thing} {part[field][int(rest[0])]['name']}"
+    elif isinstance(value, list):
+        yield from (f"{thing} {_name(one)}" for one in value)
+    elif isinstance(value, dict) and rest:
+        yield f"{thing} {_name(value)}"
+    elif isinstance(value, dict):
+        yield from (f"{thing} {key}" for key in value)
+    else:
+        yield " ".join((thing, *rest))
+
+
+def _name(item: Any) -> str:
+    return short(str(item.get("mountPath") or item.get("name")) if isinstance(item, dict) else str(item))

@@ -16,21 +16,21 @@ from webhook import Cause, Path, TypeInvalid
 Json = dict[str, Any]
 
 
-class _Named(msgspec.Struct, rename="camel"):
+class _NamedItem(msgspec.Struct, rename="camel"):
     name: str | None = None
     mount_path: str | None = None
     sub_path: str | None = None
 
 
-class _Volume(_Named, rename="camel"):
+class _Volume(_NamedItem, rename="camel"):
     persistent_volume_claim: Json | None = None
 
 
-class _Container(_Named, rename="camel"):
-    env: list[_Named] | None = None
-    env_from: list[_Named] | None = None
-    volume_mounts: list[_Named] | None = None
-    ports: list[_Named] | None = None
+class _Container(_NamedItem, rename="camel"):
+    env: list[_NamedItem] | None = None
+    env_from: list[_NamedItem] | None = None
+    volume_mounts: list[_NamedItem] | None = None
+    ports: list[_NamedItem] | None = None
     command: list[str] | None = None
     args: list[str] | None = None
 
@@ -40,7 +40,7 @@ class _Spec(msgspec.Struct, rename="camel"):
     containers: list[_Container] | None = None
     init_containers: list[_Container] | None = None
     volumes: list[_Volume] | None = None
-    scheduling_gates: list[_Named] | None = None
+    scheduling_gates: list[_NamedItem] | None = None
 
 
 class _Metadata(msgspec.Struct):

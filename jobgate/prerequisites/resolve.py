@@ -20,7 +20,7 @@ from webhook import Objects
 #: Longest chain of items that require each other, and most items that one task gets.
 DEPTH: Final = 16
 INSTANCES: Final = 64
-#: After so many problems the resolution ends: nobody reads more.
+#: Problems after which the resolution ends.
 ENOUGH: Final = 32
 
 #: Most work to match the values of one task's items (`values.work_of`): some tens of milliseconds.

@@ -13,7 +13,7 @@ from jobgate.cluster import Api, Backoff, Informer, Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.pace import Pace, Paced
-from jobgate.controller.queue import Queue
+from jobgate.controller.queue import WorkQueue
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
@@ -119,7 +119,7 @@ class RunnerController:
             queues = None
         groups = await self._grouping(queueing)
         kept = _resource(groups.api_version) if groups and groups.api_version else None
-        queue: Queue[JobKey] = Queue(Backoff(first=0.2, most=30.0), rest=SETTLE)
+        queue: WorkQueue[JobKey] = WorkQueue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
 
         def of_a_job(key: JobKey, after: float = 0.0) -> None:

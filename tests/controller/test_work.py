@@ -7,7 +7,7 @@ import pytest
 
 from jobgate.cluster import Backoff
 from jobgate.controller import ControllerMetrics
-from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.queue import Outcome, WorkQueue
 from jobgate.controller.work import Work
 
 Key = tuple[str, str, str]
@@ -20,7 +20,7 @@ def keys(count: int) -> Iterator[Key]:
 
 @pytest.mark.parametrize(("workers", "jobs", "at_once"), [(1, 5, 1), (3, 5, 3), (8, 5, 5)])
 async def test_so_many_jobs_are_looked_at_at_once_and_no_more(workers: int, jobs: int, at_once: int) -> None:
-    queue: Queue[Key] = Queue(Backoff(first=3600.0, most=3600.0))
+    queue: WorkQueue[Key] = WorkQueue(Backoff(first=3600.0, most=3600.0))
     looking = most = 0
     begun, ended, go_on = asyncio.Queue[Key](), asyncio.Queue[Key](), asyncio.Event()
 

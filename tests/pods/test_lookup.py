@@ -10,7 +10,7 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Lookup, OversizedJob, Unkept, UnreadableJob, budget, digest_of
 from jobgate.pods import lookup as lookups
 from jobgate.pods.budget import Budget
-from jobgate.pods.lookup import UNASKED, Result, Verdict
+from jobgate.pods.lookup import UNASKED, LookupVerdict, Result
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
 
@@ -159,7 +159,7 @@ async def test_many_pods_of_a_new_job_ask_once() -> None:
     go.set()
     verdicts = await asyncio.gather(*waiting, return_exceptions=True)
     assert isinstance(verdicts[0], asyncio.CancelledError)
-    assert all(isinstance(one, Verdict) and one.result is Result.FOUND for one in verdicts[1:])
+    assert all(isinstance(one, LookupVerdict) and one.result is Result.FOUND for one in verdicts[1:])
     assert len(cluster.asked) == 1
     assert not found._flights
 

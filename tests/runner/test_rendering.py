@@ -18,11 +18,11 @@ from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
 from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
-from jobgate.pods.review import patch
 from jobgate.pods.whose import whose
 from jobgate.runner.rendering import children
 from jobgate.runner.subject import Subject
 from tests.operators.conftest import env_of
+from tests.pods.pods import patch
 from tests.runner.world import UID, dijob, merge, stored, subject, task
 
 ROOT = Path(__file__).parents[2]
