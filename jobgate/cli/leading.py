@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import click
 
 from jobgate.cli.cluster import connect, identity, own_namespace
-from jobgate.cli.settings import setting
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, setting
 from jobgate.names import dns_subdomain
 
 if TYPE_CHECKING:
@@ -44,19 +44,9 @@ def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
         most: their maximum.
     """
     options = (
-        setting(
-            "--health-port",
-            type=click.IntRange(0, 65535),
-            default=8080,
-            show_default=True,
-            help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
-        ),
-        setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on."),  # noqa: S104
-        setting(
-            "--kubeconfig",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Kubeconfig file to use instead of the pod's service account.",
-        ),
+        HEALTH_PORT,
+        BIND,
+        CREDENTIALS,
         setting(
             "--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]"
         ),

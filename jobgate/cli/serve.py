@@ -18,7 +18,7 @@ import click
 from jobgate.cli.cluster import own_namespace
 from jobgate.cli.extras import not_installed
 from jobgate.cli.limits import limits_of
-from jobgate.cli.settings import Configured, installation, setting
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
 from jobgate.names import dns_subdomain
 from jobgate.serving.reload import SettingsReloader
 from webhook import Kind
@@ -59,14 +59,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Server name that API servers use. A certificate without it is rejected.  "
     "[default: jobgate-webhook.<namespace of the Secret>.svc; with files, any]",
 )
-@setting(
-    "--health-port",
-    type=click.IntRange(0, 65535),
-    default=8080,
-    show_default=True,
-    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
-)
-@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
+@HEALTH_PORT
+@BIND
 @setting(
     "--drain-seconds",
     type=click.FloatRange(0, 300),
@@ -98,7 +92,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Limit of the server in bytes, seconds or items, for example review-time=1.5; repeatable. "
     "docs/explanation/security.md lists the limits.",
 )
-@setting("--kubeconfig", type=_FILE, help="Kubeconfig file to use instead of the pod's service account.")
+@CREDENTIALS
 @installation
 def serve(  # noqa: PLR0913 - one argument an option
     *,

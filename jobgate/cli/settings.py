@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, TypeVar, cast
 
 import click
@@ -201,6 +202,20 @@ RUN = setting(
     help="Kind whose jobs `jobgate run` runs, for example torchjobs.train.distributed.io; repeatable.",
 )
 
+#: Options of all processes that run in a cluster.
+HEALTH_PORT = setting(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
+)
+BIND = setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
+CREDENTIALS = setting(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=FilePath),
+    help="Kubeconfig file to use instead of the pod's service account.",
+)
 QUEUEING = setting(
     "--queueing",
     metavar="SYSTEM[=SCHEDULER]",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import time
 from collections.abc import Awaitable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
@@ -32,6 +31,9 @@ from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
 from webhook.server.metrics import Metrics
+
+if TYPE_CHECKING:
+    from jobgate.cluster.writer import Writer
 
 #: Seconds between two attempts to connect.
 RETRY_PERIOD = 30.0
@@ -149,8 +151,7 @@ class ClusterView:
         """
         while self.reached:
             try:
-                module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.writer")
-                client = await module.Writer.connect(self._kubeconfig, self._pages)
+                client = await (await asyncio.to_thread(_writer)).connect(self._kubeconfig, self._pages)
             except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
                 reason = f"{type(error).__qualname__}: {error}"
                 _logger.error("failed to connect to the cluster", extra={"fields": {"reason": reason}})  # noqa: TRY400
@@ -208,6 +209,13 @@ class ClusterView:
             raise LookupError("not connected to a cluster")
         found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
         return found
+
+
+def _writer() -> type[Writer]:
+    """Import the client of the API server, which takes seconds."""
+    from jobgate.cluster.writer import Writer  # noqa: PLC0415
+
+    return Writer
 
 
 def routes(cluster: ClusterView) -> Mapping[str, Route]:

@@ -40,7 +40,7 @@ class Round(Enum):
 
 
 class Planted(NamedTuple):
-    """A fault, and how it is told.
+    """A fault, and how it is reported.
 
     Attributes:
         id: of the finding; there must be no other.
@@ -586,7 +586,7 @@ FAULTS: Mapping[str, Planted] = {
     "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, round=Round.FIRST),
     "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server),
     "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", old_image, round=Round.SECOND),
-    "the version of pods is not told": Planted("version-unknown", "registry.example/jobgate@sha256", unknown_image),
+    "the version of pods is unknown": Planted("version-unknown", "registry.example/jobgate@sha256", unknown_image),
     "pods run different images": Planted("versions-mixed", "registry.example/jobgate", mixed_images),
     "this machine's clock is wrong": Planted("clock-skew", "1200s behind", wrong_clock),
     "a holder's clock is ahead": Planted("clock-skew", "in the future", clock_of_holder),

@@ -40,8 +40,8 @@ def world(recorded: World) -> World:
     return recorded.copy()
 
 
-def ids(world: World, **told: Any) -> list[str]:
-    return [one.id for one in world.diagnosed(**told)]
+def ids(world: World, **given: Any) -> list[str]:
+    return [one.id for one in world.diagnosed(**given)]
 
 
 @pytest.mark.parametrize(
@@ -130,13 +130,13 @@ def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) 
 
 @pytest.mark.parametrize("round_", faults.Round)
 def test_no_fault_of_a_round_hides_another(recorded: World, round_: faults.Round) -> None:
-    together, told = recorded.copy(), []
+    together, result = recorded.copy(), []
     for planted in faults.of_round(round_).values():
         planted.plant(together)
         alone = recorded.copy()
         planted.plant(alone)
-        told += alone.diagnosed()
-    assert sorted(map(repr, together.diagnosed())) == sorted(map(repr, told))
+        result += alone.diagnosed()
+    assert sorted(map(repr, together.diagnosed())) == sorted(map(repr, result))
 
 
 def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
@@ -236,14 +236,14 @@ def test_what_cannot_be_looked_at_is_told_and_is_no_fault(world: World) -> None:
     world.unseen |= dict.fromkeys(refs, LACKS)
     world.rights_unseen = LACKS
     assert world.diagnosed() == []
-    (told,) = world.looked()[0].not_checked().values()
-    assert {f"secrets/{TLS} in {SYSTEM}", f"pods in {SYSTEM}", f"permissions of {SERVER}"} <= set(told)
-    assert len(told) == len(set(told))
+    (result,) = world.looked()[0].not_checked().values()
+    assert {f"secrets/{TLS} in {SYSTEM}", f"pods in {SYSTEM}", f"permissions of {SERVER}"} <= set(result)
+    assert len(result) == len(set(result))
 
 
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, sentence: str) -> None:
-    """Whoever may read the webhook configurations only is told what is wrong with them, and of nothing else."""
+    """Whoever may read the webhook configurations learns what is wrong with them, and nothing else."""
     FAULTS[sentence].plant(world)
     for ref in [*world.objects, Ref(SECRETS, TLS, SYSTEM), Ref(SERVICES, SERVICE, SYSTEM)]:
         if ref.resource not in CONFIGURATIONS:
@@ -252,7 +252,7 @@ def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, senten
     world.unseen[Ref(NAMESPACES)] = LACKS
     world.rights_unseen = LACKS
     found = {one.id for one in world.diagnosed()}
-    # Without the namespaces it is not told apart from a selector that leaves out some.
+    # Without the namespaces it is not distinguishable from a selector that leaves out some.
     assert found <= {FAULTS[sentence].id, "namespace-selector-differs"} or "missing" in FAULTS[sentence].id
 
 

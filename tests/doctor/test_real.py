@@ -187,8 +187,8 @@ def test_planted_faults_are_found_and_nothing_else(installed: Installed, round_:
 
     try:
         wait_for(all_of_them, timeout=SOON, what=f"{len(expected)} faults are found")
-        told = " ".join(f"{one.where}: {one.what}" for one in found)
-        assert [planted.says for planted in of_round(round_).values() if planted.says not in told] == []
+        result = " ".join(f"{one.where}: {one.what}" for one in found)
+        assert [planted.says for planted in of_round(round_).values() if planted.says not in result] == []
     finally:
         installed.change(world, installed.world)
         installed.server.serve(installed.world.current)
@@ -207,9 +207,9 @@ def test_the_command_tells_a_sound_installation_and_a_fault(installed: Installed
     FAULTS["an entry calls another path"].plant(world)
     installed.change(installed.world, world)
     try:
-        told = run("--output=json")
-        document = json.loads(told.stdout)
-        assert (told.exit_code, document["healthy"]) == (1, False)
+        result = run("--output=json")
+        document = json.loads(result.stdout)
+        assert (result.exit_code, document["healthy"]) == (1, False)
         assert [one["id"] for one in document["findings"]] == ["entry-path-wrong"]
     finally:
         installed.change(world, installed.world)
@@ -234,15 +234,15 @@ def test_who_may_read_little_is_told_what_was_not_looked_at_and_of_no_fault(inst
         return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
     wait_for(lambda: run().exit_code == 0, timeout=SOON, every=1.0, what="no fault is found")
-    told = run().stdout
-    assert "secrets/jobgate-webhook-tls in jobgate-system" in told
-    assert "permissions of jobgate-webhook" in told
-    assert "this account cannot get secrets" in told
-    assert "no faults found in what was checked" in told
+    result = run().stdout
+    assert "secrets/jobgate-webhook-tls in jobgate-system" in result
+    assert "permissions of jobgate-webhook" in result
+    assert "this account cannot get secrets" in result
+    assert "no faults found in what was checked" in result
 
 
 def test_who_may_read_nothing_is_told_so(installed: Installed) -> None:
     credentials = installed.plane.kubeconfig_for("reads-nothing")
-    told = CliRunner().invoke(main, ["doctor", f"--kubeconfig={credentials}"], catch_exceptions=False)
-    assert told.exit_code == 2
-    assert "webhook configurations cannot be read: this account cannot get" in told.stderr
+    result = CliRunner().invoke(main, ["doctor", f"--kubeconfig={credentials}"], catch_exceptions=False)
+    assert result.exit_code == 2
+    assert "webhook configurations cannot be read: this account cannot get" in result.stderr

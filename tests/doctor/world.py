@@ -190,11 +190,11 @@ class World:
         }
         return ClusterSnapshot(found, lists, {}, self.shown, Reading(self.now, self.skew), self.version)
 
-    def looked(self, **told: Any) -> tuple[ClusterSnapshot, Expected]:
-        """What the doctor sees of it, and what it takes for right; some choices may be told."""
+    def looked(self, **given: Any) -> tuple[ClusterSnapshot, Expected]:
+        """What the doctor sees of it, and what it takes for right; some choices may be given."""
         observed = self.observed()
-        namespace = namespace_of(observed, told)
-        choices = read_back(observed, KINDS, namespace, told)
+        namespace = namespace_of(observed, given)
+        choices = read_back(observed, KINDS, namespace, given)
         wanted = expected(KINDS, choices, shipped())
         needs, dangers = needed(wanted), dangerous(wanted)
         access: dict[Permission, bool | NotChecked] = {
@@ -208,8 +208,8 @@ class World:
         )
         return without_strangers(observed, wanted), wanted
 
-    def diagnosed(self, **told: Any) -> list[FoundFault]:
-        return diagnose(*self.looked(**told))
+    def diagnosed(self, **given: Any) -> list[FoundFault]:
+        return diagnose(*self.looked(**given))
 
     def copy(self) -> World:
         objects = {ref: copied(one) for ref, one in self.objects.items()}

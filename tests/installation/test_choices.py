@@ -25,7 +25,7 @@ def found(**choices: Any) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def arguments(name: str, **choices: Any) -> list[str]:
-    """Return what the container of a Deployment is told."""
+    """Return what the container of a Deployment gets as arguments."""
     pod = found(**choices)["Deployment", name]["spec"]["template"]["spec"]
     args: list[str] = pod["containers"][0]["args"]
     return args
@@ -120,12 +120,12 @@ def test_an_apply_can_wipe_neither_a_secret_nor_an_injected_bundle(rotation: str
 def test_queues_are_told_to_the_runner_and_that_it_has_some_to_the_server() -> None:
     choices: dict[str, Any] = {"run": ("dijobs.diengine.opendilab.org",), "queues": "queues: [{name: a}]"}
     assert "--queues=/etc/jobgate/queues/queues.yaml" in arguments("jobgate-runner", **choices)
-    told = [one for one in arguments("jobgate-webhook", **choices) if one.startswith("--operator-can")]
-    assert told == ["--operator-can=dijobs/queue"]
+    result = [one for one in arguments("jobgate-webhook", **choices) if one.startswith("--operator-can")]
+    assert result == ["--operator-can=dijobs/queue"]
 
 
 def test_the_server_is_told_all_that_an_installation_says() -> None:
-    told = arguments(
+    result = arguments(
         "jobgate-webhook",
         namespace="ours",
         secret="pair",
@@ -135,7 +135,7 @@ def test_the_server_is_told_all_that_an_installation_says() -> None:
         forgetful_writers=("system:serviceaccount:a:b",),
         kind_settings={"mxjobs.mxnet.mlkube.io": "accelerators: {}\n"},
     )
-    assert set(told) >= {
+    assert set(result) >= {
         "--tls-secret=ours/pair",
         "--tls-name=jobgate-webhook.ours.svc",
         "--cluster-domain=svc.grid.example",
@@ -148,8 +148,8 @@ def test_the_server_is_told_all_that_an_installation_says() -> None:
 
 
 def test_the_rotation_is_told_of_names_and_conversions() -> None:
-    told = arguments("jobgate-certificates", cluster_domain="svc.grid.example", conversion_crds=("a.b.example",))
-    assert {"--cluster-domain=svc.grid.example", "--crd=a.b.example"} <= set(told)
+    result = arguments("jobgate-certificates", cluster_domain="svc.grid.example", conversion_crds=("a.b.example",))
+    assert {"--cluster-domain=svc.grid.example", "--crd=a.b.example"} <= set(result)
     plain = arguments("jobgate-certificates")
     assert not [one for one in plain if one.startswith(("--cluster-domain", "--crd"))]
     rules = found(conversion_crds=("a.b.example",))["ClusterRole", "jobgate-certificates"]["rules"]
@@ -178,9 +178,9 @@ def test_the_rotation_that_stays_is_probed_where_it_answers_and_the_one_that_end
 @pytest.mark.parametrize("command", [["certs", "watch"], ["certs", "rotate"]])
 def test_the_rotation_takes_what_it_is_told(command: list[str]) -> None:
     """Each option is one of the command that is rendered: a slip would have its pods end at once."""
-    told = arguments("jobgate-certificates", cluster_domain="svc.grid.example", conversion_crds=("a.b.example",))
+    result = arguments("jobgate-certificates", cluster_domain="svc.grid.example", conversion_crds=("a.b.example",))
     known = {option for parameter in certs_group.commands[command[1]].params for option in parameter.opts}
-    options = {one.partition("=")[0] for one in told[2:]}
+    options = {one.partition("=")[0] for one in result[2:]}
     assert options <= (known | ({"--health-port"} if command[1] == "rotate" else set()))
 
 
@@ -246,8 +246,8 @@ def test_the_command_gives_what_its_options_say() -> None:
 
 @pytest.mark.parametrize("name", ["jobgate-webhook", "jobgate-controller"])
 def test_what_is_off_is_off_for_those_that_run_too(name: str) -> None:
-    told = arguments(name, plugins={"ssh": False, "env": True}, kinds={"mxjobs.mxnet.mlkube.io": False})
-    assert [one for one in told if "without" in one] == [
+    result = arguments(name, plugins={"ssh": False, "env": True}, kinds={"mxjobs.mxnet.mlkube.io": False})
+    assert [one for one in result if "without" in one] == [
         "--without-plugin=ssh",
         "--without-kind=mxjobs.mxnet.mlkube.io",
     ]

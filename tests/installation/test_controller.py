@@ -1,4 +1,4 @@
-"""The rights of the controller: no more than it needs, and Secrets only where somebody said so."""
+"""The rights of the controller: no more than it needs, and Secrets only where someone said so."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from webhook import Job, Kind, Task
 
 
 class Unwired:
-    """An operator of which nothing is known that pods could be told by."""
+    """An operator of which nothing is known that identifies pods."""
 
     name = "some operator"
 
