@@ -23,14 +23,14 @@ COMPARED_TASKS: Final = 64
 
 
 class Iteration(StrEnum):
-    """How many of the tasks that are named must be there: one of them, or all."""
+    """Whether to wait for any of the named tasks, or for all of them."""
 
     ANY = "any"
     ALL = "all"
 
 
 class DependsOn(Model):
-    """The tasks that must be there before the pods of this one are made."""
+    """Tasks to wait for before the pods of this task are created."""
 
     name: Annotated[list[str] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Names of the tasks to wait for.")] = None
     iteration: Annotated[Iteration | None, Doc("Wait for any of these tasks or for all of them. Defaults to all.")] = (

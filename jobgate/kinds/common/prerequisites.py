@@ -51,7 +51,9 @@ JOB_INSTANCES: Final = 4096
 _TOO_MANY: Final = Resolution(
     problems=(
         Problem(
-            Reason.TOO_LARGE, (), f"the tasks of the job have more than {JOB_INSTANCES} items: name the same in more"
+            Reason.TOO_LARGE,
+            (),
+            f"the tasks of the job have more than {JOB_INSTANCES} items: use the same in several tasks",
         ),
     )
 )
@@ -163,7 +165,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
         tasks = _resolved(job, context)
     except LookupError:
         place = next(one.place(0) for one in asked_of(job) if one.references)
-        yield Forbidden(place, "the prerequisites of the cluster are not known yet: retry in some seconds")
+        yield Forbidden(place, "the prerequisites of the cluster are not known yet: retry in a few seconds")
         return
     said: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
@@ -193,7 +195,7 @@ def _misplaced(job: Job[Any]) -> Iterator[Cause]:
 
 def not_checked(item: str) -> str:
     """Return the warning about an item that is named where there is no cluster."""
-    return f"{item} is not known here and was not checked: give `jobgate review` the file that has it, too"
+    return f"{item} is not known here and was not checked: pass the file that has it to `jobgate review`, too"
 
 
 def _names(metadata: Any) -> bool:
@@ -208,7 +210,7 @@ def _findings(
         path, value, why = one.unreadable
         yield Invalid(path, value, why)
     for place in task.resolution.repeated:
-        yield Notice(one.place(place), f"{one.references[place].shown} is named before, with the same values")
+        yield Notice(one.place(place), f"{one.references[place].shown} is already listed, with the same values")
     for item, place in task.resolution.unknown:
         yield Notice(one.place(place), not_checked(item))
     for problem in task.problems:
@@ -217,7 +219,7 @@ def _findings(
         return
     for name in task.content.plugins:
         if name not in context.plugins:
-            detail = f"plugin {name} is not offered here; there are {', '.join(context.plugins)}"
+            detail = f"plugin {name} is not offered here; available plugins: {', '.join(context.plugins)}"
             yield _cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), one, start)
     if made is not None and isinstance(mapping(made).get("spec"), dict) and _whole(made["spec"]):
         for problem in inject(Draft(made), task.content, one.container):
@@ -273,7 +275,7 @@ def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) ->
     """Return why a user cannot name an item."""
     start = " → ".join(chain)
     if may is None:
-        return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in some seconds"
+        return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in a few seconds"
     resource = RESOURCES[item.kind].partition(".")[0]
     return f"{start}: user {user.name!r} cannot use {item.shown}: ask for the verb {USE} on {resource} {item.name}"
 

@@ -72,7 +72,7 @@ def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[N
         if isinstance(containers, list) and len(containers) > 1:
             yield Notice(
                 task.template_path / "spec" / "containers",
-                f"with {len(containers)} containers in a pod the job stays Starting for ever: DI-orchestrator waits "
+                f"with {len(containers)} containers in a pod, the job stays Starting forever: DI-orchestrator waits "
                 "for as many ready containers as there are replicas. Run everything in one container",
             )
 

@@ -28,7 +28,7 @@ from jobgate.names import ENTRIES_LIMIT
 
 
 class CleanPodPolicy(StrEnum):
-    """Which pods are deleted when the job has ended: none, those still running, or all."""
+    """Which pods are deleted when the job has ended: None, Running ones or All."""
 
     NONE = "None"
     RUNNING = "Running"
@@ -45,7 +45,7 @@ class RestartPolicy(StrEnum):
 
 
 class OnPhase(StrEnum):
-    """How far the pods that are waited for must be."""
+    """Phase that the pods of the other task must reach."""
 
     RUNNING = "Running"
     SUCCEEDED = "Succeeded"
@@ -61,14 +61,14 @@ class RendezvousBackend(StrEnum):
 
 
 class Dependency(Model):
-    """One task type that must have come so far before the pods of this one are made."""
+    """A task type to wait for, and the phase that its pods must reach."""
 
     depends_on: Annotated[str, Doc("Task type to wait for.")]
     on_phase: OnPhase = OnPhase.RUNNING
 
 
 class SpotTaskSpec(Model):
-    """Pods that may be taken away: those of the highest indices."""
+    """Pods that may be evicted: those with the highest indices."""
 
     num_spot_tasks: Annotated[int | None, Int32(minimum=0), Doc("Number of the pods.")] = None
     priority_class_name: Annotated[str | None, Doc("Priority class of these pods. Overrides the template.")] = None
@@ -76,7 +76,7 @@ class SpotTaskSpec(Model):
 
 
 class TaskSpec(Model):
-    """One part of a job: so many pods of one template."""
+    """A group of pods that share one template."""
 
     num_tasks: Annotated[int, Int32(minimum=0), Doc("Number of pods. Must be 1 for the Master.")] = 1
     template: Annotated[PodTemplate, Doc("Template of the pods.")]
@@ -110,7 +110,7 @@ class SchedulingPolicy(Model):
 
 
 class TorchElasticPolicy(Model):
-    """Between which bounds the workers are scaled, and how they find each other."""
+    """Bounds of the number of workers, and how the workers find each other."""
 
     num_min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Minimum number of workers.")] = None
     num_max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Maximum number of workers.")] = None
@@ -123,7 +123,7 @@ class TorchElasticPolicy(Model):
 
 
 class NFS(Model):
-    """A folder of an NFS server."""
+    """A directory of an NFS server."""
 
     server: Annotated[str | None, Doc("Host of the NFS server.")] = None
     path: Annotated[str | None, Doc("Exported path of the NFS server.")] = None
@@ -131,7 +131,7 @@ class NFS(Model):
 
 
 class LocalStorage(Model):
-    """A folder of the node that the master runs on."""
+    """A directory of the node that runs the master."""
 
     node_name: Annotated[str | None, Doc("Name of the node. Defaults to the node of the master.")] = None
     path: Annotated[str | None, Doc("Path of the directory on the node.")] = None
@@ -139,14 +139,14 @@ class LocalStorage(Model):
 
 
 class Storage(Model):
-    """Where the model is written to: one of the two."""
+    """Where the model is written to: exactly one of the two."""
 
     nfs: NFS | None = None
     local_storage: LocalStorage | None = None
 
 
 class ModelVersionSpec(Model):
-    """A version of a model, and the image that it is built into when the job has succeeded."""
+    """A version of a model, and the image that is built from it when the job has succeeded."""
 
     model_name: Annotated[str | None, Doc("Name of the Model. It is created if it does not exist.")] = None
     image_repo: Annotated[str | None, Doc("Repository of the image.")] = None
@@ -158,7 +158,7 @@ class ModelVersionSpec(Model):
 
 
 class ModelVersion(Model):
-    """What the job brings forth. Only its spec is read; it has the shape of a whole object for the operator's sake."""
+    """Output of the job. Only its spec is used."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -168,7 +168,7 @@ class ModelVersion(Model):
 
 
 class TorchJobSpec(Model):
-    """A PyTorch job: one master, workers, and perhaps an AIMaster that scales it."""
+    """A PyTorch job: one master, workers, and optionally an AIMaster that scales the job."""
 
     clean_pod_policy: CleanPodPolicy | None = None
     clen_pod_policy: Annotated[CleanPodPolicy | None, Doc("The old spelling of cleanPodPolicy.")] = None
@@ -222,7 +222,7 @@ class TorchJobCondition(Model):
 
 
 class TaskStatus(Model):
-    """How many pods of a task type are in which state."""
+    """Number of pods of a task type, by state."""
 
     active: Annotated[int | None, Int32, Doc("Number of pods that are running or starting.")] = None
     succeed: Annotated[int | None, Int32, Doc("Number of succeeded pods, in the spelling of torch-on-k8s.")] = None
@@ -233,7 +233,7 @@ class TaskStatus(Model):
 
 
 class ElasticStatus(Model):
-    """How far the elastic scaling of a task type has come."""
+    """Status of the elastic scaling of a task type."""
 
     elastic_condition: Annotated[str | None, Doc("Start, Stop, Continue, ReachMaxMetric or ReachMaxReplicas.")] = None
     goes_on: Annotated[bool | None, Doc("Whether scaling continues."), Field(alias="continue")] = None
@@ -244,7 +244,7 @@ class ElasticStatus(Model):
 
 
 class TorchJobStatus(Model):
-    """What the operator has seen of the job."""
+    """Status of the job, as observed by the operator."""
 
     conditions: Annotated[list[TorchJobCondition] | None, Atomic, Doc("Conditions of the job, the latest last.")] = None
     task_statuses: Annotated[dict[str, TaskStatus] | None, Doc("Pods by task type.")] = None

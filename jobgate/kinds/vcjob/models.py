@@ -43,14 +43,14 @@ Claim: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
 
 
 class TopologyMode(StrEnum):
-    """Whether pods wait until the topology has room for them."""
+    """Whether pods wait until the topology has room for them (hard), or not (soft)."""
 
     HARD = "hard"
     SOFT = "soft"
 
 
 class TopologyPolicy(StrEnum):
-    """How close to each other the CPUs of a pod must be, on a machine of several NUMA nodes."""
+    """How close to each other the CPUs of a pod must be on a machine with several NUMA nodes."""
 
     NONE = "none"
     BEST_EFFORT = "best-effort"
@@ -59,7 +59,7 @@ class TopologyPolicy(StrEnum):
 
 
 class NetworkTopology(Model):
-    """How far apart in the network the pods may be."""
+    """Constraint on how far apart in the network the pods may be."""
 
     mode: TopologyMode = TopologyMode.HARD
     highest_tier_allowed: Annotated[
@@ -73,7 +73,7 @@ class NetworkTopology(Model):
 
 
 class PartitionPolicy(Model):
-    """How the pods of a task are split into groups of equal size."""
+    """How the pods of a task are split into partitions of equal size."""
 
     total_partitions: Annotated[int, Int32(minimum=1), Doc("Number of partitions.")]
     partition_size: Annotated[int, Int32(minimum=1), Doc("Number of pods per partition.")]
@@ -113,7 +113,7 @@ class TaskSpec(Model):
 
 
 class VolumeSpec(Model):
-    """A claim that is mounted into every container of every pod: an existing one, or one that is made."""
+    """A PersistentVolumeClaim, existing or new, that is mounted into every container of every pod."""
 
     mount_path: Annotated[str, Field(min_length=1), Doc("Mount path in the containers. Must not contain ':'.")]
     volume_claim_name: Annotated[
@@ -171,7 +171,7 @@ class JobSpec(Model):
 
 
 class JobPhase(StrEnum):
-    """Where a job is on its way."""
+    """Phase of the job."""
 
     PENDING = "Pending"
     ABORTING = "Aborting"
@@ -186,7 +186,7 @@ class JobPhase(StrEnum):
 
 
 class JobState(Model):
-    """The phase of a job, and why it is in it."""
+    """Phase of a job, with its reason."""
 
     phase: JobPhase | None = None
     reason: Annotated[str | None, Doc("Machine-readable reason for the phase.")] = None
@@ -202,13 +202,13 @@ class JobCondition(Model):
 
 
 class TaskState(Model):
-    """The pods of one task."""
+    """Pods of one task."""
 
     phase: Annotated[dict[str, Annotated[int, Int32]] | None, Doc("Number of pods by pod phase.")] = None
 
 
 class JobStatus(Model):
-    """What the controller has seen of the job."""
+    """Status of the job, as observed by the controller."""
 
     state: Annotated[JobState | None, Doc("Current phase of the job.")] = None
     min_available: Annotated[int | None, Int32(minimum=0), Doc("Minimum number of pods that start together.")] = None

@@ -104,7 +104,7 @@ def test_a_second_container_is_a_warning() -> None:
     response = validate(job(task("learner", template=template(containers=[one, two]))))
     assert (response.allowed, response.warnings) == (
         True,
-        ["spec.tasks[0].template.spec.containers: with 2 containers in a pod the job stays Starting for ever: "
+        ["spec.tasks[0].template.spec.containers: with 2 containers in a pod, the job stays Starting forever: "
          "DI-orchestrator waits for as many ready containers as there are replicas. Run everything in one container"],
     )  # fmt: skip
 
