@@ -191,7 +191,7 @@ class Response(Struct, frozen=True):
         Args:
             told: whether the causes are warnings now; else nothing is said of them: another call will.
         """
-        end = "(this would be refused; here it is only told)"
+        end = "(would be denied; warn mode)"
         notices = [Notice(cause.path, f"{cause.message} {end}") for cause in self.causes] if told else []
         return replace(self, causes=(), rules=(), notices=[*notices, *self.notices])
 

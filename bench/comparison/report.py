@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import sys
+import sysconfig
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
@@ -19,7 +21,7 @@ _SERVERS = (JOBGATE, GO, TEMPLATES, CONSTANT)
 
 def table(measured: Measured) -> str:
     """Return everything for the terminal."""
-    parts = [_aligned([_COSTS, *_costs(measured)]), _aligned([_PAIRS, *_pairs(measured)])]
+    parts = [_made_on(), _aligned([_COSTS, *_costs(measured)]), _aligned([_PAIRS, *_pairs(measured)])]
     parts += [_aligned([_HALVES, *_halves(measured)]), _aligned([_MEMORY, *_memory(measured)])]
     return "\n\n".join(parts)
 
@@ -38,7 +40,16 @@ def markdown(measured: Measured) -> str:
 
 def _made_on() -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("aiohttp", "uvloop", "msgspec", "pydantic"))
-    return f"Made on {os.cpu_count()} shared cores, Linux, Python {platform.python_version()}, {versions}."
+    python = f"Python {platform.python_version()} ({_build()})"
+    return f"Made on {os.cpu_count()} shared cores, Linux, {python}, {versions}."
+
+
+def _build() -> str:
+    """Return how this Python was built: without optimizations, a review takes 20 % longer."""
+    if "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or ""):
+        return "optimized build"
+    # Distributions optimize theirs by other means, which leave no trace.
+    return "the system's build" if sys.base_prefix == "/usr" else "built without optimizations"
 
 
 def draw(measured: Measured) -> None:

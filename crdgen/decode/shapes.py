@@ -46,7 +46,7 @@ class Struct:
     hints: Mapping[str, str] = field(default_factory=dict)
 
 
-class Otherwise(Enum):
+class Alternative(Enum):
     """What else than its struct a choice may be."""
 
     BOOLEAN = auto()
@@ -59,7 +59,7 @@ class Choice:
     """A struct or something else, with a decoder of its own, below which unknown fields are never reported."""
 
     struct: Struct
-    otherwise: Otherwise
+    alternative: Alternative
 
 
 Shape: TypeAlias = Scalar | ListOf | MapOf | Struct | Choice

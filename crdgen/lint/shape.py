@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from crdgen.decode.objectmeta import OBJECT_META
-from crdgen.decode.shapes import TEXTS, Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct, struct
+from crdgen.decode.shapes import TEXTS, Alternative, Choice, ListOf, MapOf, Scalar, Shape, Struct, struct
 
 # Keywords of JSON Schema, and of Kubernetes' own types, that no CRD knows, and what says the same.
 _FOREIGN: Final[Mapping[str, str]] = {
@@ -77,16 +77,16 @@ _SCHEMA_FIELDS: Final[Mapping[str, Shape]] = {
     "maxProperties": Scalar.INT64,
     "minProperties": Scalar.INT64,
     "required": TEXTS,
-    "items": Choice(SCHEMA, Otherwise.STRUCTS),
+    "items": Choice(SCHEMA, Alternative.STRUCTS),
     "allOf": ListOf(SCHEMA),
     "oneOf": ListOf(SCHEMA),
     "anyOf": ListOf(SCHEMA),
     "not": SCHEMA,
     "properties": MapOf(SCHEMA),
-    "additionalProperties": Choice(SCHEMA, Otherwise.BOOLEAN),
+    "additionalProperties": Choice(SCHEMA, Alternative.BOOLEAN),
     "patternProperties": MapOf(SCHEMA),
-    "dependencies": MapOf(Choice(SCHEMA, Otherwise.TEXTS)),
-    "additionalItems": Choice(SCHEMA, Otherwise.BOOLEAN),
+    "dependencies": MapOf(Choice(SCHEMA, Alternative.TEXTS)),
+    "additionalItems": Choice(SCHEMA, Alternative.BOOLEAN),
     "definitions": MapOf(SCHEMA),
     "externalDocs": struct("ExternalDocumentation", description=Scalar.TEXT, url=Scalar.TEXT),
     "example": Scalar.ANY,

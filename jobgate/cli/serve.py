@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobgate.cli.extras import NotInstalled
+from jobgate.cli.cluster import own_namespace
+from jobgate.cli.extras import not_installed
 from jobgate.cli.limits import limits_of
-from jobgate.cli.pod import own_namespace
 from jobgate.cli.settings import Configured, installation, setting
 from jobgate.names import dns_subdomain
-from jobgate.serving.reload import Reloader
+from jobgate.serving.reload import SettingsReloader
 from webhook import Kind
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="[NAMESPACE/]NAME",
     help="Secret with the certificate. It is watched: a new certificate is served within a second.",
 )
-@setting("--tls-cert", type=_FILE, help="Certificate chain, PEM. Reloaded when it changes, as is ca.crt beside it.")
+@setting("--tls-cert", type=_FILE, help="Certificate chain, PEM. Reloaded when it changes, like ca.crt in its folder.")
 @setting("--tls-key", type=_FILE, help="Private key of the certificate, PEM.")
 @setting(
     "--tls-name",
@@ -171,9 +171,9 @@ def serve(  # noqa: PLR0913 - one argument an option
             stack.enter_context(server.stopping_on_signals(stop))
             if sockets is not None:
                 stop_with_parent(stop)
-            await stack.enter_async_context(_beside(Reloader(endpoint, configured.kind_files).run()))
-            await stack.enter_async_context(_beside(known.run()))
-            await stack.enter_async_context(_beside(source.run()))
+            await stack.enter_async_context(_running(SettingsReloader(endpoint, configured.kind_files).run()))
+            await stack.enter_async_context(_running(known.run()))
+            await stack.enter_async_context(_running(source.run()))
             drain = server.Drain(delay=drain_seconds)
             await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
 
@@ -212,7 +212,7 @@ def _opened(
 
 def _need_client() -> None:
     if find_spec("kubernetes") is None:
-        raise NotInstalled("kubernetes", "cluster")
+        raise not_installed("kubernetes", "cluster")
 
 
 def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
@@ -255,7 +255,7 @@ def _listening(bind: str, port: int, health_port: int) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Run a coroutine until the context ends."""
     task = asyncio.create_task(work)
     try:

@@ -82,7 +82,7 @@ def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             settings = {file.plural: file.read() for file in kind_settings}
         except InvalidSettings as error:
             raise click.BadParameter(str(error), param_hint="--kind-settings") from None
-        said = Settings(
+        admission = Settings(
             operator_can=frozenset(operator_can),
             forgetful_writers=frozenset(forgetful_writer),
             kinds=settings,
@@ -91,7 +91,9 @@ def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             runs=frozenset(run),
             enforces=mode == _ENFORCE,
         )
-        return command(*args, configured=Configured(said, Registry(kinds, plugins.installed()), kind_settings), **rest)
+        return command(
+            *args, configured=Configured(admission, Registry(kinds, plugins.installed()), kind_settings), **rest
+        )
 
     for option in (one for group in groups for one in group):
         collected = option(collected)
@@ -115,7 +117,7 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
 
 
 def queueing_of(settings: Settings) -> QueueingArguments | None:
-    """Return what the installation says of queueing; None where it says nothing."""
+    """Return the queueing settings of the installation; None if there are none."""
     found = settings.plugins.get(Queueing.name)
     return found if isinstance(found, QueueingArguments) else None
 

@@ -1,7 +1,6 @@
-"""The plugin `queueing`: jobs whose operator knows no queues and no gangs get both through their pods.
+"""The plugin `queueing`: jobs whose operator supports no queues and no gangs get both through their pods.
 
-No job asks for it: the installation says which system queues pods in this cluster, and it holds for every job whose
-operator does not see to queues itself.
+The installation requests it, and says which system queues pods in this cluster.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.plugin import Declared, Plugin
 from jobgate.plugins.pod import Pod
 
-#: What Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
+#: Labels and gates that Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
 KUEUE_COUNT = "kueue.x-k8s.io/pod-group-total-count"
 KUEUE_MANAGED = "kueue.x-k8s.io/managed"
 KUEUE_GATE = "kueue.x-k8s.io/admission"
 
-#: The CRD by which it is seen whether Kueue is installed.
+#: The CRD that tells whether Kueue is installed.
 KUEUE_CRD = "workloads.kueue.x-k8s.io"
 
-#: What the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
+#: The label that the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
 COSCHEDULING_GROUP = "scheduling.x-k8s.io/pod-group"
 
-#: What the scheduler of Volcano reads of pods that are no Volcano Job's.
+#: Annotations that the scheduler of Volcano reads of pods of other jobs.
 VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 
@@ -42,7 +41,7 @@ _LABEL_LIMIT = 63
 
 
 class System(StrEnum):
-    """What queues pods, or schedules them as gangs. Kubernetes' own does so for jobs that jobgate runs."""
+    """A system that queues pods or schedules gangs. `kubernetes` is its own scheduler, for jobs that jobgate runs."""
 
     KUBERNETES = "kubernetes"
     KUEUE = "kueue"
@@ -50,7 +49,7 @@ class System(StrEnum):
     VOLCANO = "volcano"
 
 
-#: Which scheduler each needs, where the installation does not say otherwise; Kueue works with any.
+#: The default scheduler of each; Kueue works with any.
 _SCHEDULERS: Mapping[System, str] = {
     System.KUBERNETES: "",
     System.KUEUE: "",
@@ -59,7 +58,7 @@ _SCHEDULERS: Mapping[System, str] = {
 }
 
 
-#: The words of jobs that each acts on.
+#: The words of jobs that each supports.
 _HEEDS: Mapping[System, frozenset[str]] = {
     System.KUBERNETES: frozenset(),
     System.KUEUE: frozenset({"queue"}),
@@ -67,10 +66,10 @@ _HEEDS: Mapping[System, frozenset[str]] = {
     System.VOLCANO: frozenset({"queue", "min_available", "priority_class_name"}),
 }
 
-#: Those that have queues of their own.
+#: Those that have queues.
 QUEUES_PODS = frozenset({System.KUEUE, System.VOLCANO})
 
-#: The groups of pods that a system has as objects: their apiVersion, and the plural of the resource.
+#: The PodGroups of a system: their apiVersion, and the plural of the resource.
 GROUPS: Mapping[System, tuple[str, str]] = {
     System.COSCHEDULING: ("scheduling.x-k8s.io/v1alpha1", "podgroups"),
     System.VOLCANO: ("scheduling.volcano.sh/v1beta1", "podgroups"),
@@ -78,7 +77,7 @@ GROUPS: Mapping[System, tuple[str, str]] = {
 
 
 class QueueingArguments(Arguments):
-    """What the installation says of queues."""
+    """The queueing system of the installation."""
 
     system: Annotated[System, Takes("kubernetes, kueue, coscheduling or volcano")]
     scheduler: Annotated[str, Takes("the name of a scheduler"), Field(max_length=_LABEL_LIMIT)] = ""
@@ -179,13 +178,9 @@ def group_of(crew: Crew, system: System) -> Group | None:
 
 
 def group_name(name: str, which: str) -> str:
-    """Return what Kueue shall call a group: the job, and the beginning of its uid, say.
+    """Return the name of a job's group for Kueue: the job's name, and `which`, such as the beginning of its uid.
 
-    So a job that is created again under its name does not meet the workload that Kueue has kept of the former one.
-
-    Args:
-        name: of the job.
-        which: of its name it is; empty where that is not known yet.
+    So a job that is created again does not get the workload that Kueue has kept of the former one.
     """
     suffix = f"-{which}" if which else ""
     return name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix

@@ -1,4 +1,4 @@
-"""The prerequisites of one pod: which ones it has, whether it may, and what goes into it."""
+"""The prerequisites of one pod: which ones it names, who may use them, and what goes into it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec
 from jobgate.kinds.common.prerequisites import USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS
 from jobgate.plugins import Part
-from jobgate.pods.access import Access, Question
+from jobgate.pods.access import PermissionCache, Question
 from jobgate.prerequisites import record
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.inject import annotate, inject
 from jobgate.prerequisites.problem import Problem, Reason
-from jobgate.prerequisites.reference import ANNOTATION, Reference, Unreadable, annotated
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, Required, User
 
-#: The controllers of these, by how a control plane runs them: with an account for each, or with one for all.
+#: The accounts of Kubernetes' controllers: one for each, or one for all, by how the control plane is set up.
 _CONTROLLERS, _MANAGER = "system:serviceaccount:kube-system:", "system:kube-controller-manager"
 _ACCOUNT = "system:serviceaccount:"
 
@@ -63,7 +63,7 @@ def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: P
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
         own = () if said is None else annotated(said)
-    except Unreadable as error:
+    except InvalidReference as error:
         return Invalid(place, said, str(error))
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
     if part is not None and part.prerequisites and own in {(), part.prerequisites}:
@@ -97,8 +97,7 @@ def _is_made_by_a_controller(made: Mapping[str, Any], user: User) -> bool:
 class Prerequisites:
     """Puts prerequisites into pods."""
 
-    def __init__(self, known: Objects, access: Access) -> None:
-        """Take what is known of items, and of who may use them."""
+    def __init__(self, known: Objects, access: PermissionCache) -> None:
         self._known = known
         self._access = access
 

@@ -32,9 +32,10 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """Write the status of the job: all of it."""
+    """Write the status of the job: all of it. One that only says that pods are about to start can wait for them."""
 
     status: Mapping[str, Any]
+    starting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
-from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects, Rejected
+from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
@@ -24,12 +24,14 @@ from jobgate.kinds.common.runner import is_run
 from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
-from jobgate.runner.reading import Caches
+from jobgate.runner.reading import Caches, kept
 from jobgate.runner.seen import JobKey
-from jobgate.runner.subject import Subject
+from jobgate.runner.subject import Observed, Subject, moment
 from webhook import Kind
 
 SOURCE = "jobgate-runner"
+#: For so many seconds after pods were asked for, a status that only says so waits for them to run: one write says both.
+STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
 UNREADABLE = "CannotReadJob"
@@ -37,7 +39,7 @@ UNREADABLE = "CannotReadJob"
 _logger = logging.getLogger("jobgate")
 
 
-class Writes(Objects, Protocol):
+class Writes(ObjectClient, Protocol):
     """What is asked of an API server beyond what the controller asks."""
 
     async def set_status(
@@ -47,6 +49,15 @@ class Writes(Objects, Protocol):
 
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         """Delete an object, with what becomes of what it owns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What came of actions: what is in the way of the rest, and the job where it was patched."""
+
+    outcome: Outcome
+    blocked: Sequence[str] = ()
+    stored: Mapping[str, Any] | None = None
 
 
 class Loop:
@@ -74,49 +85,74 @@ class Loop:
         self._metrics = metrics
         self._later = later
         self._dispatcher = dispatcher
-        self._replaced: dict[JobKey, str] = {}
+        self._replaced: dict[JobKey, set[str]] = {}
 
     async def reconcile(self, key: JobKey) -> Outcome:
         """Look at a job, and tell what came of it.
 
         Raises:
-            Refused: the API server did not do what it should, for a reason that may pass.
+            ApiError: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
-        plural, namespace, _ = key
         document = self._document(key)
         if document is None:
             return Outcome.FINE
+        outcome, stored = await self._looked(key, document)
+        if stored is not None:
+            # What was remembered in the job, as that it is ours, is acted on at once.
+            last, _ = await self._looked(key, stored, written=True)
+            outcome = outcome if last is Outcome.FINE else last
+        return outcome
+
+    async def _looked(
+        self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
+    ) -> tuple[Outcome, Mapping[str, Any] | None]:
+        """Look at a job as it is stored; return what came of it, and the job where it was patched.
+
+        Args:
+            key: of the job.
+            document: the job.
+            written: whether it was written a moment ago, and is therefore there.
+        """
+        plural, namespace, _ = key
         kind, resource, _ = self._caches.jobs[plural]
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
-            return Outcome.FINE
+            return Outcome.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
-            return Outcome.FINE  # it is looked at as soon as something is decided
+            return Outcome.FINE, None  # it is looked at as soon as something is decided
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
-        outcome, blocked = await self._carried_out(key, subject, resource, plan(subject, observed))
-        if blocked:
-            await self._carried_out(key, subject, resource, report(subject, observed, "; ".join(blocked)))
-        return outcome
+        actions = plan(subject, observed)
+        creates = any(isinstance(one, Create) for one in actions)
+        if creates and not written and not await self._exists(subject, resource):
+            return Outcome.FINE, None
+        done = await self._carried_out(key, subject, resource, observed, actions)
+        if done.blocked:
+            actions = report(subject, observed, "; ".join(done.blocked))
+            await self._carried_out(key, subject, resource, observed, actions)
+        return done.outcome, done.stored
 
     async def _carried_out(
-        self, key: JobKey, subject: Subject, resource: Resource, actions: list[Action]
-    ) -> tuple[Outcome, list[str]]:
-        """Do what can be done; return what came of it, and what is in the way of the rest."""
-        outcome, blocked = Outcome.FINE, list[str]()
+        self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
+    ) -> _Done:
+        """Do what can be done, and return what came of it."""
+        outcome, blocked, stored = Outcome.FINE, list[str](), None
         for action in actions:
             if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
                 continue
             if isinstance(action, SetStatus) and blocked:
                 continue  # the status will also say what is in the way
+            if isinstance(action, SetStatus) and action.starting and (left := starts_in(observed)) > 0:
+                self._later(key, left)
+                continue
             try:
-                await self._do(key, subject, resource, action)
+                stored = await self._do(key, subject, resource, action) or stored
             except Rejected as error:
                 obstacle = await self._obstacle(subject.job.document, action, error)
                 if obstacle is None:
-                    return Outcome.AGAIN, []
+                    return _Done(Outcome.AGAIN)
                 # What one object does not take holds up nothing else, and it is tried again.
                 blocked.append(obstacle)
                 continue
@@ -125,7 +161,7 @@ class Loop:
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return Outcome.AGAIN if blocked else outcome, blocked
+        return _Done(Outcome.AGAIN if blocked else outcome, blocked, stored)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -136,7 +172,7 @@ class Loop:
         if document is None or namespace not in self._caches.territory:
             self._caches.reader.forget(key)
             document = None
-        elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
+        elif document["metadata"].get("resourceVersion") in self._replaced.get(key, ()):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)
         return document
@@ -150,7 +186,8 @@ class Loop:
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
         return replace(subject, verdict=verdict)
 
-    async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> None:
+    async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
+        """Do it; return the job where it is patched."""
         document = subject.job.document
         match action:
             case Create(manifest):
@@ -165,6 +202,7 @@ class Loop:
                 self._wrote(found, "patch")
                 if found is document:
                     self._replaces(key, document, stored)
+                    return kept(subject.job.kind)({**stored})
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
@@ -172,12 +210,22 @@ class Loop:
                 self._replaces(key, document, stored)
             case Event():
                 await self._tell(document, action)
+        return None
+
+    async def _exists(self, subject: Subject, resource: Resource) -> bool:
+        """Ask whether a job is still there.
+
+        Each cache is a watch of its own: that what a deleted job owned is gone may be heard before the job's end.
+        """
+        metadata = subject.job.document["metadata"]
+        found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
+        return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
     def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be refused."""
         version = metadata_of(before).get("resourceVersion")
         if version and version != metadata_of(now).get("resourceVersion"):
-            self._replaced[key] = version
+            self._replaced.setdefault(key, set()).add(version)
 
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
@@ -240,7 +288,7 @@ class Loop:
         made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._caches.clock())
         try:
             await self._objects.create(EVENTS, made)
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             if not (isinstance(error, Rejected) and error.exists):
                 _logger.warning("an Event could not be written: %s", error)
 
@@ -249,6 +297,17 @@ class Loop:
         self._metrics.writes.labels(kind.lower(), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
         _logger.info(action, extra={"fields": fields})
+
+
+def starts_in(observed: Observed) -> float:
+    """Return for how many seconds it is worth waiting that pods run which were asked for a moment ago."""
+    asked = (
+        moment(mapping(one.get("status")).get("startTime")) or moment(metadata_of(one).get("creationTimestamp"))
+        for one in observed.jobs
+    )
+    ages = ((observed.now - one).total_seconds() for one in asked if one is not None)
+    # A clock that is behind the API server's waits for nothing.
+    return max((STARTS - age for age in ages if age >= 0), default=0.0)
 
 
 def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

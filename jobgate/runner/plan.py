@@ -27,6 +27,8 @@ from jobgate.runner.subject import Observed, Sight, Subject, condition, later, l
 _ENDED: Final = ("completionTime", "completionTimestamp")
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
+#: In these phases nothing has happened but that pods were asked for.
+_STARTING: Final = frozenset({Phase.PENDING, Phase.STARTING})
 #: What a change is judged without: it is of the write, not of what is written.
 _TIMES: Final = frozenset({"lastUpdateTime"})
 
@@ -188,14 +190,14 @@ def _covers(found: Any, wanted: Any) -> bool:
 
 def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -> Iterator[Action]:
     progress = replace(progress_of(subject, sight), blocked=blocked)
-    yield from _written(subject, subject.runner.status(subject.job, progress))
+    yield from _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     if found.later is not None:
         yield RequeueAfter(max(found.later, 0.0))
 
 
-def _written(subject: Subject, wanted: Mapping[str, Any]) -> list[Action]:
+def _written(subject: Subject, wanted: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
     stored = mapping(subject.job.document.get("status"))
-    return [] if _same(wanted, stored) else [SetStatus(wanted)]
+    return [] if _same(wanted, stored) else [SetStatus(wanted, starting)]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.pace import Pace
+from jobgate.controller.pace import Pace, Paced
 from jobgate.controller.queue import Queue
-from jobgate.controller.run import Paced
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
@@ -40,7 +39,7 @@ from webhook import Kind
 #: The label `controller` of metrics.
 NAME: Final = "jobgate-runner"
 #: How many jobs are looked at at once.
-WORKERS: Final = 8
+WORKERS: Final = 32
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
 CRDS: Final = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
@@ -107,8 +106,8 @@ class RunnerController:
         """Work, for ever.
 
         Raises:
-            OperatorRunning: an operator of one of the kinds is alive.
-            Refused: the API server does not tell whether one is.
+            OperatorRunning: an operator of one of the kinds is running.
+            ApiError: the API server does not tell whether one is.
         """
         await self.alone()
         settings, backoff = self._settings, self._settings.backoff
@@ -155,8 +154,8 @@ class RunnerController:
         """See that nobody else runs these jobs.
 
         Raises:
-            OperatorRunning: an operator of one of the kinds is alive.
-            Refused: the API server does not tell whether one is.
+            OperatorRunning: an operator of one of the kinds is running.
+            ApiError: the API server does not tell whether one is.
         """
         for kind in self._kinds:
             if found := await rivals(kind, self._cluster, now(), self._settings.ignored_operators):
@@ -171,7 +170,7 @@ class RunnerController:
         if chosen is None:
             try:
                 found, why = await self._cluster.get(CRDS, KUEUE_CRD), f"the CRD {KUEUE_CRD} is not installed"
-            except Refused as error:
+            except ApiError as error:
                 found, why = None, f"cannot read the CRD {KUEUE_CRD}: {error}"
             if found is not None:
                 chosen, why = QueueingArguments(system=System.KUEUE), f"the CRD {KUEUE_CRD} is installed"
@@ -188,7 +187,7 @@ class RunnerController:
             try:
                 async for _ in self._cluster.pages(_resource(version)):
                     break
-            except Refused:
+            except ApiError:
                 continue
             found = version
             break
@@ -205,13 +204,6 @@ class PacedWrites(Paced):
     def __init__(self, objects: Writes, pace: Pace) -> None:
         super().__init__(objects, pace)
         self._writes = objects
-
-    async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Change the status of an object."""
-        await self._pace.wait()
-        return await self._writes.set_status(resource, found, changes)
 
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         """Delete an object, with what becomes of what it owns."""

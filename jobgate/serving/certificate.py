@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from jobgate.cluster import Backoff, Informer, Key
-from jobgate.cluster.secret import SECRETS, Content
+from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.serving.metrics import watch_age
 from webhook.server.candidate import Candidate, Fault, Unfit
@@ -76,8 +76,8 @@ class SecretSource:
         self._secret = secret
         self._kubeconfig = kubeconfig
         self._event = asyncio.Event()
-        self.known: Informer[Content] = Informer(
-            SECRETS, BACKOFF, keep=partial(Content.of, keys=KEYS), changed=self._changed
+        self.known: Informer[SecretData] = Informer(
+            SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=self._changed
         )
 
     async def run(self) -> None:

@@ -59,5 +59,5 @@ class CountedLookup(Lookup):
     async def find(self, namespace: str, claim: Claim) -> Verdict:
         """Return the verdict on a pod's claim, with at most one request to the cluster."""
         verdict = await super().find(namespace, claim)
-        self._counted(type(verdict).__name__.lower()).inc()
+        self._counted(verdict.result.value).inc()
         return verdict

@@ -10,7 +10,7 @@ from controlplane.client import ClusterApi
 from controlplane.controller import install
 from controlplane.plane import ControlPlane
 from jobgate.cli import main
-from jobgate.cli.audit import Listed
+from jobgate.cli.audit import ListedObjects
 from jobgate.kinds import built_in
 from tests.kinds.dijob import jobs
 
@@ -94,8 +94,7 @@ def test_who_may_not_list_jobs_is_told_so(controlplane: ControlPlane, cluster_ap
 
 
 def test_what_was_not_listed_is_not_known() -> None:
-    listed = Listed()
-    listed.take("queues.v1beta1.scheduling.volcano.sh", [{"metadata": {"name": "gpu"}}])
+    listed = ListedObjects({"queues.v1beta1.scheduling.volcano.sh": [{"metadata": {"name": "gpu"}}]})
     assert listed.get("queues.v1beta1.scheduling.volcano.sh", "gpu") is not None
     assert listed.get("queues.v1beta1.scheduling.volcano.sh", "cpu") is None
     with pytest.raises(LookupError):

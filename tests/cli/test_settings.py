@@ -21,7 +21,7 @@ from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
 from jobgate.serving.kind_settings import KindFile
-from jobgate.serving.reload import Reloader
+from jobgate.serving.reload import SettingsReloader
 from tests.webhook.server.wire import shown_files
 from webhook import Settings
 from webhook.server.limits import Limits
@@ -166,7 +166,7 @@ def swap(folder: Path, version: str, content: str) -> None:
 
 def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: KindFile) -> None:
     server = Server()
-    reloader = Reloader(server, [mounted])
+    reloader = SettingsReloader(server, [mounted])
     reloader.look()
     assert server.settings.kinds == {PLURAL: mounted.read()}
     before = server.settings
@@ -177,9 +177,9 @@ def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: Kind
     assert before.kinds != server.settings.kinds
 
 
-def test_what_did_not_change_is_not_read(mounted: KindFile) -> None:
+def test_what_did_not_change_does_not_replace_settings(mounted: KindFile) -> None:
     server = Server()
-    reloader = Reloader(server, [mounted])
+    reloader = SettingsReloader(server, [mounted])
     reloader.look()
     settings = server.settings
     reloader.look()
@@ -192,7 +192,7 @@ def test_a_slip_is_told_once_and_the_last_good_settings_stay(
     mounted: KindFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server()
-    reloader = Reloader(server, [mounted])
+    reloader = SettingsReloader(server, [mounted])
     reloader.look()
     good = server.settings
     for version, content in (("second", SLIP), ("third", SLIP), ("fourth", "a: [")):
@@ -309,4 +309,4 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
     assert CliRunner().invoke(main, ["review", "-"], input=broken).exit_code == 1
     told = CliRunner().invoke(main, ["review", "-", "--mode", "warn"], input=broken)
     assert told.exit_code == 0
-    assert "this would be refused; here it is only told" in told.output
+    assert "would be denied; warn mode" in told.output

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster import Backoff, Refused, Resource
+from jobgate.cluster import ApiError, Backoff, Resource
 from jobgate.cluster import informer as informers
 from jobgate.cluster.objects import Rejected
-from jobgate.controller import Controller, ControllerMetrics, Settings, run
+from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
 from jobgate.controller.loop import NOBODY
@@ -43,7 +43,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[ControllerMetrics]:
     metrics = ControllerMetrics()
     backoff = Backoff(first=0.01, most=0.05)
-    settings = Settings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
+    settings = ControllerSettings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
     try:
         yield metrics
@@ -371,7 +371,7 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
 @pytest.mark.parametrize(
     "fault, message",
     [
-        (refusing("get", "secrets", Refused(403)), "Secret train-trial: the controller has no permission for Secrets"),
+        (refusing("get", "secrets", ApiError(403)), "Secret train-trial: the controller has no permission for Secrets"),
         (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller has no permission for Secrets"),
         (refusing("create", "configmaps", Rejected(403, "Forbidden", "exceeded quota")),
          "ConfigMap train-trial: the API server responded with 403 Forbidden: exceeded quota"),
@@ -508,7 +508,7 @@ async def test_nothing_is_written_before_it_is_known_what_there_is() -> None:
     async with controlling(cluster):
         await quiet(cluster)
     cluster.calls.clear()
-    cluster.faults.append(refusing("list", "services", Refused(500)))
+    cluster.faults.append(refusing("list", "services", ApiError(500)))
     async with controlling(cluster):
         await asyncio.sleep(0.2)
     assert writes(cluster) == []

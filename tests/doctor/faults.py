@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, NamedTuple
 
-from jobgate.doctor.observed import DEPLOYMENTS, PODS, Access
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, Permission
 from tests.doctor.world import (
     CONTROLLER,
     DIJOBS,
@@ -360,7 +360,7 @@ def no_account(world: World) -> None:
 def no_right(world: World) -> None:
     role = world.get("Role", SERVER, SYSTEM)
     role["rules"] = [{**role["rules"][0], "verbs": ["get"]}]
-    world.denied |= {Access(SERVER, verb, "", "secrets", SYSTEM, TLS) for verb in ("list", "watch")}
+    world.denied |= {Permission(SERVER, verb, "", "secrets", SYSTEM, TLS) for verb in ("list", "watch")}
 
 
 def _bound(world: World, account: str, role: str, namespace: str = "") -> None:
@@ -376,7 +376,7 @@ def _bound(world: World, account: str, role: str, namespace: str = "") -> None:
 
 def administrator(world: World) -> None:
     _bound(world, SERVER, "cluster-admin")
-    world.extra.add(Access(SERVER, "*", "*", "*", "", ""))
+    world.extra.add(Permission(SERVER, "*", "*", "*", "", ""))
 
 
 def executes(world: World) -> None:
@@ -384,7 +384,7 @@ def executes(world: World) -> None:
     rules = [{"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"]}]
     world.put({"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": "execs"}, "rules": rules})
     _bound(world, CONTROLLER, "execs", SYSTEM)
-    world.extra.add(Access(CONTROLLER, "create", "", "pods/exec", SYSTEM, _ANY))
+    world.extra.add(Permission(CONTROLLER, "create", "", "pods/exec", SYSTEM, _ANY))
 
 
 def _version(world: World) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from jobgate.doctor import CATALOGUE, Severity
-from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, SERVICES, SLICES, Access, Ref
-from jobgate.render.installation import Rotation
+from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, SERVICES, SLICES, Permission, Ref
+from jobgate.installation.installation import Rotation
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS
 from tests.doctor.world import (
@@ -69,7 +69,7 @@ def test_a_sound_installation_has_no_fault_whatever_was_chosen(choices: dict[str
     world.show(world.current)
     observed, expected = world.looked()
     assert world.diagnosed() == []
-    assert observed.unseen() == {}
+    assert observed.not_checked() == {}
     for field in {*choices} - {"required_spread", "kinds", "plugins"}:
         assert getattr(expected.installation, field) == choices[field]
     assert [kind for kind in KINDS if expected.installation.on("kinds", kind.qualified_plural)] == list(expected.kinds)
@@ -81,7 +81,7 @@ def test_a_server_outside_the_cluster_needs_no_workload_and_no_secret() -> None:
     world.show(world.current)
     observed, expected = world.looked()
     assert world.diagnosed() == []
-    assert observed.unseen() == {}
+    assert observed.not_checked() == {}
     assert "mxjobs.mxnet.mlkube.io" not in [kind.qualified_plural for kind in expected.kinds]
 
 
@@ -190,13 +190,13 @@ def test_a_served_certificate_that_expired_is_told_by_its_address(world: World) 
 def test_a_server_that_is_perhaps_not_reached_is_no_fault_but_told(world: World) -> None:
     world.show(None, certain=False)
     assert ids(world) == []
-    assert list(world.looked()[0].unseen().values()) == [["certificate of 10.0.0.1:9443"]]
+    assert list(world.looked()[0].not_checked().values()) == [["certificate of 10.0.0.1:9443"]]
 
 
 def test_another_host_at_the_address_of_a_pod_is_no_fault_but_told(world: World) -> None:
     world.show(generation(NOW, service="printer"), certain=False)
     assert ids(world) == []
-    (why,) = world.looked()[0].unseen()
+    (why,) = world.looked()[0].not_checked()
     assert "another host responds" in why
 
 
@@ -236,7 +236,7 @@ def test_what_cannot_be_looked_at_is_told_and_is_no_fault(world: World) -> None:
     world.unseen |= dict.fromkeys(refs, LACKS)
     world.rights_unseen = LACKS
     assert world.diagnosed() == []
-    (told,) = world.looked()[0].unseen().values()
+    (told,) = world.looked()[0].not_checked().values()
     assert {f"secrets/{TLS} in {SYSTEM}", f"pods in {SYSTEM}", f"permissions of {SERVER}"} <= set(told)
     assert len(told) == len(set(told))
 
@@ -294,6 +294,9 @@ def test_findings_come_the_worst_first(world: World) -> None:
 
 
 def test_the_right_to_everything_is_told_as_that(world: World) -> None:
-    world.extra |= {Access(ROTATOR, "*", "*", "*", "", ""), Access(ROTATOR, "impersonate", "", "users", "", "x")}
+    world.extra |= {
+        Permission(ROTATOR, "*", "*", "*", "", ""),
+        Permission(ROTATOR, "impersonate", "", "users", "", "x"),
+    }
     (finding,) = world.diagnosed()
     assert finding.what == "can do everything"

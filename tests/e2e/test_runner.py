@@ -188,7 +188,7 @@ def test_five_tasks_start_in_their_order(space: Space) -> None:
     one = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
     one.until_pods(*(f"dag-{name}-0" for name in "abcde"))
     starts = {pod["metadata"]["labels"]["jobgate.dev/task"]: started(pod) for pod in one.pods().values()}
-    assert all(starts[before] <= starts[after] for after, befores in order.items() for before in befores)
+    assert all(starts[before] <= starts[after] for after, earlier in order.items() for before in earlier)
 
 
 def started(pod: dict[str, Any]) -> str:

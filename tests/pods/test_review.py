@@ -6,7 +6,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from jobgate.plugins import Container, Member
+from jobgate.plugins import CrewContainer, Member
 from jobgate.plugins.crew import Variable
 from jobgate.pods.review import missing, patch
 from tests.plugins.crews import crew, part
@@ -19,7 +19,7 @@ def contract(member: Member) -> tuple[Variable, ...]:
 
 def member(**fields: Any) -> Member:
     """Return a pod of a job that asks for env."""
-    work = part("work", 2, containers=(Container("main"), Container("fetch", init=True)))
+    work = part("work", 2, containers=(CrewContainer("main"), CrewContainer("fetch", init=True)))
     found = crew(work, plugins=fields.pop("plugins", _arguments("env")), contract=contract, **fields)
     return Member(found, work, 1)
 

@@ -14,7 +14,7 @@ from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import adoption
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
 from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
@@ -52,7 +52,7 @@ def example(path: Path | str) -> dict[str, Any]:
     document = yaml.safe_load((ROOT / "examples" / path).read_text(encoding="utf-8"))
     if "spec" in document and document["kind"] == "DIJob":
         document["spec"].pop("suspend", None)
-    job = stored(judge(document, Circumstances(kinds=installed())).document)
+    job = stored(judge(document, ReviewOptions(kinds=installed())).document)
     merge(job, adoption(subject(job).job))
     return job
 

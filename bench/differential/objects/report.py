@@ -15,12 +15,12 @@ model, dumped by Pydantic. `make test` compares a sample;
 """
 
 _DIFFERENCES = """
-Of what a model writes, both refuse the same: a field left out that must be there even if it is null (`exclude_none`),
+Of what a model writes, both reject the same: a field left out that must be there even if it is null (`exclude_none`),
 what the CRD has a rule for and the model has not, what the field's own serializer spells otherwise than the model reads
 it, `Base64Bytes` of no bytes at all, and a `dict` that is no pod template.
 
 The formats that users give to fields are checked as the API server checks them, and their names as freely (`date-time` is
-`datetime`); so are the bounds of `int32`, `int64` and `float`, and a bound that is no value of its type, which refuses every
+`datetime`); so are the bounds of `int32`, `int64` and `float`, and a bound that is no value of its type, which rejects every
 value there as here.
 
 ## Where it does not agree with the API server
@@ -32,7 +32,7 @@ Intended:
 Known differences:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
-- Formats that nobody gives to a field (`isbn`, `creditcard`, …), odd e-mail addresses and odd URLs are accepted or refused
+- Formats that nobody gives to a field (`isbn`, `creditcard`, …), odd e-mail addresses and odd URLs are accepted or rejected
   otherwise: [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
 - A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
 - Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here. `indexOf` and
@@ -48,16 +48,16 @@ Known differences:
 - `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
 - `validate` of a named format says only which format it is; other errors of rules are the API server's where it is known.
 - A time that its format takes and CEL cannot read makes the rule fail with another message.
-- Texts of violations are our own where the schema refuses, and the API server's where a rule does; nor are the fields
+- Texts of violations are our own where the schema rejects, and the API server's where a rule does; nor are the fields
   always the same that both name.
 """
 
 
-def page(results: Sequence[Result], seed: int, refused: Mapping[str, str]) -> str:
+def page(results: Sequence[Result], seed: int, rejected: Mapping[str, str]) -> str:
     """Return the page."""
     parts = [_TEXT, f"{summary(results)} (seed {seed}).\n\n", *_table(results)]
-    if refused:
-        parts.append(f"\nThe API server refuses {len(refused)} of the schemas themselves, mostly made-up ones.\n")
+    if rejected:
+        parts.append(f"\nThe API server rejects {len(rejected)} of the schemas themselves, mostly made-up ones.\n")
     return "".join([*parts, _DIFFERENCES])
 
 
@@ -68,13 +68,13 @@ def summary(results: Sequence[Result]) -> str:
     meant = sum(bool(result.explained) for result in results)
     return (
         f"{len(results):,} objects of {len({result.schema for result in results})} schemas: both take {taken:,} and make "
-        f"the same of them, both refuse {len(agreed) - taken:,}; "
+        f"the same of them, both reject {len(agreed) - taken:,}; "
         f"{meant:,} differ as meant, {len(results) - len(agreed) - meant:,} differ"
     )
 
 
 def _table(results: Sequence[Result]) -> Iterable[str]:
-    yield "| schemas | number | objects by hand: taken, refused | from the schema | from the model | differ |\n"
+    yield "| schemas | number | objects by hand: taken, rejected | from the schema | from the model | differ |\n"
     yield "|---|---|---|---|---|---|\n"
     for source in dict.fromkeys(result.source for result in results):
         own = [result for result in results if result.source == source]

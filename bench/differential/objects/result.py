@@ -28,9 +28,9 @@ class Result:
         schema, source: The schema's name, and where it comes from.
         author: What the object was drawn from.
         value: The object as it was written, in the schema's place.
-        violations: Why it is refused here; none, and it is taken.
+        violations: Why it is rejected here; none, and it is taken.
         taken_there: The server's verdict.
-        here, there: What became of the object, under the schema's name; of what the server refuses it says nothing.
+        here, there: What became of the object, under the schema's name; of what the server rejects it says nothing.
         message: The server's words against it.
     """
 
@@ -64,8 +64,8 @@ class Result:
         words = "; ".join(f"{shown(violation.path)}: {violation.message}" for violation in self.violations)
         return (
             f"{self.schema}, by {self.author}: {self.value!r}\n"
-            f"  here {'taken' if self.taken_here else 'refused'}: {dict(self.here)!r} {words[:600]}\n"
-            f"  there {'taken' if self.taken_there else 'refused'}: {dict(self.there)!r} {self.message[:600]}"
+            f"  here {'taken' if self.taken_here else 'rejected'}: {dict(self.here)!r} {words[:600]}\n"
+            f"  there {'taken' if self.taken_there else 'rejected'}: {dict(self.there)!r} {self.message[:600]}"
         )
 
 
@@ -92,7 +92,7 @@ _UNCHECKED: Final = re.compile("must be of type (creditcard|isbn|isbn10|isbn13|r
 #: Differences that are meant.
 KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
     (
-        "a list where a string with a format is expected is refused here; no typed client could read it",
+        "a list where a string with a format is expected is rejected here; no typed client could read it",
         _is_list_for_text,
     ),
     ("a format that nobody gives to a field is not checked", _is_of_unchecked_format),

@@ -79,16 +79,7 @@ def index_of(text: Any) -> int | None:
 def labelled_claim(
     pod: Mapping[str, Any], *, job: str, task: str, index: Any, group: str = "", kind: str = ""
 ) -> Claim | None:
-    """Return the owner of a pod whose labels name its job and task, or None.
-
-    Args:
-        pod: that says so.
-        job: the key of the label with the job's name.
-        task: the key of the label with the task's.
-        index: what the pod says its index by: a text of digits, or anything else for none.
-        group: of the kind of job that owns the pod; empty where none does.
-        kind: of that job.
-    """
+    """Return the owner of a pod that labels with the keys `job` and `task` name; `group` and `kind` are the job's."""
     labels = labels_of(pod)
     if not isinstance(labels.get(job), str) or not isinstance(labels.get(task), str):
         return None

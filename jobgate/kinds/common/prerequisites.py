@@ -62,9 +62,7 @@ _RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     """Return the default by which a job has what its prerequisites need of it.
 
-    Args:
-        tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
-        in_spec: whether job and tasks have a field `prerequisites`.
+    `tasks` are the fields that lead to the list, or map, of tasks; `in_spec`: job and tasks have `prerequisites`.
     """
     here = Where(tasks, in_spec)
 
@@ -117,7 +115,7 @@ def _note(job: Draft, items: Mapping[str, Item]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _ResolvedTask:
     """What a task names, resolved."""
 
     asked: Asked
@@ -126,7 +124,7 @@ class _Task:
     problems: tuple[Problem, ...]
 
 
-def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial: bool = False) -> list[_Task]:
+def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial: bool = False) -> list[_ResolvedTask]:
     """Return what tasks name, resolved; equal lists once.
 
     Raises:
@@ -141,19 +139,19 @@ def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial:
             content, conflicts = content_of(resolution)
             room -= resolution.cost
             done[one.references] = resolution, content, (*resolution.problems, *conflicts)
-        tasks.append(_Task(one, *done[one.references]))
+        tasks.append(_ResolvedTask(one, *done[one.references]))
     return tasks
 
 
-def _resolved(job: Job[Any], context: Context) -> list[_Task]:
+def _resolved(job: Job[Any], context: Context) -> list[_ResolvedTask]:
     """Return the same for a job under review, worked out for the first rule that asks.
 
-    Where nobody can be asked for rights there is no cluster: what is not known is left out there.
+    Without access to ask for rights there is no cluster: what is not known is left out there.
     """
     if _tasks not in job.shared:
         partial = context.access is None
         job.shared[_tasks] = _tasks(asked_of(job), context.objects, context.namespace, partial=partial)
-    found: list[_Task] = job.shared[_tasks]
+    found: list[_ResolvedTask] = job.shared[_tasks]
     return found
 
 
@@ -178,7 +176,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
 
 
 def _misplaced(job: Job[Any]) -> Iterator[Cause]:
-    """Yield annotations that nobody reads, because the kind has a field."""
+    """Yield annotations that are not read, because the kind has a field."""
     here = where(job.kind)
     if not here.in_spec:
         return
@@ -202,7 +200,9 @@ def _names(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
-def _findings(context: Context, task: _Task, start: str, made: dict[str, Any] | None) -> Iterator[Cause | Notice]:
+def _findings(
+    context: Context, task: _ResolvedTask, start: str, made: dict[str, Any] | None
+) -> Iterator[Cause | Notice]:
     one = task.asked
     if one.unreadable is not None:
         path, value, why = one.unreadable

@@ -8,7 +8,7 @@ from typing import Any
 from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
 from jobgate.kinds.common.pod.reading import mapping, objects, text
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.updates import MayChange, When
+from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
 from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Path, Required, Rule, readable, rule
@@ -110,9 +110,9 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
 #: when it next makes a pod.
 MAY_CHANGE = MayChange(
     {
-        "spec": When.ALWAYS,
-        "spec.tasks[*].name": When.BEFORE_IT_RUNS,
-        "spec.tasks[*].type": When.BEFORE_IT_RUNS,
+        "spec": Mutable.ALWAYS,
+        "spec.tasks[*].name": Mutable.BEFORE_IT_RUNS,
+        "spec.tasks[*].type": Mutable.BEFORE_IT_RUNS,
     },
     runs=has_started,
     keys={"spec.tasks": "name"},

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jobgate.plugins.crew import Container, Part
+from jobgate.plugins.crew import CrewContainer, Part
 from webhook import Cause, Forbidden, Notice, Path
 from webhook.text import short
 
@@ -34,7 +34,7 @@ def mode_of(part: Part, folder: str) -> int:
     return PUBLIC
 
 
-def runs_as_root(container: Container, folder: str) -> bool:
+def runs_as_root(container: CrewContainer, folder: str) -> bool:
     """Return whether a container runs as root; where that is for its image to say, by whose home the keys are in."""
     return _in_home_of_root(folder) if container.root is None else container.root
 
@@ -77,7 +77,7 @@ def _names(containers: Sequence[str]) -> str:
     return ", ".join(map(short, containers[:_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
-def _lasting(part: Part) -> list[Container]:
+def _lasting(part: Part) -> list[CrewContainer]:
     """Return the containers that are there while the job runs, which log in to each other."""
     return [one for one in part.containers if not one.init]
 
