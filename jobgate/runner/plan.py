@@ -135,8 +135,7 @@ def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
             # A batch Job of none would complete, and could not grow again.
             yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
         elif seen.batch is None:
-            manifest = batch_job(subject, name, gang_of.get(name))
-            yield Create({**manifest, "spec": {**manifest["spec"], "suspend": waits}})
+            yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
         elif not _going(seen.batch) and not _finished(seen.batch):
             changes = _changes(replicas, mapping(seen.batch.get("spec")), suspend=waits)
             yield from [Patch(seen.batch, {"spec": changes})] if changes else ()

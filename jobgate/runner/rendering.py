@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
@@ -25,31 +24,6 @@ _BATCH_PREFIX: Final = "batch.kubernetes.io/"
 _NO_LIMIT: Final = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Children:
-    """What a job is made of, in the order in which it is made.
-
-    Attributes:
-        services, groups: by name.
-        jobs: the batch Jobs by task, without `suspend`.
-    """
-
-    services: Mapping[str, dict[str, Any]]
-    groups: Mapping[str, dict[str, Any]]
-    jobs: Mapping[str, dict[str, Any]]
-
-
-def children(subject: Subject) -> Children:
-    """Return what a job is made of."""
-    services, groups, gang_of = beside(subject)
-    jobs = {
-        name: batch_job(subject, name, gang_of.get(name))
-        for name in subject.tasks
-        if name and subject.replicas(name) > 0
-    }
-    return Children(services, groups, jobs)
-
-
 def rendered(
     kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
 ) -> list[dict[str, Any]]:
@@ -68,12 +42,15 @@ def rendered(
     subject = read(kind, taken, domain, groups)
     if subject is None:
         return []
-    made = children(subject)
+    services, pod_groups, gang_of = beside(subject)
     # Of no task a pod runs yet.
     begun = {name: TaskProgress(name, 1, 1) for name in subject.tasks}
-    waits = {name: not subject.runner.waits(subject.job, task).over(begun) for name, task in subject.tasks.items()}
-    jobs = [{**job, "spec": {**job["spec"], "suspend": waits[name]}} for name, job in made.jobs.items()]
-    return [*made.services.values(), *made.groups.values(), *jobs]
+    jobs = [
+        batch_job(subject, name, gang_of.get(name), suspend=not subject.runner.waits(subject.job, task).over(begun))
+        for name, task in subject.tasks.items()
+        if name and subject.replicas(name) > 0
+    ]
+    return [*services.values(), *pod_groups.values(), *jobs]
 
 
 def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, Gang]]:
@@ -91,7 +68,7 @@ def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[
     return _named(services), _named(groups), {task: gang for gang in found for task in gang.tasks}
 
 
-def batch_job(subject: Subject, name: str, gang: Gang | None = None) -> dict[str, Any]:
+def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend: bool = False) -> dict[str, Any]:
     """Return the Indexed Job of a task, whose pods are in a gang where one is given."""
     task, runner = subject.tasks[name], subject.runner
     retry = runner.retry(subject.job, task)
@@ -105,6 +82,7 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None) -> dict[str
         "parallelism": replicas,
         "podReplacementPolicy": "Failed",
         **_failures(subject, name, retry),
+        "suspend": suspend,
         "template": template,
     }
     manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": subject.batch_name(name)}, "spec": spec}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonpatch
 import pytest
@@ -19,7 +19,7 @@ from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
 from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
 from jobgate.pods.whose import whose
-from jobgate.runner.rendering import children
+from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.subject import Subject
 from tests.operators.conftest import env_of
 from tests.pods.pods import patch
@@ -30,6 +30,21 @@ NATIVE = Grouping(System.KUBERNETES, "scheduling.k8s.io/v1alpha2")
 
 FOLDERS = ("dijob", "mxjob", "torchjob")
 EXAMPLES = [path for folder in FOLDERS for path in sorted((ROOT / "examples" / folder).glob("*.yaml"))]
+
+
+class Children(NamedTuple):
+    """Services and groups by name, batch Jobs by task."""
+
+    services: dict[str, dict[str, Any]]
+    groups: dict[str, dict[str, Any]]
+    jobs: dict[str, dict[str, Any]]
+
+
+def children(of: Subject) -> Children:
+    """What a job is made of."""
+    services, pod_groups, gang_of = beside(of)
+    jobs = {name: batch_job(of, name, gang_of.get(name)) for name in of.tasks if name and of.replicas(name) > 0}
+    return Children(services, pod_groups, jobs)
 
 
 def example(path: Path | str) -> dict[str, Any]:
