@@ -88,6 +88,14 @@ def _is_of_unchecked_format(result: Result) -> bool:
     return result.taken_here and not result.taken_there and _UNCHECKED.search(result.message) is not None
 
 
+def _is_number_of_enum(result: Result) -> bool:
+    """The API server converts a number to the type of the enum's values, and then takes `2.5` for `2`."""
+    return result.taken_there and all(
+        violation.reason is Reason.NOT_SUPPORTED and isinstance(violation.value, float)
+        for violation in result.violations
+    )
+
+
 _UNCHECKED: Final = re.compile("must be of type (creditcard|isbn|isbn10|isbn13|rgbcolor):")
 #: Differences that are meant.
 KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
@@ -97,6 +105,7 @@ KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
     ),
     ("a format that nobody gives to a field is not checked", _is_of_unchecked_format),
     ("the CEL library does not read the duration", _is_duration_of_go),
+    ("a number is not converted to the type of an enum's values", _is_number_of_enum),
 ]
 
 
