@@ -19,7 +19,7 @@ from webhook.path import steps_of
 T = TypeVar("T")
 
 #: Levels of an object that are looked into for whether it says nothing: a bound on the time.
-_DEPTH: Final = 8
+_DEPTH: Final = 5
 #: Fields whose values, and those below them, are quantities.
 _QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
 
@@ -149,14 +149,15 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
         after: the new value.
         settled: what need not be looked into: a place of which, and of all below, the table says one of these.
     """
-    pairs = [] if _same(before, after) else [FieldChange(place, before, after)]
-    while pairs:  # of values that are not the same JSON
+    pairs = []
+    if not _same(before, after) and _differ(place, before, after):
+        pairs.append(FieldChange(place, before, after))
+    while pairs:  # of values that differ
         pair = pairs.pop()
-        here, one, other = pair.place, pair.before, pair.after
-        if here.says_only(settled) or (_nothing(one, here.shape) and _nothing(other, here.shape)):
+        if pair.place.says_only(settled):
             continue
         below: list[FieldChange[T]] = []
-        for part, is_final in _parts(here, one, other):
+        for part, is_final in _parts(pair.place, pair.before, pair.after):
             if is_final:
                 yield part
             else:
@@ -172,8 +173,8 @@ def _parts(here: Field[T], one: Any, other: Any) -> Iterator[tuple[FieldChange[T
         yield from _items(here, one, other, here.key)
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for at, (before, after) in enumerate(zip(one, other, strict=True)):
-            if not _same(before, after):
-                yield FieldChange(here.below(at), before, after), False
+            if not _same(before, after) and _differ(place := here.below(at), before, after):
+                yield FieldChange(place, before, after), False
     elif not _equal(here, one, other):
         yield FieldChange(here, one, other), True
 
@@ -185,11 +186,13 @@ def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any]) ->
         place, before, after = here.below(key), one.get(key), other.get(key)
         if not here.shape.is_map:
             before, after = (None if _nothing(value, place.shape) else value for value in (before, after))
-            yield FieldChange(place, before, after), False
+            if before is not None or after is not None:
+                yield FieldChange(place, before, after), False
             continue
         was, is_now = (_is_entry(side, key, place.shape) for side in (one, other))
         if was == is_now or not _nothing(after if is_now else before, place.shape):
-            yield FieldChange(place, before, after), False
+            if _differ(place, before, after):
+                yield FieldChange(place, before, after), False
         else:
             yield FieldChange(place, before, after, ChangeType.COMES if is_now else ChangeType.GOES), True
 
@@ -213,8 +216,8 @@ def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterat
             was = at
         if was is None:
             yield FieldChange(here, None, name[0], ChangeType.COMES), True
-        elif not _same(one[was], other[at]):
-            stay.append(FieldChange(here.below(at), one[was], other[at]))
+        elif not _same(one[was], other[at]) and _differ(place := here.below(at), one[was], other[at]):
+            stay.append(FieldChange(place, one[was], other[at]))
     for name in gone.values():
         yield FieldChange(here, name[0], None, ChangeType.GOES), True
     yield from ((change, False) for change in stay)
@@ -239,6 +242,11 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one == other) and encode(one) == encode(other)
     except RecursionError:
         return False
+
+
+def _differ(place: Field[Any], one: Any, other: Any) -> bool:
+    """Return whether one of two values that are not the same JSON says something."""
+    return not (_nothing(one, place.shape) and _nothing(other, place.shape))
 
 
 def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
