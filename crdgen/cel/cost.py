@@ -291,8 +291,7 @@ class _Estimator:
     def _iterated(self, over: _Value, *, key: bool) -> _Value:
         """Return the variable that goes through the keys or the values of a list or map."""
         size = over.keys if key else over.values
-        inner = self._step(over, _INNER if not key else _INDICES if over.is_list else _KEYS)
-        return replace(inner, size=size)
+        return replace(self._step(over, _INNER if not key else _INDICES if over.is_list else _KEYS), size=size)
 
     def _call(self, node: CelCall) -> tuple[int, _Value]:
         arguments = [self.of(argument) for argument in node.arguments]

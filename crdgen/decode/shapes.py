@@ -68,6 +68,11 @@ TEXTS = ListOf(Scalar.TEXT)
 TEXT_MAP = MapOf(Scalar.TEXT)
 
 
+def fields(shape: Shape, *names: str) -> dict[str, Shape]:
+    """Return several fields of one shape."""
+    return dict.fromkeys(names, shape)
+
+
 def struct(name: str, /, **fields: Shape) -> Struct:
     """Return an object with these fields."""
     return Struct(name, lambda: fields)
