@@ -385,9 +385,11 @@ def report(
     memory = (
         f"The runner had {first:.0f} MiB before the {jobs:,} jobs, {most:.0f} while all of them ran, {last:.0f} when"
     )
+    load = f"{os.cpu_count()} cores and a load average of {os.getloadavg()[2]:.0f}"
+    machine = f"The machine had {load}, these programs included."
     return "\n\n".join(
         [
-            f"{jobs:,} jobs of {pods} pods, made {clients}, as fast as the API server takes them.",
+            f"{jobs:,} jobs of {pods} pods, made {clients}, as fast as the API server takes them. {machine}",
             piped(rows),
             piped(of_steps),
             f"Requests of the runner for a job, of {pods} pods until it runs, and of one pod until its TTL is over:",
@@ -433,7 +435,6 @@ def main() -> int:
             "Kubernetes": Server("Kubernetes", 0, plane.pid),
             "webhook": Server("webhook", webhook.port, webhook.pid),
         }
-        log = folder / "runner.log"
         load, runs = Load(plane, audit, processes), dict[str, Run]()
         for name, where, make in (
             ("Indexed Jobs, direct", "direct", direct),
@@ -441,9 +442,10 @@ def main() -> int:
             ("runner", "run", run),
         ):
             if make is run:
-                process = stack.enter_context(runner(plane, log))
+                process = stack.enter_context(runner(plane, folder / "runner.log"))
                 processes["runner"] = Server("runner", 0, process.pid)
-                wait_for(lambda: "acquired the lease" in log.read_text(), 120.0, what="the runner works")
+                # As soon as one job has run, the runner knows all that there is.
+                load.at_once("first", run, argparse.Namespace(**{**vars(asked), "jobs": 1}))
             runs[name] = load.at_once(where, make, asked)
         churn = []
         for number, memory in load.one_after_another(asked.churn, asked.window, asked.wait):
