@@ -26,7 +26,7 @@ install: $(STAMP) ## Create .venv with the locked versions of all packages
 
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "jobgate needs Python 3.11 or newer; name it with PYTHON=…")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
 	@# uv, itself from the lock, installs the rest ten times faster than pip does.
 	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements.lock > $(VENV)/uv.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
