@@ -141,7 +141,7 @@ def _item(document: dict[str, Any], schema: Schema, circumstances: Circumstances
         found = items.not_ready(sent, _namespace(document) or circumstances.namespace, circumstances.objects)
         response = replace(response, notices=[Notice("spec.require", one) for one in found])
     elif not circumstances.settings.enforces:
-        response = response.forgiving(told=True)
+        response = response.forgiving(warns=True)
     return Verdict(
         allowed=response.allowed,
         document=sent,

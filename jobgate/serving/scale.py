@@ -20,7 +20,7 @@ from webhook import Kind, Notice, Objects, Operation, Phase, Registry, Request, 
 from webhook.context import Access
 from webhook.server.body import too_busy
 from webhook.server.limits import Limits, Shed
-from webhook.server.worker import Worker
+from webhook.server.review_thread import ReviewThread
 
 #: Most seconds for the job to be read.
 READ_TIMEOUT: Final = 2.0
@@ -39,7 +39,7 @@ class ScaleReviewer:
     Attributes:
         access: what is known of who may do what.
         limits: of the server.
-        worker: the thread for large jobs. A server gives its own, so that all large objects share it.
+        review_thread: the thread for large jobs. A server gives its own, so that all large objects share it.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ScaleReviewer:
         self.access = access
         self._clock = clock
         self.limits = Limits()
-        self.worker = Worker(self.limits.large)
+        self.review_thread = ReviewThread(self.limits.large)
 
     async def review(self, request: Request) -> Response | None:
         """Return the answer, or None for what is not a change of the scale.
@@ -102,9 +102,9 @@ class ScaleReviewer:
             return stored
         if not self._is_large(stored):
             return self._judged(request, stored, wanted, end)
-        if self.worker.full:
+        if self.review_thread.full:
             raise too_busy(Shed.LARGE, "too many large objects at once")
-        return await self.worker.run(lambda: self._judged(request, stored, wanted, end))
+        return await self.review_thread.run(lambda: self._judged(request, stored, wanted, end))
 
     def _is_large(self, stored: Mapping[str, Any]) -> bool:
         """Tell whether an update of the job, which holds it twice, is too large to be reviewed among small ones."""

@@ -309,4 +309,4 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
     assert CliRunner().invoke(main, ["review", "-"], input=broken).exit_code == 1
     told = CliRunner().invoke(main, ["review", "-", "--mode", "warn"], input=broken)
     assert told.exit_code == 0
-    assert "this would be refused; here it is only told" in told.output
+    assert "would be denied; warn mode" in told.output

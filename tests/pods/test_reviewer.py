@@ -154,7 +154,7 @@ async def test_an_installation_that_only_warns_refuses_no_pod() -> None:
         found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), document, Phase.VALIDATE)
         assert found is not None
         assert found.allowed
-        assert any(told in str(notice) and "would be refused" in str(notice) for notice in found.notices)
+        assert any(told in str(notice) and "would be denied" in str(notice) for notice in found.notices)
     first = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), forged)
     assert first is not None
     assert (first.allowed, list(first.patch), list(first.notices)) == (True, [], [])

@@ -161,7 +161,7 @@ def test_an_installation_that_only_warns_refuses_nothing_and_tells_all_of_it_onc
     assert told.allowed
     assert not told.rules
     assert texts(told.notices) == [
-        f"{cause.path}: {cause.message} (this would be refused; here it is only told)" for cause in refused.causes
+        f"{cause.path}: {cause.message} (would be denied; warn mode)" for cause in refused.causes
     ]
     first = lenient(Phase.MUTATE)
     assert first.allowed
